@@ -1,0 +1,3 @@
+"""bareline: what does a platform cost an MPI application?"""
+
+__version__ = "0.1.0"

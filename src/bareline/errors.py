@@ -1,0 +1,65 @@
+"""The errors that bareline raises for a user: what went wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class BarelineError(Exception):
+    """Root of every error that ends a command with one line instead of a traceback.
+
+    Parameters
+    ----------
+    what
+        What is wrong, as a clause without a full stop.
+    where
+        The file, key, platform or trial that it is about.
+    hint
+        The next step for the reader, as an imperative.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{text}; {self.hint}" if self.hint else text
+
+
+class UsageError(BarelineError):
+    """The command line asks for something that does not exist or does not fit together."""
+
+
+class StudyError(BarelineError):
+    """A study file is malformed, or asks for a probe or parameter that does not exist."""
+
+
+class PlatformError(BarelineError):
+    """A platform is wrongly described, cannot be acquired, or breaks while in use."""
+
+
+class ToolMissing(PlatformError):
+    """A program that a probe or platform needs is not installed where it is needed."""
+
+
+class BuildError(PlatformError):
+    """The native programs could not be configured or compiled for a platform."""
+
+
+class ProbeError(BarelineError):
+    """A probe was given parameters it cannot take."""
+
+
+class ParseError(BarelineError):
+    """The output of a trial is not what its program prints when it succeeds."""
+
+
+class StoreError(BarelineError):
+    """A run directory cannot be read or written."""
+
+
+class AnalysisError(BarelineError):
+    """A comparison or report was asked of records that cannot give it."""

@@ -1,0 +1,359 @@
+"""The values that everything else exchanges: layouts, commands, trials, samples, records.
+
+All are immutable. A trial is the unit of replication; its record is written once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+Scalar = str | int | float | bool
+Better = Literal["lower", "higher", "none"]
+Clock = Literal["wall", "simulated"]
+
+#: Environment variable that marks every process of a trial as ``<run>-<trial index>``, so that
+#: what a killed trial leaves behind can be found and ended without touching anything else.
+TRIAL_VARIABLE = "BARELINE_TRIAL"
+
+
+class Layer(StrEnum):
+    """Rung of the ladder from raw hardware to application, in the order of display."""
+
+    COMPUTE = "compute"
+    MEMORY = "memory"
+    NETWORK = "network"
+    MPI = "mpi"
+    IO = "io"
+    NPB = "npb"
+    APP = "app"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a probe measures.
+
+    Parameters
+    ----------
+    unit
+        One of `bareline.units.BASE_UNITS`.
+    better
+        Which way the metric is good; "none" for context that has no good direction.
+    detail
+        A metric that describes the spread or restates another one: stored and shown on demand,
+        but neither compared by default nor part of a verdict.
+    """
+
+    unit: str
+    better: Better
+    detail: bool = False
+
+
+class Placement(StrEnum):
+    """How a study's ranks are laid over the nodes of a platform."""
+
+    SPREAD = "spread"
+    PACK = "pack"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Nodes x ranks per node x threads per rank."""
+
+    nodes: int = 1
+    ranks_per_node: int = 1
+    threads_per_rank: int = 1
+
+    @property
+    def ranks(self) -> int:
+        """Number of MPI ranks over all nodes."""
+        return self.nodes * self.ranks_per_node
+
+    def __str__(self) -> str:
+        return f"{self.nodes}x{self.ranks_per_node}x{self.threads_per_rank}"
+
+    @classmethod
+    def parse(cls, text: str) -> Layout:
+        """Read what ``str`` wrote, e.g. ``2x1x1``."""
+        nodes, ranks, threads = (int(part) for part in text.split("x"))
+        return cls(nodes, ranks, threads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A process that must listen on another node while a command runs.
+
+    `argv` may hold the placeholders of `Command`. The platform picks a free port, starts the
+    server, waits until something listens there, and ends it whatever happens to the command.
+    """
+
+    argv: tuple[str, ...]
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What a probe wants executed, free of any platform.
+
+    Parameters
+    ----------
+    argv
+        Program and arguments. The platform replaces the placeholders ``{native}`` (folder of
+        bareline's own programs), ``{workdir}`` (a fresh directory on the node),
+        ``{server_host}`` and ``{server_port}``, wherever they stand in an argument.
+    mpi
+        Launch one process per rank of the layout through the platform's MPI.
+    node
+        The node on which a command without MPI runs.
+    env
+        Environment variables set for every process.
+    server
+        A server that the command talks to.
+    inputs
+        Text files written into the working directory before the start, by name.
+    outputs
+        Files of the working directory brought back as `Output.files`.
+    requires
+        Programs that must be on the path of every node that is used.
+    """
+
+    argv: tuple[str, ...]
+    mpi: bool = False
+    node: int = 0
+    env: tuple[tuple[str, str], ...] = ()
+    server: Server | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
+    outputs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What came of a command: everything that a probe's parser may look at.
+
+    `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line
+    as it was really launched, for the raw record.
+    """
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration_s: float
+    timed_out: bool = False
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    argv: tuple[str, ...] = ()
+    clock: Clock = "wall"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measured value inside a trial.
+
+    Parameters
+    ----------
+    metric
+        Name of a metric that the probe declares.
+    value
+        Finite, in the metric's unit.
+    point
+        Parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
+    caveats
+        Codes of what makes this value doubtful, beside those of the whole trial.
+    """
+
+    metric: str
+    value: float
+    point: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One planned launch of one probe with one parameter set on one platform.
+
+    Parameters
+    ----------
+    index
+        Position in the plan, from 0; also the name of its raw folder.
+    block
+        The randomised complete block it belongs to, from 0; comparisons pair by it.
+    case
+        What is the same on every platform: probe, parameters, ranks, threads.
+    layout
+        The case's ranks laid over this platform's nodes; None when they do not fit, with
+        `misfit` saying why.
+    """
+
+    index: int
+    block: int
+    platform: str
+    case: Case
+    layout: Layout | None
+    misfit: str | None = None
+    timeout_s: float = 300.0
+
+    @property
+    def name(self) -> str:
+        """Name of the trial in the run directory."""
+        return f"{self.index:06d}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is measured, the same on every platform, and thus what is compared.
+
+    `params` is the canonical text of the probe's parameters (see `format_point`).
+    """
+
+    probe: str
+    params: str = ""
+    ranks: int = 1
+    threads: int = 1
+    nodes: int | None = None
+    placement: Placement = Placement.SPREAD
+
+    @property
+    def label(self) -> str:
+        """Short name for people, e.g. ``mpi.allreduce, 2 ranks``."""
+        parts = [self.probe]
+        if self.ranks > 1:
+            parts.append(f"{self.ranks} ranks")
+        if self.threads > 1:
+            parts.append(f"{self.threads} threads")
+        if self.nodes is not None:
+            parts.append(f"{self.nodes} nodes")
+        if self.params:
+            parts.append(self.params)
+        return ", ".join(parts)
+
+
+class Stage(StrEnum):
+    """Where a trial failed."""
+
+    LAYOUT = "layout"
+    ACQUIRE = "acquire"
+    REQUIRE = "require"
+    LAUNCH = "launch"
+    TIMEOUT = "timeout"
+    SIGNAL = "signal"
+    EXIT = "exit"
+    PARSE = "parse"
+    PLATFORM = "platform"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A trial that delivered every metric that its probe declares."""
+
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A trial that delivered nothing, and why; never dropped, never a number."""
+
+    stage: Stage
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The immutable outcome of one trial, one line of ``records.jsonl``."""
+
+    trial: Trial
+    outcome: Measured | Failed
+    started: str
+    duration_s: float
+    caveats: tuple[str, ...] = ()
+    clock: Clock = "wall"
+    attempt: int = 1
+
+
+#: What each caveat code means, as it stands under a table. Probes may add codes of their own
+#: that are sentences already.
+CAVEATS: Mapping[str, str] = MappingProxyType(
+    {
+        "oversubscribed": "more ranks or threads than cores: they take turns",
+        "emulated-cpu": "emulated CPU: compute and memory figures say nothing about hardware "
+        "virtualization",
+        "page-cache": "data may come from the page cache instead of the device",
+        "n-too-small": "fewer than 6 trials: no interval and no verdict",
+        "n-too-small-for-family": "too few trials for a verdict that holds over the whole family",
+        "precision-not-reached": "the interval is wider than the study asked for",
+        "steal-time": "the hypervisor took processor time away during the trial",
+        "simulated": "simulated time, not wall time",
+        "imported": "imported from an existing output: bareline did not run it",
+        "unpaired": "not measured in common blocks: drift between the platforms is not removed",
+        "cut": "sizes were cut because they exceeded their time budget",
+        "shared-host": "all nodes of this platform share one machine's cores and memory",
+    }
+)
+
+
+def caveat_text(code: str) -> str:
+    """Say in words what a caveat code means; unknown codes are already words."""
+    return CAVEATS.get(code, code)
+
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/+*-]*")
+_DECODER = json.JSONDecoder()
+
+
+def format_point(point: Mapping[str, Scalar]) -> str:
+    """Write parameters as one canonical line: ``size_bytes=8 transport=tcp``, sorted by name.
+
+    Texts that could be mistaken for a number or hold spaces are quoted as in JSON.
+    """
+    return " ".join(f"{key}={_format_scalar(point[key])}" for key in sorted(point))
+
+
+def _format_scalar(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        plain = _BARE.fullmatch(value) and value not in ("true", "false", "NaN", "Infinity")
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} cannot be a parameter")
+        return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value)
+
+
+def parse_point(text: str) -> dict[str, Scalar]:
+    """Read what `format_point` wrote.
+
+    Raises
+    ------
+    ValueError
+        The text is not a list of ``key=value``.
+    """
+    return dict(_scan_point(text))
+
+
+def _scan_point(text: str) -> Iterator[tuple[str, Scalar]]:
+    position = 0
+    while position < len(text):
+        key, equals, _ = text[position:].partition("=")
+        if not equals or not _BARE.fullmatch(key):
+            raise ValueError(f"not a parameter list: {text!r}")
+        position += len(key) + 1
+        bare = _BARE.match(text, position)
+        if bare and bare[0] not in ("true", "false"):
+            value: Scalar = bare[0]
+            position = bare.end()
+        else:
+            value, position = _DECODER.raw_decode(text, position)
+            if not isinstance(value, str | int | float | bool):
+                raise ValueError(f"not a scalar in {text!r}")
+        yield key, value
+        if position < len(text):
+            if text[position] != " ":
+                raise ValueError(f"not a parameter list: {text!r}")
+            position += 1

@@ -1,0 +1,288 @@
+"""What all platforms of real hosts share: start programs on nodes, servers, MPI, files.
+
+A platform type says how an argument vector gets onto a node and how MPI is launched; this module
+does the rest in one way for all of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import time
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from bareline.errors import PlatformError, ToolMissing
+from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Server
+from bareline.platforms.base import Allocation
+from bareline.platforms.process import Finished, Process, end_group, kill_marked, run_process, spawn
+
+_PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port)\}")
+_SERVER_READY_S = 20.0
+_SERVER_TRIES = 3
+_HOUSEKEEPING_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A host of an allocation.
+
+    Parameters
+    ----------
+    name
+        Host name.
+    address
+        Address under which the other nodes reach it.
+    cores
+        Processor cores that its ranks may use.
+    """
+
+    name: str
+    address: str
+    cores: int
+
+
+class HostsAllocation(Allocation):
+    """Nodes on which programs can be started one by one and as MPI jobs."""
+
+    nodes: tuple[Node, ...]
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = tuple(nodes)
+        self._tools: dict[tuple[int, str], bool] = {}
+
+    # What a platform type must say ---------------------------------------------------------
+
+    @abstractmethod
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs `argv` on a node, quoted once where it must be.
+
+        `env` is added to the node's own environment.
+        """
+
+    @abstractmethod
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs `argv` once per rank of the layout."""
+
+    @abstractmethod
+    def native_folder(self) -> str:
+        """Give the folder of bareline's own programs on the nodes, built if need be.
+
+        Raises
+        ------
+        BuildError
+            They cannot be built here.
+        """
+
+    @abstractmethod
+    def work_folder(self) -> str:
+        """Give a folder on the nodes in which trials may make their own working directories."""
+
+    def end_marked(self, token: str) -> None:
+        """Kill what carries a trial's mark on any node."""
+        kill_marked(token)
+
+    # What is then the same for all -----------------------------------------------------------
+
+    def on_node(
+        self,
+        node: int,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: str | None = None,
+        timeout_s: float = _HOUSEKEEPING_S,
+    ) -> Finished:
+        """Run a housekeeping command on a node, outside of any measurement."""
+        line = self.node_argv(node, argv, env or {})
+        return run_process(line, env=local_environment(), timeout_s=timeout_s, stdin=stdin)
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command; see `Allocation.run`."""
+        used = range(layout.nodes) if command.mpi else (self._index(command.node),)
+        self._check_tools(command, used)
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        try:
+            with self._workdir(command, token, used) as workdir:
+                values = {"native": "", "workdir": workdir}
+                if _mentions(command, "native"):
+                    values["native"] = self.native_folder()
+                if command.server is None:
+                    return self._execute(command, layout, values, timeout_s)
+                return self._with_server(command, command.server, layout, values, timeout_s)
+        finally:
+            if token:
+                self.end_marked(token)
+
+    def _execute(
+        self, command: Command, layout: Layout, values: Mapping[str, str], timeout_s: float
+    ) -> Output:
+        argv = [_expand(part, values) for part in command.argv]
+        env = dict(command.env)
+        cwd = values["workdir"] or None
+        if command.mpi:
+            line = self.mpi_argv(argv, layout, env, cwd)
+        else:
+            line = self.node_argv(command.node, argv, env, cwd)
+        done = run_process(line, env=local_environment(env), timeout_s=timeout_s)
+        files = {}
+        if command.outputs and done.exit_code == 0:
+            node = 0 if command.mpi else command.node
+            files = {name: self._fetch(node, f"{cwd}/{name}") for name in command.outputs}
+        return Output(
+            stdout=done.stdout,
+            stderr=done.stderr,
+            exit_code=done.exit_code,
+            duration_s=done.duration_s,
+            timed_out=done.timed_out,
+            files=MappingProxyType(files),
+            argv=tuple(line),
+        )
+
+    def _with_server(
+        self,
+        command: Command,
+        server: Server,
+        layout: Layout,
+        values: Mapping[str, str],
+        timeout_s: float,
+    ) -> Output:
+        """Start the server, wait until it listens, run the command, end the server."""
+        node = self._index(server.node)
+        self._check_tools(command, (node,))
+        problem = ""
+        for _ in range(_SERVER_TRIES):
+            port = self.free_port(node)
+            known = {
+                **values,
+                "server_host": self.nodes[node].address,
+                "server_port": str(port),
+            }
+            line = self.node_argv(
+                node, [_expand(part, known) for part in server.argv], dict(command.env)
+            )
+            with spawn(line, env=local_environment(dict(command.env))) as process:
+                problem = self._wait_listening(node, port, process)
+                if not problem:
+                    return self._execute(command, layout, known, timeout_s)
+        raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
+
+    def _wait_listening(self, node: int, port: int, process: Process) -> str:
+        deadline = time.monotonic() + _SERVER_READY_S
+        while time.monotonic() < deadline:
+            if port in self.listening_ports(node):
+                return ""
+            if process.popen.poll() is not None:
+                assert process.popen.stderr is not None
+                said = process.popen.stderr.read().decode(errors="replace").strip()
+                return said.splitlines()[-1] if said else f"exit code {process.popen.returncode}"
+            time.sleep(0.02)
+        end_group(process)
+        return f"nothing listens on port {port} after {_SERVER_READY_S:.0f} s"
+
+    def listening_ports(self, node: int) -> set[int]:
+        """List the TCP ports on which something listens on a node."""
+        table = self.on_node(node, ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).stdout
+        ports = set()
+        for line in table.splitlines():
+            columns = line.split()
+            if len(columns) > 3 and columns[3] == "0A":
+                ports.add(int(columns[1].rpartition(":")[2], 16))
+        return ports
+
+    def free_port(self, node: int) -> int:
+        """Choose a TCP port on which nothing listens on a node."""
+        taken = self.listening_ports(node)
+        while True:
+            port = random.randrange(20_000, 32_000)  # below the kernel's own ephemeral range
+            if port not in taken:
+                return port
+
+    def has_tool(self, node: int, tool: str) -> bool:
+        """Tell whether a program is on a node's path; asked once."""
+        key = (node, tool)
+        if key not in self._tools:
+            found = self.on_node(node, ["sh", "-c", 'command -v "$1"', "sh", tool])
+            self._tools[key] = found.exit_code == 0
+        return self._tools[key]
+
+    def _check_tools(self, command: Command, used: Sequence[int] | range) -> None:
+        for node in used:
+            for tool in command.requires:
+                if not self.has_tool(node, tool):
+                    from bareline.tools import install_hint
+
+                    raise ToolMissing(
+                        f"'{tool}' is not installed", where=self.nodes[node].name,
+                        hint=install_hint(tool),
+                    )
+
+    @contextmanager
+    def _workdir(
+        self, command: Command, token: str, used: Sequence[int] | range
+    ) -> Iterator[str]:
+        """Make the trial's working directory where one is needed, and remove it."""
+        if not (command.inputs or command.outputs or _mentions(command, "workdir")):
+            yield ""
+            return
+        folder = f"{self.work_folder()}/{token or 'trial'}"
+        for node in used:
+            self._must(node, ["mkdir", "-p", folder])
+            for name, text in command.inputs:
+                self._must(node, ["tee", f"{folder}/{name}"], stdin=text)
+        try:
+            yield folder
+        finally:
+            for node in used:
+                with contextlib.suppress(PlatformError):
+                    self.on_node(node, ["rm", "-rf", "--", folder])
+
+    def _must(self, node: int, argv: Sequence[str], stdin: str | None = None) -> Finished:
+        done = self.on_node(node, argv, stdin=stdin)
+        if done.exit_code != 0:
+            raise PlatformError(
+                f"'{' '.join(argv)}' failed: {done.stderr.strip()}", where=self.nodes[node].name
+            )
+        return done
+
+    def _fetch(self, node: int, path: str) -> str:
+        done = self.on_node(node, ["cat", path])
+        return done.stdout if done.exit_code == 0 else ""
+
+    def _index(self, node: int) -> int:
+        """Turn -1, the last node, into its index."""
+        return node if node >= 0 else len(self.nodes) + node
+
+    def caveats(self, layout: Layout) -> tuple[str, ...]:
+        """Name oversubscription: more ranks and threads on a node than it has cores."""
+        busy = layout.ranks_per_node * layout.threads_per_rank
+        over = any(busy > node.cores for node in self.nodes[: layout.nodes])
+        return ("oversubscribed",) if over else ()
+
+
+def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
+    return {**os.environ, "LC_ALL": "C", **(extra or {})}
+
+
+def _mentions(command: Command, placeholder: str) -> bool:
+    parts = command.argv + (command.server.argv if command.server else ())
+    return any(f"{{{placeholder}}}" in part for part in parts)
+
+
+def _expand(part: str, values: Mapping[str, str]) -> str:
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)
+
+
+def with_environment(command: Command, **variables: str) -> Command:
+    """Give the command with more environment variables."""
+    return replace(command, env=command.env + tuple(variables.items()))

@@ -1,0 +1,116 @@
+"""The null platform: times drawn from planted distributions, with a planted slowdown."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Annotated, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from bareline.errors import PlatformError
+from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.platforms.base import Allocation, Options, Platform
+
+
+class NullOptions(Options):
+    """Options of a null platform.
+
+    Attributes
+    ----------
+    factor
+        Every planted time is multiplied by it: 2 is twice as slow.
+    seed
+        Seed of the planted draws.
+    nodes
+        Number of pretended nodes.
+    fail_every
+        Every k-th trial fails; 0 never.
+    pause_s
+        Real time that a trial takes.
+    """
+
+    factor: Annotated[float, Field(gt=0)] = 1.0
+    seed: int = 0
+    nodes: Annotated[int, Field(ge=1)] = 1
+    fail_every: Annotated[int, Field(ge=0)] = 0
+    pause_s: Annotated[float, Field(ge=0)] = 0.0
+
+    @property
+    def node_count(self) -> int:
+        """Number of pretended nodes."""
+        return self.nodes
+
+
+def draw(shape: str, spread: float, generator: np.random.Generator, n: int) -> Any:
+    """Draw `n` factors with median 1 from a planted family."""
+    if shape == "constant" or spread == 0:
+        return np.ones(n)
+    if shape == "normal":
+        return np.maximum(1 + spread * generator.standard_normal(n), 1e-3)
+    if shape == "heavy":
+        return np.exp(spread * generator.standard_t(2, n))
+    if shape == "bimodal":
+        return np.exp(spread * (generator.choice([-1.0, 1.0], n) + generator.normal(0, 0.2, n)))
+    return np.exp(spread * generator.standard_normal(n))
+
+
+class NullAllocation(Allocation):
+    """Answers each command of the null probe with planted times."""
+
+    def __init__(self, options: NullOptions, name: str) -> None:
+        self._options = options
+        self._name = name
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe what was planted."""
+        return {"planted.factor": self._options.factor, "planted.seed": self._options.seed}
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Draw the times that the null probe asks for."""
+        if command.argv[0] != "null":
+            raise PlatformError(
+                f"a null platform cannot run '{command.argv[0]}'",
+                hint="use it with the null probe only",
+            )
+        if self._options.pause_s:
+            import time
+
+            time.sleep(min(self._options.pause_s, timeout_s))
+        plan = json.loads(command.argv[1])
+        token = dict(command.env).get(TRIAL_VARIABLE, "0")
+        index = int(token.rpartition("-")[2])
+        every = self._options.fail_every
+        if every and index % every == every - 1:
+            return Output(
+                stdout="", stderr="planted failure\n", exit_code=1, duration_s=0.0, argv=command.argv
+            )
+        # Seeded by the trial, so that a continued run draws what it would have drawn.
+        digest = hashlib.sha256(f"{self._name}:{self._options.seed}:{index}".encode()).digest()
+        generator = np.random.default_rng(int.from_bytes(digest[:8], "big"))
+        factors = draw(plan["shape"], plan["spread"], generator, plan["points"])
+        scale = plan["median_s"] * self._options.factor * (1 + plan["drift"] * index)
+        times = [float(value) for value in factors * scale]
+        return Output(
+            stdout=json.dumps(times), stderr="", exit_code=0, duration_s=0.0, argv=command.argv
+        )
+
+
+class NullPlatform(Platform):
+    """Planted distributions, to test bareline itself."""
+
+    type: ClassVar[str] = "null"
+    summary: ClassVar[str] = "planted distributions, to test bareline itself"
+    options: ClassVar[type[Options]] = NullOptions
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Give an allocation; there is nothing to bring up."""
+        assert isinstance(self.spec.options, NullOptions)
+        yield NullAllocation(self.spec.options, self.spec.name)
+
+
+PLATFORM = NullPlatform

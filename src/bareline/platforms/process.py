@@ -1,0 +1,225 @@
+"""Run a program with a time limit and leave nothing of it behind."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.errors import PlatformError
+from bareline.model import TRIAL_VARIABLE
+
+#: More output than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
+OUTPUT_LIMIT_BYTES = 32 << 20
+_GRACE_S = 2.0
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a process ended; `exit_code` is negative for death by a signal."""
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration_s: float
+    timed_out: bool
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when bareline dies, SIGKILL included."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def run_process(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    timeout_s: float,
+    cwd: str | Path | None = None,
+    stdin: str | None = None,
+) -> Finished:
+    """Run a program to its end or its time limit, with its whole process group.
+
+    Parameters
+    ----------
+    env
+        The complete environment.
+    stdin
+        Text for its standard input; nothing otherwise.
+
+    Raises
+    ------
+    PlatformError
+        The program cannot be started at all.
+    """
+    started = time.monotonic()
+    with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
+        timed_out = _feed_and_collect(process, stdin, started + timeout_s)
+        if timed_out:
+            end_group(process)
+        stdout, stderr = (bytes(buffer) for buffer in process.buffers)
+        code = process.popen.wait()
+    return Finished(
+        stdout.decode(errors="replace"),
+        stderr.decode(errors="replace"),
+        code,
+        time.monotonic() - started,
+        timed_out,
+    )
+
+
+class Process:
+    """A started program with what it has printed so far."""
+
+    def __init__(self, popen: subprocess.Popen[bytes]) -> None:
+        self.popen = popen
+        self.buffers = (bytearray(), bytearray())
+
+
+@contextmanager
+def spawn(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | Path | None = None,
+    stdin: bool = False,
+) -> Iterator[Process]:
+    """Start a program in a process group of its own and end the group on every exit.
+
+    Raises
+    ------
+    PlatformError
+        The program cannot be started.
+    """
+    try:
+        popen = subprocess.Popen(
+            argv,
+            env=dict(env),
+            cwd=cwd,
+            stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=die_with_parent,
+        )
+    except OSError as error:
+        raise PlatformError(f"cannot start '{argv[0]}': {error.strerror}") from error
+    process = Process(popen)
+    try:
+        yield process
+    finally:
+        end_group(process)
+        for pipe in (popen.stdin, popen.stdout, popen.stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+
+def end_group(process: Process) -> None:
+    """Terminate a process group, then kill it; idempotent."""
+    popen = process.popen
+    if popen.poll() is None:
+        _signal_group(popen.pid, signal.SIGTERM)
+        try:
+            popen.wait(_GRACE_S)
+        except subprocess.TimeoutExpired:
+            pass
+    _signal_group(popen.pid, signal.SIGKILL)
+    popen.wait()
+
+
+def _signal_group(group: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _feed_and_collect(process: Process, stdin: str | None, deadline: float) -> bool:
+    """Collect output until the process ends; tell whether the time ran out instead.
+
+    The end of the process counts, not the end of its pipes: a server that it left behind would
+    hold them open for ever.
+    """
+    popen = process.popen
+    if stdin is not None and popen.stdin is not None:
+        with contextlib.suppress(BrokenPipeError):
+            popen.stdin.write(stdin.encode())
+            popen.stdin.close()
+    ended = os.pidfd_open(popen.pid)
+    try:
+        with selectors.DefaultSelector() as selector:
+            selector.register(ended, selectors.EVENT_READ)
+            for pipe, buffer in zip((popen.stdout, popen.stderr), process.buffers, strict=True):
+                assert pipe is not None
+                os.set_blocking(pipe.fileno(), False)
+                selector.register(pipe, selectors.EVENT_READ, buffer)
+            while True:
+                remaining_s = deadline - time.monotonic()
+                if remaining_s <= 0:
+                    return True
+                ready = selector.select(remaining_s)
+                for key, _ in ready:
+                    if key.data is not None and not _drain(key.fd, key.data):
+                        selector.unregister(key.fileobj)
+                if any(key.data is None for key, _ in ready):
+                    for entry in list(selector.get_map().values()):
+                        if entry.data is not None:
+                            _drain(entry.fd, entry.data)
+                    return False
+    finally:
+        os.close(ended)
+
+
+def _drain(descriptor: int, buffer: bytearray) -> bool:
+    """Read what is there; tell whether more may come."""
+    while True:
+        try:
+            chunk = os.read(descriptor, 1 << 16)
+        except BlockingIOError:
+            return True
+        if not chunk:
+            return False
+        room = OUTPUT_LIMIT_BYTES - len(buffer)
+        buffer.extend(chunk[: max(0, room)])
+
+
+def kill_marked(token: str) -> int:
+    """Kill every process on this machine that carries a trial's mark; give their number.
+
+    Parameters
+    ----------
+    token
+        Value of the variable `TRIAL_VARIABLE`, or its beginning when it ends in ``-``.
+    """
+    killed = 0
+    for pid in marked_processes(token):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+            killed += 1
+    return killed
+
+
+def marked_processes(token: str) -> list[int]:
+    """List the processes on this machine that carry a trial's mark."""
+    mark = f"{TRIAL_VARIABLE}={token}".encode()
+    found = []
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            environ = Path(entry.path, "environ").read_bytes()
+        except OSError:
+            continue
+        for variable in environ.split(b"\0"):
+            if variable == mark or (mark.endswith(b"-") and variable.startswith(mark)):
+                found.append(int(entry.name))
+                break
+    return found

@@ -1,0 +1,5 @@
+"""The probes: one module each, found by name; see `bareline.probes.base`."""
+
+from bareline.probes.base import Probe, find_probe, load_probes
+
+__all__ = ["Probe", "find_probe", "load_probes"]

@@ -1,0 +1,199 @@
+"""What a probe is, and how probes are found.
+
+A probe is one module of this package that ends in ``PROBE = ...``. Others install theirs under
+the entry-point group ``bareline.probes``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import math
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, fields
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, ClassVar, Generic, TypeVar
+
+from bareline.errors import ParseError, ProbeError
+from bareline.model import Command, Layer, Layout, Metric, Output, Sample, Scalar, format_point
+from bareline.units import BASE_UNITS
+
+P = TypeVar("P")
+
+
+class Probe(ABC, Generic[P]):
+    """One benchmark or application that bareline can run and read.
+
+    Attributes
+    ----------
+    name
+        Layer and benchmark, e.g. ``mpi.allreduce``.
+    layer
+        Its rung of the ladder.
+    summary
+        One line for ``bareline probes``.
+    params
+        Frozen dataclass of parameters; every field has a default.
+    metrics
+        Every metric that a successful trial delivers. The first is the headline: verdicts and
+        adaptive stopping look at it.
+    min_ranks
+        Fewest ranks it can run with.
+    source
+        Where the benchmark is defined: the field's usual program or a publication.
+    """
+
+    name: ClassVar[str]
+    layer: ClassVar[Layer]
+    summary: ClassVar[str]
+    params: type[P]
+    metrics: ClassVar[Mapping[str, Metric]]
+    min_ranks: ClassVar[int] = 1
+    source: ClassVar[str] = ""
+
+    @abstractmethod
+    def command(self, params: P, layout: Layout) -> Command:
+        """Say what to execute."""
+
+    @abstractmethod
+    def parse(self, params: P, output: Output) -> Iterable[Sample]:
+        """Read the samples out of a successful launch; pure.
+
+        Raises
+        ------
+        ParseError
+            The output is not what the program prints when it succeeds.
+        """
+
+    def caveats(self, params: P, output: Output) -> Iterable[str]:
+        """Name what makes the whole trial doubtful, as codes of `bareline.model.CAVEATS`."""
+        return ()
+
+    @property
+    def headline(self) -> str:
+        """The metric that verdicts and adaptive stopping look at."""
+        return next(iter(self.metrics))
+
+    def make_params(self, given: Mapping[str, Scalar], *, where: str = "") -> P:
+        """Turn a study's parameters into this probe's own, checked.
+
+        Raises
+        ------
+        ProbeError
+            A parameter is unknown, of the wrong type or out of range.
+        """
+        from pydantic import TypeAdapter, ValidationError
+
+        known = [field.name for field in fields(self.params)]  # type: ignore[arg-type]
+        where = where or self.name
+        for key in given:
+            if key not in known:
+                close = difflib.get_close_matches(key, known, 1)
+                hint = f"did you mean '{close[0]}'?" if close else f"it takes: {', '.join(known)}"
+                raise ProbeError(f"{self.name} has no parameter '{key}'", where=where, hint=hint)
+        try:
+            return TypeAdapter(self.params).validate_python(dict(given))
+        except ValidationError as error:
+            first = error.errors()[0]
+            key = ".".join(str(part) for part in first["loc"]) or "params"
+            raise ProbeError(
+                f"{self.name}: parameter '{key}' = {first['input']!r}: {first['msg']}",
+                where=where,
+                hint=f"see `bareline probes {self.name}`",
+            ) from error
+        except ValueError as error:
+            raise ProbeError(f"{self.name}: {error}", where=where) from error
+
+    def defaults(self) -> dict[str, Scalar]:
+        """Give the parameters and their defaults."""
+        chosen: dict[str, Scalar] = {}
+        for field in fields(self.params):  # type: ignore[arg-type]
+            if field.default is not MISSING:
+                chosen[field.name] = field.default
+        return chosen
+
+    def read(self, params: P, output: Output) -> tuple[Sample, ...]:
+        """Parse and hold the result against what the probe declares.
+
+        Raises
+        ------
+        ParseError
+            A declared metric is missing, an undeclared one is there, a value is not finite, or
+            a point stands twice.
+        """
+        samples = tuple(self.parse(params, output))
+        seen: set[tuple[str, str]] = set()
+        for sample in samples:
+            if sample.metric not in self.metrics:
+                raise ParseError(f"{self.name} gave the undeclared metric '{sample.metric}'")
+            if not isinstance(sample.value, int | float) or not math.isfinite(sample.value):
+                raise ParseError(f"{self.name} gave {sample.metric} = {sample.value!r}")
+            key = (sample.metric, format_point(sample.point))
+            if key in seen:
+                raise ParseError(f"{self.name} gave {' '.join(key).strip()} twice")
+            seen.add(key)
+        missing = set(self.metrics) - {sample.metric for sample in samples}
+        if missing:
+            raise ParseError(f"{self.name} gave no {', '.join(sorted(missing))}")
+        return samples
+
+
+@cache
+def load_probes() -> Mapping[str, Probe[Any]]:
+    """Find every probe of this package and of installed plug-ins, by name.
+
+    Raises
+    ------
+    ProbeError
+        Two probes share a name, or a plug-in is not a probe.
+    """
+    import bareline.probes as package
+
+    found: dict[str, Probe[Any]] = {}
+    for module in pkgutil.iter_modules(package.__path__, "bareline.probes."):
+        probe = getattr(importlib.import_module(module.name), "PROBE", None)
+        if probe is not None:
+            _add(found, probe, module.name)
+    for entry in entry_points(group="bareline.probes"):
+        try:
+            probe = entry.load()
+        except Exception as error:
+            raise ProbeError(
+                f"the plug-in '{entry.name}' cannot be loaded: {error}", where=entry.value
+            ) from error
+        _add(found, probe, entry.value)
+    return dict(sorted(found.items(), key=lambda item: (list(Layer).index(item[1].layer), item[0])))
+
+
+def _add(found: dict[str, Probe[Any]], probe: Any, where: str) -> None:
+    if not isinstance(probe, Probe):
+        raise ProbeError("PROBE is not a Probe", where=where)
+    if probe.name in found:
+        raise ProbeError(f"a second probe is named '{probe.name}'", where=where)
+    for metric, declared in probe.metrics.items():
+        if declared.unit not in BASE_UNITS:
+            raise ProbeError(
+                f"metric '{metric}' of {probe.name} has the unit '{declared.unit}'",
+                where=where,
+                hint=f"use one of {', '.join(sorted(BASE_UNITS))}",
+            )
+    found[probe.name] = probe
+
+
+def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:
+    """Give the probe of this name.
+
+    Raises
+    ------
+    ProbeError
+        There is none; the message names the closest.
+    """
+    probes = load_probes()
+    if name in probes:
+        return probes[name]
+    close = difflib.get_close_matches(name, probes, 1)
+    hint = f"did you mean '{close[0]}'?" if close else "`bareline probes` lists them"
+    raise ProbeError(f"no probe is named '{name}'", where=where, hint=hint)

@@ -1,0 +1,79 @@
+"""The null probe: planted distributions instead of measurements.
+
+It tests runner, statistics and comparison end to end, because the truth is known.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.errors import ParseError
+from bareline.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.probes.base import Probe
+
+Shape = Literal["constant", "normal", "lognormal", "heavy", "bimodal"]
+
+
+@dataclass(frozen=True, slots=True)
+class NullParams:
+    """Parameters of a planted distribution of times.
+
+    Attributes
+    ----------
+    median_s
+        Median of the planted times.
+    spread
+        Relative spread; 0 gives a constant.
+    shape
+        Family of the distribution.
+    points
+        Number of points in a trial, each with the same distribution.
+    drift
+        Relative growth per trial of the run, as a warming machine would show.
+    """
+
+    median_s: Annotated[float, Field(gt=0)] = 1e-3
+    spread: Annotated[float, Field(ge=0, le=1)] = 0.02
+    shape: Shape = "lognormal"
+    points: Annotated[int, Field(ge=1, le=1_000_000)] = 1
+    drift: Annotated[float, Field(ge=0, le=1)] = 0.0
+
+
+class NullProbe(Probe[NullParams]):
+    """Planted times; only the null platform can run it."""
+
+    name: ClassVar[str] = "null"
+    layer: ClassVar[Layer] = Layer.APP
+    summary: ClassVar[str] = "planted distributions, to test bareline itself"
+    params = NullParams
+    metrics: ClassVar = {"time": Metric("s", "lower")}
+
+    def command(self, params: NullParams, layout: Layout) -> Command:
+        """Hand the planted distribution to the null platform."""
+        plan = {
+            "median_s": params.median_s,
+            "spread": params.spread,
+            "shape": params.shape,
+            "points": params.points,
+            "drift": params.drift,
+        }
+        return Command(argv=("null", json.dumps(plan)))
+
+    def parse(self, params: NullParams, output: Output) -> Iterable[Sample]:
+        """Read one JSON list of times."""
+        try:
+            times = json.loads(output.stdout)
+            if len(times) != params.points:
+                raise ParseError(f"{len(times)} of {params.points} points")
+            for number, time_s in enumerate(times):
+                yield Sample("time", float(time_s), {"point": number} if len(times) > 1 else {})
+        except (ValueError, TypeError) as error:
+            raise ParseError(f"not a list of times: {error}") from error
+
+
+PROBE = NullProbe()
