@@ -1,0 +1,68 @@
+"""Cliff's delta: how completely two platforms' launches separate."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats.pairwise import CHUNK_PAIRS, EXPAND_LIMIT
+from bareline.stats.stack import FloatArray, as_rows, as_stack, count_launches
+
+
+def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
+    """Return P(value > baseline) - P(value < baseline) over all pairs of launches.
+
+    Parameters
+    ----------
+    values, baseline : array_like, shapes (..., n) and (..., m)
+        Launches; NaN marks an absent one.
+
+    Returns
+    -------
+    array, shape (...)
+        From -1 (every value is below every baseline value) to 1; NaN without data.
+
+    Raises
+    ------
+    ValueError
+        If the leading shapes differ or a value is infinite.
+
+    References
+    ----------
+    N. Cliff, Dominance statistics: ordinal analyses to answer ordinal questions, Psychological
+    Bulletin 114 (1993) 494-509, doi:10.1037/0033-2909.114.3.494.
+    """
+    first, second = as_stack(values), as_stack(baseline, "baseline")
+    if first.shape[:-1] != second.shape[:-1]:
+        raise ValueError(
+            f"stacks need the same cases, got values {first.shape} and baseline {second.shape}"
+        )
+    rows, baseline_rows = as_rows(first), as_rows(second)
+    pairs = count_launches(rows) * count_launches(baseline_rows)
+    expand = rows.shape[-1] * baseline_rows.shape[-1] <= EXPAND_LIMIT
+    dominance = (_by_grid if expand else _by_search)(rows, baseline_rows)
+    delta = np.full(pairs.shape, np.nan)
+    np.divide(dominance, pairs, out=delta, where=pairs > 0)
+    return delta.reshape(first.shape[:-1])
+
+
+def _by_grid(rows: FloatArray, baseline: FloatArray) -> FloatArray:
+    dominance = np.zeros(rows.shape[0])
+    step = max(1, CHUNK_PAIRS // max(1, rows.shape[-1] * baseline.shape[-1]))
+    for start in range(0, rows.shape[0], step):
+        chunk = slice(start, start + step)
+        above, below = rows[chunk, :, None], baseline[chunk, None, :]
+        dominance[chunk] = np.count_nonzero(above > below, axis=(1, 2))
+        dominance[chunk] -= np.count_nonzero(above < below, axis=(1, 2))
+    return dominance
+
+
+def _by_search(rows: FloatArray, baseline: FloatArray) -> FloatArray:
+    dominance = np.zeros(rows.shape[0])
+    for case in range(rows.shape[0]):
+        ordered = np.sort(baseline[case][~np.isnan(baseline[case])])
+        present = rows[case][~np.isnan(rows[case])]
+        smaller = int(np.searchsorted(ordered, present, side="left").sum())
+        not_larger = int(np.searchsorted(ordered, present, side="right").sum())
+        dominance[case] = smaller - (present.size * ordered.size - not_larger)
+    return dominance

@@ -1,0 +1,175 @@
+"""Order statistics of pairwise values: Walsh averages of one sample, differences of two.
+
+Both are quadratic in the number of launches. Usual cases (tens of launches) are expanded and
+sorted, in chunks that bound memory; a case with thousands of launches is never expanded: its order
+statistics are found by bisection on counts, which takes O(n log n) time and O(n) memory.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from bareline.stats.stack import FloatArray, IntArray, pick
+
+CHUNK_PAIRS = 1 << 19
+"""Pairwise values held at once: 4 MiB, so that a chunk is built and sorted near the cache."""
+
+EXPAND_LIMIT = 1 << 21
+"""A case with more pairwise values than this is searched by bisection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairwise:
+    """Order statistics and sign counts of the pairwise values of each case.
+
+    Attributes
+    ----------
+    at : float array, shape (cases, k)
+        Values at the ranks asked for.
+    not_above, not_below : int array, shape (cases,)
+        How many pairwise values are at most 0, and at least 0.
+    """
+
+    at: FloatArray
+    not_above: IntArray
+    not_below: IntArray
+
+
+def walsh_averages(rows: FloatArray, ranks: IntArray, tie: FloatArray) -> Pairwise:
+    """Return order statistics of the averages ``(x_i + x_j) / 2``, i <= j, of each row.
+
+    Parameters
+    ----------
+    rows : array, shape (cases, n)
+        Values; NaN marks an absent one.
+    ranks : int array, shape (cases, k)
+        1-based ranks among the n (n + 1) / 2 averages; rank 0 gives NaN.
+    tie : array, shape (cases,)
+        Averages that are this close to 0 are counted as 0: they differ from it by rounding.
+    """
+    n = rows.shape[-1]
+
+    def expand(cases: slice) -> FloatArray:
+        first, second = _triangle(n)
+        return (rows[cases, first] + rows[cases, second]) / 2.0
+
+    def search(case: int) -> _Search:
+        return _walsh_search(_present(rows[case]))
+
+    return _order_statistics(n * (n + 1) // 2, expand, search, ranks, tie)
+
+
+def differences(
+    first: FloatArray, second: FloatArray, ranks: IntArray, tie: FloatArray
+) -> Pairwise:
+    """Return order statistics of the n m differences ``x_i - y_j`` of each case.
+
+    Parameters
+    ----------
+    first, second : array, shapes (cases, n) and (cases, m)
+        Values; NaN marks an absent one.
+    ranks, tie
+        As in `walsh_averages`.
+    """
+
+    def expand(cases: slice) -> FloatArray:
+        grid = first[cases, :, None] - second[cases, None, :]
+        return grid.reshape(grid.shape[0], first.shape[-1] * second.shape[-1])
+
+    def search(case: int) -> _Search:
+        return _difference_search(_present(first[case]), _present(second[case]))
+
+    return _order_statistics(first.shape[-1] * second.shape[-1], expand, search, ranks, tie)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """One case's pairwise values, known by their ends and by how many are at most a threshold."""
+
+    lowest: float
+    highest: float
+    count: Callable[[float], int]
+
+    def at(self, rank: int) -> float:
+        """Return the value at `rank`, to 2^-60 of the range."""
+        if rank < 1:
+            return math.nan
+        below, above = self.lowest, self.highest
+        if self.count(below) >= rank:
+            return below
+        for _ in range(60):
+            middle = below + (above - below) / 2.0
+            if self.count(middle) >= rank:
+                above = middle
+            else:
+                below = middle
+        return above
+
+
+def _order_statistics(
+    pairs: int,
+    expand: Callable[[slice], FloatArray],
+    search: Callable[[int], _Search],
+    ranks: IntArray,
+    tie: FloatArray,
+) -> Pairwise:
+    cases = ranks.shape[0]
+    at = np.full(ranks.shape, np.nan)
+    not_above = np.zeros(cases, dtype=np.int64)
+    not_below = np.zeros(cases, dtype=np.int64)
+    if pairs > EXPAND_LIMIT:
+        for case in range(cases):
+            values = search(case)
+            at[case] = [values.at(rank) for rank in ranks[case].tolist()]
+            not_above[case] = values.count(tie[case])
+            not_below[case] = values.count(math.inf) - values.count(
+                math.nextafter(-tie[case], -math.inf)
+            )
+    elif pairs:
+        step = max(1, CHUNK_PAIRS // pairs)
+        for start in range(0, cases, step):
+            chunk = slice(start, start + step)
+            expanded = expand(chunk)
+            expanded.sort(axis=-1)
+            at[chunk] = pick(expanded, ranks[chunk])
+            not_above[chunk] = (expanded <= tie[chunk, None]).sum(axis=-1)
+            not_below[chunk] = (expanded >= -tie[chunk, None]).sum(axis=-1)
+    return Pairwise(at, not_above, not_below)
+
+
+@lru_cache(maxsize=8)
+def _triangle(n: int) -> tuple[IntArray, IntArray]:
+    """Return the index pairs i <= j < n."""
+    first, second = np.triu_indices(n)
+    return first.astype(np.int64), second.astype(np.int64)
+
+
+def _present(row: FloatArray) -> FloatArray:
+    return np.sort(row[~np.isnan(row)])
+
+
+def _walsh_search(ordered: FloatArray) -> _Search:
+    def count(threshold: float) -> int:
+        doubled = 2.0 * threshold
+        both = int(np.searchsorted(ordered, doubled - ordered, side="right").sum())
+        same = int(np.searchsorted(2.0 * ordered, doubled, side="right"))
+        return (both + same) // 2
+
+    if not ordered.size:
+        return _Search(math.nan, math.nan, count)
+    return _Search(float(ordered[0]), float(ordered[-1]), count)
+
+
+def _difference_search(first: FloatArray, second: FloatArray) -> _Search:
+    def count(threshold: float) -> int:
+        smaller = int(np.searchsorted(second, first - threshold, side="left").sum())
+        return first.size * second.size - smaller
+
+    if not first.size * second.size:
+        return _Search(math.nan, math.nan, count)
+    return _Search(float(first[0] - second[-1]), float(first[-1] - second[0]), count)

@@ -1,0 +1,137 @@
+"""How many times worse or better: the Hodges-Lehmann ratio of two platforms.
+
+Times and rates compare by ratio, and their noise multiplies, so the shift is estimated on
+logarithms and turned back: ``exp(shift(log values - log baseline))``. The ratio is values over
+baseline; for a metric where higher is better exchange the arguments, and a ratio above 1 means worse
+again.
+
+Zeros. A logarithm needs positive values, yet zero is a legitimate count (retransmissions, page
+faults). A case with any value that is not positive is compared on its own scale instead: its
+`p` tests the shift in the metric's unit, its `ratio` is the quotient of the two medians if both are
+positive and NaN otherwise, and `lo` and `hi` are NaN because a quotient with a denominator that may
+be zero has no bounded interval. `on_logs` tells which cases have gone this way; `paired_shift` and
+`unpaired_shift` give their difference with its interval, and `judge_shift` their verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats.shift import ROUNDING, Shift, paired_shift, unpaired_shift
+from bareline.stats.stack import BoolArray, FloatArray, IntArray, as_stack
+from bareline.stats.summary import summarize
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Ratios of a stack of cases; every field has the shape of the stack's leading axes.
+
+    Attributes
+    ----------
+    ratio : float array
+        Values over baseline; NaN without data, or if a median is not positive.
+    lo, hi : float array
+        Its interval; NaN when either side has fewer than 6 launches, or off the log scale.
+    p : float array
+        Two-sided p-value of "no difference"; NaN when either side has fewer than 6 launches.
+    n, n_baseline : int array
+        Launches used. When paired, both are the number of complete blocks.
+    level : float array
+        Confidence level that the interval achieves.
+    on_logs : bool array
+        False for cases with a value that is not positive.
+    """
+
+    ratio: FloatArray
+    lo: FloatArray
+    hi: FloatArray
+    p: FloatArray
+    n: IntArray
+    n_baseline: IntArray
+    level: FloatArray
+    on_logs: BoolArray
+
+
+def paired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float = 0.95) -> Ratio:
+    """Return the paired ratio of `values` to `baseline`, by signed-rank inversion.
+
+    Parameters
+    ----------
+    values, baseline : array_like, shape (..., n)
+        The same position on the last axis is the same block. A block in which either is NaN is
+        left out.
+    confidence : float
+        Level that the interval must at least have.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a value is infinite.
+    """
+    first, second = as_stack(values), as_stack(baseline, "baseline")
+    if first.shape == second.shape:
+        broken = np.isnan(first) | np.isnan(second)
+        first, second = np.where(broken, np.nan, first), np.where(broken, np.nan, second)
+    return _ratio(first, second, paired_shift, confidence)
+
+
+def unpaired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float = 0.95) -> Ratio:
+    """Return the two-sample ratio of `values` to `baseline`, by Mann-Whitney inversion.
+
+    For platforms that did not share blocks (two runs, an imported result).
+
+    Parameters
+    ----------
+    values, baseline : array_like, shapes (..., n) and (..., m)
+        Independent launches; NaN marks an absent one.
+    confidence : float
+        Level that the interval must at least have.
+
+    Raises
+    ------
+    ValueError
+        If the leading shapes differ or a value is infinite.
+    """
+    first, second = as_stack(values), as_stack(baseline, "baseline")
+    return _ratio(first, second, unpaired_shift, confidence)
+
+
+def _ratio(
+    first: FloatArray, second: FloatArray, shift_of: Callable[..., Shift], confidence: float
+) -> Ratio:
+    on_logs = np.asarray(~((first <= 0).any(axis=-1) | (second <= 0).any(axis=-1)))
+    found = shift_of(
+        _logarithm(first), _logarithm(second), confidence=confidence, rounding=ROUNDING
+    )
+    ratio, p, level = np.asarray(np.exp(found.shift)), found.p.copy(), found.level.copy()
+    n, n_baseline = found.n.copy(), found.n_baseline.copy()
+    off = ~on_logs
+    if off.any():
+        plain = shift_of(first[off], second[off], confidence=confidence)
+        ratio[off] = _quotient_of_medians(first[off], second[off])
+        p[off], level[off] = plain.p, np.nan
+        n[off], n_baseline[off] = plain.n, plain.n_baseline
+    return Ratio(
+        ratio=ratio,
+        lo=np.where(on_logs, np.exp(found.lo), np.nan),
+        hi=np.where(on_logs, np.exp(found.hi), np.nan),
+        p=p,
+        n=n,
+        n_baseline=n_baseline,
+        level=level,
+        on_logs=on_logs,
+    )
+
+
+def _logarithm(stack: FloatArray) -> FloatArray:
+    return np.log(stack, out=np.full(stack.shape, np.nan), where=stack > 0)
+
+
+def _quotient_of_medians(first: FloatArray, second: FloatArray) -> FloatArray:
+    above, below = summarize(first).median, summarize(second).median
+    defined = (above > 0) & (below > 0)
+    return np.divide(above, below, out=np.full_like(above, np.nan), where=defined)

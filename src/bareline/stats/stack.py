@@ -1,0 +1,76 @@
+"""Stacks of launches: the array shape that every function of this package takes.
+
+A stack has the shape ``(..., n)``: the last axis holds the values of the launches of one case, the
+others enumerate cases. NaN marks a launch that is absent, so that cases with different numbers of
+launches share one array. A case's own number of launches is counted, never assumed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+MIN_LAUNCHES = 6
+"""Below six launches neither the median nor the signed-rank method has a 95 % interval."""
+
+
+def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
+    """Return `values` as a float64 stack.
+
+    Parameters
+    ----------
+    values : array_like, shape (..., n)
+        Finite numbers; NaN marks an absent launch.
+    name : str
+        What the error message calls them.
+
+    Raises
+    ------
+    ValueError
+        If there is no axis of launches, or a value is infinite.
+    """
+    stack = np.asarray(values, dtype=np.float64)
+    if stack.ndim == 0:
+        raise ValueError(f"{name}: a stack needs an axis of launches, got a single number")
+    if np.isinf(stack).any():
+        raise ValueError(f"{name}: infinite values are not measurements; mark them absent with NaN")
+    return stack
+
+
+def as_rows(stack: FloatArray) -> FloatArray:
+    """Return `stack` with all its leading axes folded into one."""
+    rows = int(np.prod(stack.shape[:-1], dtype=np.int64))
+    return stack.reshape(rows, stack.shape[-1])
+
+
+def count_launches(stack: FloatArray) -> IntArray:
+    """Return how many launches of each case are present, shape ``stack.shape[:-1]``."""
+    return np.asarray(stack.shape[-1] - np.isnan(stack).sum(axis=-1), dtype=np.int64)
+
+
+def pick(rows: FloatArray, ranks: IntArray) -> FloatArray:
+    """Return order statistics of sorted rows.
+
+    Parameters
+    ----------
+    rows : array, shape (cases, n)
+        Sorted along the last axis, NaN last.
+    ranks : int array, shape (cases, k)
+        1-based ranks; a rank outside ``1 .. n`` gives NaN.
+    """
+    if rows.shape[-1] == 0:
+        return np.full(ranks.shape, np.nan)
+    index = np.clip(ranks - 1, 0, rows.shape[-1] - 1)
+    found = np.take_along_axis(rows, index, axis=-1)
+    return np.where((ranks >= 1) & (ranks <= rows.shape[-1]), found, np.nan)
+
+
+def relative(spread: FloatArray, centre: FloatArray) -> FloatArray:
+    """Return ``spread / |centre|``; 0 where there is no spread, NaN where only the centre is 0."""
+    defined = (centre != 0) & ~np.isnan(centre)
+    quotient = np.divide(spread, np.abs(centre), out=np.full(spread.shape, np.nan), where=defined)
+    return np.where(spread == 0, 0.0, quotient)

@@ -1,0 +1,146 @@
+"""Summary of one case: the median of its launches with an exact interval, and their spread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats import null_distribution
+from bareline.stats.stack import (
+    MIN_LAUNCHES,
+    FloatArray,
+    IntArray,
+    as_rows,
+    as_stack,
+    count_launches,
+    pick,
+    relative,
+)
+
+TUKEY_FENCE = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Summaries of a stack of cases; every field has the shape of the stack's leading axes.
+
+    Attributes
+    ----------
+    n : int array
+        Launches present.
+    median : float array
+        In the unit of the values; NaN when n is 0. So are `p5` and `p95`.
+    lo, hi : float array
+        Order-statistic interval of the median; NaN when n < 6.
+    level : float array
+        Confidence level that the interval achieves, at least the one asked for; NaN when n < 6.
+    p5, p95 : float array
+        Percentiles of the launches, interpolated linearly.
+    iqr_over_median : float array
+        Interquartile range over |median|: the relative spread. NaN when only the median is 0.
+    outliers : int array
+        Launches beyond 1.5 interquartile ranges from the quartiles. They are counted, and kept.
+    """
+
+    n: IntArray
+    median: FloatArray
+    lo: FloatArray
+    hi: FloatArray
+    level: FloatArray
+    p5: FloatArray
+    p95: FloatArray
+    iqr_over_median: FloatArray
+    outliers: IntArray
+
+
+def summarize(values: ArrayLike, *, confidence: float = 0.95) -> Summary:
+    """Summarize a stack of cases.
+
+    The interval runs from the k-th smallest to the k-th largest value with the largest k that
+    keeps ``2 P(Binomial(n, 1/2) <= k - 1) <= 1 - confidence``. It assumes independent launches and
+    nothing about their distribution.
+
+    Parameters
+    ----------
+    values : array_like, shape (..., n)
+        One value per launch; NaN marks an absent launch.
+    confidence : float
+        Level that the interval must at least have.
+
+    References
+    ----------
+    T. Hoefler and R. Belli, Scientific Benchmarking of Parallel Computing Systems, SC'15,
+    doi:10.1145/2807591.2807644. J. W. Tukey, Exploratory Data Analysis, Addison-Wesley (1977).
+    """
+    stack = as_stack(values)
+    rows = np.sort(as_rows(stack), axis=-1)
+    n = count_launches(rows)
+    lo, hi, level = _interval(rows, n, confidence)
+    quantile = {q: _quantile(rows, n, q) for q in (0.05, 0.25, 0.5, 0.75, 0.95)}
+    iqr = quantile[0.75] - quantile[0.25]
+    reach = TUKEY_FENCE * iqr
+    outside = (rows < (quantile[0.25] - reach)[:, None]) | (
+        rows > (quantile[0.75] + reach)[:, None]
+    )
+    shape = stack.shape[:-1]
+    return Summary(
+        n=n.reshape(shape),
+        median=quantile[0.5].reshape(shape),
+        lo=lo.reshape(shape),
+        hi=hi.reshape(shape),
+        level=level.reshape(shape),
+        p5=quantile[0.05].reshape(shape),
+        p95=quantile[0.95].reshape(shape),
+        iqr_over_median=relative(iqr, quantile[0.5]).reshape(shape),
+        outliers=np.asarray(outside.sum(axis=-1), dtype=np.int64).reshape(shape),
+    )
+
+
+def relative_half_width(values: ArrayLike, *, confidence: float = 0.95) -> FloatArray:
+    """Return half the width of the median's interval over |median|.
+
+    Parameters
+    ----------
+    values : array_like, shape (..., n)
+        One value per launch; NaN marks an absent launch.
+    confidence : float
+        Level of the interval.
+
+    Returns
+    -------
+    array, shape (...)
+        NaN when n < 6, or when the median is 0 and the interval is not.
+    """
+    stack = as_stack(values)
+    rows = np.sort(as_rows(stack), axis=-1)
+    n = count_launches(rows)
+    lo, hi, _ = _interval(rows, n, confidence)
+    return relative((hi - lo) / 2.0, _quantile(rows, n, 0.5)).reshape(stack.shape[:-1])
+
+
+def _interval(
+    rows: FloatArray, n: IntArray, confidence: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    sizes, which = np.unique(n, return_inverse=True)
+    rank = np.zeros(sizes.size, dtype=np.int64)
+    level = np.full(sizes.size, np.nan)
+    for i, size in enumerate(sizes.tolist()):
+        if size >= MIN_LAUNCHES:
+            null = null_distribution.sign(size)
+            rank[i] = null.interval_rank(confidence)
+            level[i] = null.level(int(rank[i]))
+    k = rank[which]
+    ends = pick(rows, np.stack((k, np.where(k > 0, n + 1 - k, 0)), axis=-1))
+    return ends[:, 0], ends[:, 1], level[which]
+
+
+def _quantile(rows: FloatArray, n: IntArray, probability: float) -> FloatArray:
+    """Return the linearly interpolated quantile (Hyndman and Fan's type 7) of sorted rows."""
+    position = probability * np.maximum(n - 1, 0)
+    below = np.floor(position).astype(np.int64)
+    ranks = np.stack((below + 1, np.minimum(below + 2, n)), axis=-1)
+    ends = pick(rows, ranks)
+    fraction = position - below
+    return np.where(fraction > 0, ends[:, 0] + fraction * (ends[:, 1] - ends[:, 0]), ends[:, 0])
