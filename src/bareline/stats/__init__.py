@@ -1,7 +1,7 @@
 """Statistics of launches: summaries, ratios, effects, families, verdicts, stopping.
 
-Pure functions on arrays. Every function takes a stack of cases, shape ``(..., n)``, and works on the
-last axis, which holds one value per launch (NaN where a launch is absent).
+Pure functions on arrays. Every function takes a stack of cases, shape ``(..., n)``, and works on
+the last axis, which holds one value per launch (NaN where a launch is absent).
 """
 
 from bareline.stats.effect import cliffs_delta

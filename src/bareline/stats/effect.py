@@ -6,7 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats.pairwise import CHUNK_PAIRS, EXPAND_LIMIT
-from bareline.stats.stack import FloatArray, as_rows, as_stack, count_launches
+from bareline.stats.stack import (
+    FloatArray,
+    as_rows,
+    as_stack,
+    count_launches,
+    require_same_cases,
+)
 
 
 def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
@@ -33,10 +39,7 @@ def cliffs_delta(values: ArrayLike, baseline: ArrayLike) -> FloatArray:
     Bulletin 114 (1993) 494-509, doi:10.1037/0033-2909.114.3.494.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
-    if first.shape[:-1] != second.shape[:-1]:
-        raise ValueError(
-            f"stacks need the same cases, got values {first.shape} and baseline {second.shape}"
-        )
+    require_same_cases(first, second)
     rows, baseline_rows = as_rows(first), as_rows(second)
     pairs = count_launches(rows) * count_launches(baseline_rows)
     expand = rows.shape[-1] * baseline_rows.shape[-1] <= EXPAND_LIMIT

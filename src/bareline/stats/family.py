@@ -1,9 +1,10 @@
 """Families of tests: Holm's correction, and when it can reject at all.
 
 A family is one question asked at several points, usually the message-size curve of one metric on
-one platform against the baseline. A rank test of n launches has a smallest possible p-value, and Holm
-multiplies the smallest of a family of m by m: where that product exceeds the level, no data
-whatever can give a verdict "slower" or "faster". `can_reject` tells it, so that the caller can say so.
+one platform against the baseline. A rank test of n launches has a smallest possible p-value, and
+Holm multiplies the smallest of a family of m by m: where that product exceeds the level, no data
+whatever can give a verdict "slower" or "faster". `can_reject` tells it, so that the caller can say
+so.
 """
 
 from __future__ import annotations

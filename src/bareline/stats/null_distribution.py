@@ -19,13 +19,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from bareline.stats.stack import BoolArray, FloatArray, IntArray
+from bareline.stats.stack import FloatArray, IntArray
 
 EXACT_SIGNED_RANK = 50
 EXACT_MANN_WHITNEY = 50
-"""Up to this many launches on each side; beyond, the normal approximation's error is below 1e-3."""
+"""Up to this many launches on each side; beyond, the normal tail below 5 % is off by under 5e-4."""
 
-# Tails are sums of float64 products: a tail that equals the level exactly must not fail by rounding.
+# Tails are sums of float64 products: one that equals the level exactly must not fail by rounding.
 _SLACK = 1e-12
 
 
@@ -73,7 +73,10 @@ def sign(n: int) -> NullDistribution:
     """Return the distribution of the number of n values below the median: Binomial(n, 1/2)."""
     from scipy.special import bdtr
 
-    return NullDistribution(n, lambda t: np.asarray(bdtr(t.astype(np.float64), n, 0.5)))
+    def lower(t: IntArray) -> FloatArray:
+        return np.where(t < 0, 0.0, bdtr(np.maximum(t, 0).astype(np.float64), n, 0.5))
+
+    return NullDistribution(n, lower)
 
 
 @lru_cache(maxsize=1024)
@@ -134,7 +137,6 @@ def _normal(size: int, variance: float) -> NullDistribution:
     from scipy.special import ndtr
 
     def lower(t: IntArray) -> FloatArray:
-        outside: BoolArray = t < 0
-        return np.where(outside, 0.0, ndtr((t + 0.5 - size / 2.0) / math.sqrt(variance)))
+        return np.where(t < 0, 0.0, ndtr((t + 0.5 - size / 2.0) / math.sqrt(variance)))
 
     return NullDistribution(size, lower)

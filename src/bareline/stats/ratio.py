@@ -2,8 +2,8 @@
 
 Times and rates compare by ratio, and their noise multiplies, so the shift is estimated on
 logarithms and turned back: ``exp(shift(log values - log baseline))``. The ratio is values over
-baseline; for a metric where higher is better exchange the arguments, and a ratio above 1 means worse
-again.
+baseline; for a metric where higher is better exchange the arguments, and a ratio above 1 means
+worse again.
 
 Zeros. A logarithm needs positive values, yet zero is a legitimate count (retransmissions, page
 faults). A case with any value that is not positive is compared on its own scale instead: its
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats.shift import ROUNDING, Shift, paired_shift, unpaired_shift
-from bareline.stats.stack import BoolArray, FloatArray, IntArray, as_stack
+from bareline.stats.stack import BoolArray, FloatArray, IntArray, as_stack, require_same_cases
 from bareline.stats.summary import summarize
 
 
@@ -103,6 +103,7 @@ def unpaired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float 
 def _ratio(
     first: FloatArray, second: FloatArray, shift_of: Callable[..., Shift], confidence: float
 ) -> Ratio:
+    require_same_cases(first, second)
     on_logs = np.asarray(~((first <= 0).any(axis=-1) | (second <= 0).any(axis=-1)))
     found = shift_of(
         _logarithm(first), _logarithm(second), confidence=confidence, rounding=ROUNDING

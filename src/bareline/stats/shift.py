@@ -6,9 +6,9 @@ shift is the median of all differences between two samples, with the interval fr
 and Whitney's test.
 
 The p-value comes from the same inversion: at the same level the interval excludes 0 exactly when
-the p-value is at most 1 - confidence. Pairwise values that tie with 0 count for the null hypothesis,
-as if every tie were broken in the least convincing way: the level holds, and identical data give
-p = 1.
+the p-value is at most 1 - confidence. Pairwise values that tie with 0 count for the null
+hypothesis, as if every tie were broken in the least convincing way: the level holds, and identical
+data give p = 1.
 
 References
 ----------
@@ -36,6 +36,7 @@ from bareline.stats.stack import (
     as_rows,
     as_stack,
     count_launches,
+    require_same_cases,
 )
 
 ROUNDING = 1e-12
@@ -105,7 +106,14 @@ def paired_shift(
     def pairwise(ranks: IntArray) -> Pairwise:
         return walsh_averages(rows, ranks, tie)
 
-    found = _infer(n, n, lambda k, _: null_distribution.signed_rank(k), pairwise, confidence, tie)
+    found = _infer(
+        n,
+        n,
+        lambda k, _: null_distribution.signed_rank(k),
+        pairwise,
+        confidence=confidence,
+        tie=tie,
+    )
     return _reshape(found, first.shape[:-1])
 
 
@@ -131,10 +139,7 @@ def unpaired_shift(
         If the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
-    if first.shape[:-1] != second.shape[:-1]:
-        raise ValueError(
-            f"stacks need the same cases, got values {first.shape} and baseline {second.shape}"
-        )
+    require_same_cases(first, second)
     rows, baseline_rows = as_rows(first), as_rows(second)
     tie = _rounding(first, second, rounding)
     n, m = count_launches(rows), count_launches(baseline_rows)
@@ -142,7 +147,7 @@ def unpaired_shift(
     def pairwise(ranks: IntArray) -> Pairwise:
         return differences(rows, baseline_rows, ranks, tie)
 
-    found = _infer(n, m, null_distribution.mann_whitney, pairwise, confidence, tie)
+    found = _infer(n, m, null_distribution.mann_whitney, pairwise, confidence=confidence, tie=tie)
     return _reshape(found, first.shape[:-1])
 
 
@@ -151,6 +156,7 @@ def _infer(
     m: IntArray,
     null_of: Callable[[int, int], NullDistribution],
     pairwise: Callable[[IntArray], Pairwise],
+    *,
     confidence: float,
     tie: FloatArray,
 ) -> Shift:

@@ -41,6 +41,14 @@ def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
     return stack
 
 
+def require_same_cases(first: FloatArray, second: FloatArray) -> None:
+    """Raise ValueError unless both stacks hold the same cases; launches may differ in number."""
+    if first.shape[:-1] != second.shape[:-1]:
+        raise ValueError(
+            f"stacks need the same cases, got values {first.shape} and baseline {second.shape}"
+        )
+
+
 def as_rows(stack: FloatArray) -> FloatArray:
     """Return `stack` with all its leading axes folded into one."""
     rows = int(np.prod(stack.shape[:-1], dtype=np.int64))

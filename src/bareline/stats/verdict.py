@@ -9,9 +9,10 @@ A ratio above 1 means worse. With a margin of 2 % the zone of equivalence is 1/1
 * ``inconclusive``: everything else: the launches do not settle it. No verdict below six launches.
 
 Considered and left: demanding that the whole interval lies beyond the zone would control the error
-of "worse by more than the margin" instead of "worse", but calls a measured 3 % loss with an interval
-of 1.8 % to 4.2 % undecided, although nobody doubts the loss and the interval beside the verdict
-tells the rest. Judging by the p-value alone calls losses of 0.1 % "slower" whenever noise is low.
+of "worse by more than the margin" instead of "worse", but calls a measured 3 % loss with an
+interval of 1.8 % to 4.2 % undecided, although nobody doubts the loss and the interval beside the
+verdict tells the rest. Judging by the p-value alone calls losses of 0.1 % "slower" whenever noise
+is low.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def judge(
         If a margin is negative.
     """
     upper = 1.0 + _checked(margin, "margin")
-    return _judge(ratio, lo, hi, n, p_adjusted, (1.0 / upper, np.ones(()), upper), alpha)
+    return _judge((ratio, lo, hi), n, p_adjusted, (1.0 / upper, np.ones(()), upper), alpha)
 
 
 def judge_shift(
@@ -102,20 +103,18 @@ def judge_shift(
         If a tolerance is negative.
     """
     upper = _checked(tolerance, "tolerance")
-    return _judge(shift, lo, hi, n, p_adjusted, (-upper, np.zeros(()), upper), alpha)
+    return _judge((shift, lo, hi), n, p_adjusted, (-upper, np.zeros(()), upper), alpha)
 
 
 def _judge(
-    estimate: ArrayLike,
-    lo: ArrayLike,
-    hi: ArrayLike,
+    interval: tuple[ArrayLike, ArrayLike, ArrayLike],
     n: ArrayLike,
     p_adjusted: ArrayLike,
     zone: tuple[FloatArray, FloatArray, FloatArray],
     alpha: float,
 ) -> NDArray[np.object_]:
     middle, below, above, p = (
-        np.asarray(given, dtype=np.float64) for given in (estimate, lo, hi, p_adjusted)
+        np.asarray(given, dtype=np.float64) for given in (*interval, p_adjusted)
     )
     lower, null, upper = zone
     enough: BoolArray = np.asarray(n) >= MIN_LAUNCHES
