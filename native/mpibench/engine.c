@@ -1,0 +1,196 @@
+/* See engine.h. */
+#include "engine.h"
+
+#include "bl_clock.h"
+#include "bl_error.h"
+#include "bl_memory.h"
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* How the budget is spent. */
+static const double warmup_share = 0.1;
+static const double timed_share = 0.5;
+static const double loop_share = 0.4;
+
+/* A batch is at most this much longer than everything before it: a bad estimate costs little. */
+enum { BATCH_GROWTH = 10 };
+
+typedef void run_calls_fn(struct bl_operation *op, long calls, double *time_s);
+
+static double seconds_between(int64_t begin_ns, int64_t end_ns)
+{
+    return BL_SECONDS_PER_NS * (double)(end_ns - begin_ns);
+}
+
+static double over_ranks(const struct bl_operation *op, double value, MPI_Op how)
+{
+    double result;
+    BL_MPI(MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, how, op->comm));
+    return result;
+}
+
+static bool counts(const struct bl_operation *op)
+{
+    return !op->benchmark->timed || op->benchmark->timed(op);
+}
+
+/* Phase (b)'s loop, and the warm-up. */
+static void run_plain(struct bl_operation *op, long calls, double *time_s)
+{
+    (void)time_s;
+    void (*const call)(struct bl_operation *) = op->benchmark->call;
+    for (long i = 0; i < calls; i++)
+        call(op);
+}
+
+/* Phase (a)'s loop. */
+static void run_timed(struct bl_operation *op, long calls, double *time_s)
+{
+    void (*const call)(struct bl_operation *) = op->benchmark->call;
+    const bool synchronised = op->benchmark->synchronised;
+    /* The agreement on the batch lets ranks in at different times; without a barrier before each
+     * call the first one would measure that. */
+    if (!synchronised)
+        call(op);
+    for (long i = 0; i < calls; i++) {
+        if (synchronised)
+            BL_MPI(MPI_Barrier(op->comm));
+        const int64_t begin_ns = bl_clock_ns();
+        call(op);
+        const int64_t end_ns = bl_clock_ns();
+        time_s[i] = seconds_between(begin_ns, end_ns);
+    }
+}
+
+/*
+ * Runs up to `wanted` calls, at least `minimum`, within about `allowance_s`. `estimate_s` goes in
+ * as the expected time of a call and comes out as the observed one. Returns the number of calls.
+ */
+static long run_bounded(struct bl_operation *op, run_calls_fn *run, double *time_s, long wanted,
+                        long minimum, double allowance_s, double *estimate_s)
+{
+    long done = 0;
+    double spent_s = 0;
+    while (done < wanted) {
+        const double affordable = (allowance_s - spent_s) / *estimate_s;
+        long batch = BATCH_GROWTH * (done + 1);
+        if (batch > wanted - done)
+            batch = wanted - done;
+        if (affordable < (double)batch)
+            batch = affordable > 0 ? (long)affordable : 0;
+        if (done + batch < minimum)
+            batch = minimum - done;
+        if (batch < 1)
+            break;
+        const int64_t begin_ns = bl_clock_ns();
+        run(op, batch, time_s ? time_s + done : NULL);
+        spent_s += over_ranks(op, seconds_between(begin_ns, bl_clock_ns()), MPI_MAX);
+        done += batch;
+        /* A simulated clock may stand still. */
+        *estimate_s = fmax(spent_s / (double)done, BL_SECONDS_PER_NS);
+    }
+    return done;
+}
+
+struct bl_effort bl_effort_of(const struct bl_operation *op)
+{
+    const struct bl_options *options = op->options;
+    const bool large = op->size_bytes > BL_LARGE_BYTES;
+    return (struct bl_effort){
+        .iterations = large ? options->iterations.large : options->iterations.small,
+        .warmup = large ? options->warmup.large : options->warmup.small,
+        .budget_s = options->budget_s,
+    };
+}
+
+void bl_verify(struct bl_operation *op)
+{
+    const struct bl_benchmark *benchmark = op->benchmark;
+    op->root = 0;
+    op->rotates = false;
+    benchmark->fill(op);
+    BL_MPI(MPI_Barrier(op->comm));
+    benchmark->call(op);
+    const int wrong = benchmark->check(op) ? op->ranks : op->rank;
+    int first_wrong;
+    BL_MPI(MPI_Allreduce(&wrong, &first_wrong, 1, MPI_INT, MPI_MIN, op->comm));
+    if (first_wrong == op->rank)
+        bl_die(BL_STATUS_WRONG,
+               "%s delivered wrong data on rank %d at %zu B, do not trust this MPI library or its "
+               "transport; try another",
+               benchmark->name, op->rank, op->size_bytes);
+    if (first_wrong < op->ranks)
+        BL_MPI(MPI_Barrier(op->comm)); /* which that rank's abort ends */
+}
+
+static void summarise_timed(struct bl_operation *op, struct bl_measurement *measurement)
+{
+    const bool counted = counts(op);
+    const double timed_ranks = over_ranks(op, counted ? 1 : 0, MPI_SUM);
+    double sum_s = 0;
+    for (long i = 0; i < measurement->iterations; i++) {
+        sum_s += measurement->time_s[i];
+        if (!counted)
+            measurement->time_s[i] = 0;
+    }
+    const double mean_s = sum_s / (double)measurement->iterations;
+    measurement->rank_mean_s = over_ranks(op, counted ? mean_s : 0, MPI_SUM) / timed_ranks;
+    measurement->rank_mean_min_s = over_ranks(op, counted ? mean_s : INFINITY, MPI_MIN);
+    measurement->rank_mean_max_s = over_ranks(op, counted ? mean_s : 0, MPI_MAX);
+    const void *mine = op->rank == 0 ? MPI_IN_PLACE : measurement->time_s;
+    BL_MPI(MPI_Reduce(mine, measurement->time_s, (int)measurement->iterations, MPI_DOUBLE, MPI_MAX,
+                      0, op->comm));
+}
+
+static void run_loop(struct bl_operation *op, double allowance_s, long wanted, double estimate_s,
+                     struct bl_measurement *measurement)
+{
+    long calls = (long)fmin((double)wanted, allowance_s / estimate_s);
+    if (calls < BL_ITERATIONS_MIN)
+        calls = BL_ITERATIONS_MIN;
+    op->rotates = op->benchmark->rooted;
+    BL_MPI(MPI_Barrier(op->comm));
+    run_plain(op, 1, NULL);
+    const int64_t begin_ns = bl_clock_ns();
+    run_plain(op, calls, NULL);
+    const double mean_s = seconds_between(begin_ns, bl_clock_ns()) / (double)calls;
+    op->rotates = false;
+    op->root = 0;
+
+    const bool counted = counts(op);
+    const double timed_ranks = over_ranks(op, counted ? 1 : 0, MPI_SUM);
+    measurement->loop_iterations = calls;
+    measurement->loop_mean_s = over_ranks(op, counted ? mean_s : 0, MPI_SUM) / timed_ranks;
+    measurement->loop_mean_max_s = over_ranks(op, counted ? mean_s : 0, MPI_MAX);
+}
+
+bool bl_measure(struct bl_operation *op, const struct bl_effort *effort,
+                struct bl_measurement *measurement)
+{
+    *measurement = (struct bl_measurement){0};
+    const double per_minimum = 2 * BL_ITERATIONS_MIN;
+    double estimate_s = effort->budget_s;
+    run_bounded(op, run_plain, NULL, 1, 1, 0, &estimate_s);
+    measurement->estimate_s = estimate_s;
+    if (per_minimum * estimate_s > effort->budget_s)
+        return false;
+
+    run_bounded(op, run_plain, NULL, effort->warmup, 0, warmup_share * effort->budget_s,
+                &estimate_s);
+    measurement->time_s =
+        bl_allocate((size_t)effort->iterations * sizeof(double), "the times of the iterations");
+    measurement->iterations =
+        run_bounded(op, run_timed, measurement->time_s, effort->iterations, BL_ITERATIONS_MIN,
+                    timed_share * effort->budget_s, &estimate_s);
+    summarise_timed(op, measurement);
+    run_loop(op, loop_share * effort->budget_s, effort->iterations, estimate_s, measurement);
+    return true;
+}
+
+void bl_measurement_free(struct bl_measurement *measurement)
+{
+    free(measurement->time_s);
+    measurement->time_s = NULL;
+}
