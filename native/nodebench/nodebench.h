@@ -1,0 +1,51 @@
+/*
+ * nodebench: memory bandwidth and arithmetic of one node, without MPI.
+ *
+ * Exported: struct bl_node_options, struct bl_series, and the functions of report.c, repeat.c,
+ * threads.c, stream.c and dgemm.c. Nothing here may be called inside a parallel region.
+ */
+#ifndef BL_NODEBENCH_H
+#define BL_NODEBENCH_H
+
+#include "bl_json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Kinds of stores of the stream kernels. */
+enum bl_stores { BL_STORES_REGULAR, BL_STORES_NONTEMPORAL };
+
+struct bl_node_options {
+    const char *benchmark;
+    size_t size_bytes; /* of one array; 0: from the last-level cache */
+    int order;         /* of the matrices */
+    int threads;       /* 0: as many as the runtime gives */
+    int repeats;
+    enum bl_stores stores;
+};
+
+/* Repetitions of one thing, in s; sorted by bl_node_report_rates. */
+struct bl_series {
+    double *time_s;
+    int count;
+};
+
+/* repeat.c: one untimed and `repeats` timed calls of `work`. */
+struct bl_series bl_repeat(void (*work)(void *data), void *data, int repeats);
+
+/* report.c: the lines of the output. `bl_node_report_point` leaves the object open for more
+ * members. */
+void bl_node_report_header(struct bl_json *json, const struct bl_node_options *options, int threads,
+                           void (*add_options)(struct bl_json *, const void *), const void *data);
+void bl_node_report_rates(struct bl_json *json, const struct bl_series *series, double amount);
+void bl_node_report_end(struct bl_json *json, int points);
+
+/* threads.c */
+int bl_threads_set(int wanted);         /* 0 keeps the default; returns the number in force */
+size_t bl_last_level_cache_bytes(void); /* largest cache of the first core; 0: unknown */
+
+/* One benchmark each: prints all of its lines. */
+void bl_stream(const struct bl_node_options *options);
+void bl_dgemm(const struct bl_node_options *options);
+
+#endif
