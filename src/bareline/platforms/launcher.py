@@ -21,6 +21,7 @@ from typing import ClassVar, Literal
 from bareline.errors import PlatformError, ToolMissing
 from bareline.model import Layout
 from bareline.platforms.hosts import Node
+from bareline.tools import package_hint
 
 #: How ranks talk: as the library chooses, over shared memory only, or over TCP only, between the
 #: ranks of one node too.
@@ -468,7 +469,7 @@ def _missing(choice: str) -> ToolMissing:
         launcher = LAUNCHERS[choice]
         what = f"{launcher.title} is not installed"
     if launcher.packages:
-        hint = f"install it with `apt-get install {launcher.packages}`"
+        hint = package_hint(launcher.packages)
     else:
         hint = "install it and give the path of its mpirun as `mpi`"
     return ToolMissing(what, hint=hint)

@@ -1,0 +1,182 @@
+"""The machine that bareline runs on, as a platform of one node."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from bareline.build import ensure_native
+from bareline.errors import PlatformError, ToolMissing
+from bareline.model import Layout, Scalar
+from bareline.platforms.base import (
+    Allocation,
+    Availability,
+    Context,
+    Options,
+    Platform,
+    PlatformSpec,
+)
+from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.launcher import Binding, MpiInstallation, Transport, find_mpi
+
+#: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
+_ADDRESS = "127.0.0.1"
+
+
+class LocalOptions(Options):
+    """Options of the local platform.
+
+    Attributes
+    ----------
+    mpi
+        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
+        that an MPI library was installed into.
+    transport
+        ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the library.
+    binding
+        Whether the library binds ranks to cores (``core``).
+    cores
+        Numbers of the cores to use; all that this process may use by default.
+    io_folder
+        Folder in which trials make their working directories: its file system is what I/O probes
+        measure. bareline's scratch folder by default.
+    """
+
+    mpi: str = "auto"
+    transport: Transport = "auto"
+    binding: Binding = "none"
+    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
+    io_folder: Path | None = None
+
+
+class LocalAllocation(HostsAllocation):
+    """The machine that bareline runs on, as it is."""
+
+    def __init__(self, options: LocalOptions, context: Context) -> None:
+        self._options = options
+        self._context = context
+        cores = options.cores or tuple(os.sched_getaffinity(0))
+        super().__init__([Node("localhost", _ADDRESS, len(cores))])
+
+    @cached_property
+    def _mpi(self) -> MpiInstallation:
+        return find_mpi(self._options.mpi)
+
+    @property
+    def _pin(self) -> list[str]:
+        """Give the prefix that keeps a program on the chosen cores."""
+        if self._options.cores is None:
+            return []
+        return ["taskset", "--cpu-list", ",".join(map(str, self._options.cores))]
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line itself, with its environment, directory and cores."""
+        self._index(node)
+        setting = [f"{name}={value}" for name, value in env.items()]
+        folder = [f"--chdir={cwd}"] if cwd else []
+        wrapped = ["env", *folder, *setting] if folder or setting else []
+        return [*self._pin, *wrapped, *argv]
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line of this machine's own MPI launcher."""
+        line = self._mpi.argv(
+            argv,
+            layout,
+            self.nodes,
+            env,
+            self._options.transport,
+            binding=self._options.binding,
+            cwd=cwd,
+        )
+        return [*self._pin, *line]
+
+    @cached_property
+    def _native(self) -> str:
+        try:
+            mpi = self._mpi
+        except ToolMissing:
+            mpi = None  # What needs no MPI can still be measured.
+        return str(ensure_native(mpi, self._context.cache))
+
+    def native_folder(self) -> str:
+        """Build the native programs for this machine's MPI library, once."""
+        return self._native
+
+    def work_folder(self) -> str:
+        """Give the folder whose file system is measured."""
+        return str(self._options.io_folder or self._context.scratch)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe this machine and how MPI runs on it."""
+        from bareline.facts import gather
+
+        return {**gather(self), **mpi_facts(self._options.mpi, self._options.transport)}
+
+
+def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
+    """Describe the MPI library of this machine; nothing when there is none."""
+    try:
+        mpi = find_mpi(choice)
+    except PlatformError:
+        return {}
+    return {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version, "mpi.transport": transport}
+
+
+class LocalPlatform(Platform):
+    """The machine that bareline runs on."""
+
+    type = "local"
+    summary = "this machine, MPI over shared memory or TCP loopback"
+    options = LocalOptions
+
+    @classmethod
+    def available(cls, spec: PlatformSpec) -> Availability:
+        """Say whether the chosen cores, folder and MPI library are there."""
+        assert isinstance(spec.options, LocalOptions)
+        try:
+            _check(spec.options)
+            find_mpi(spec.options.mpi)
+        except PlatformError as error:
+            # Without any MPI library, what needs none can still be measured.
+            usable = isinstance(error, ToolMissing) and spec.options.mpi == "auto"
+            return Availability(usable, error.what, error.hint or "")
+        return Availability(True)
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Give this machine; nothing has to come up."""
+        assert isinstance(self.spec.options, LocalOptions)
+        _check(self.spec.options, self.spec.name)
+        if layout.nodes > 1:
+            raise PlatformError("a local platform has one node", where=self.spec.name)
+        yield LocalAllocation(self.spec.options, self.context)
+
+
+def _check(options: LocalOptions, where: str | None = None) -> None:
+    allowed = os.sched_getaffinity(0)
+    for core in options.cores or ():
+        if core not in allowed:
+            listed = ", ".join(map(str, sorted(allowed)))
+            raise PlatformError(
+                f"this process may not use core {core}", where=where, hint=f"use some of {listed}"
+            )
+    folder = options.io_folder
+    if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise PlatformError(
+            f"'{folder}' is not a folder that can be written to",
+            where=where,
+            hint="make it, or name another one as `io_folder`",
+        )
+
+
+PLATFORM = LocalPlatform
