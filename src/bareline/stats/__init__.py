@@ -6,6 +6,7 @@ the last axis, which holds one value per launch (NaN where a launch is absent).
 
 from bareline.stats.effect import cliffs_delta
 from bareline.stats.family import ALPHA, can_reject, family_size, holm, smallest_p
+from bareline.stats.joint import adjust_paired
 from bareline.stats.ratio import Ratio, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
 from bareline.stats.shift import Shift, paired_shift, unpaired_shift
@@ -21,6 +22,7 @@ __all__ = [
     "Shift",
     "Summary",
     "Verdict",
+    "adjust_paired",
     "can_reject",
     "cliffs_delta",
     "family_size",

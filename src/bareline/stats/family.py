@@ -39,7 +39,7 @@ def holm(p_values: ArrayLike, families: ArrayLike | None = None) -> FloatArray:
     S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
     Statistics 6 (1979) 65-70.
     """
-    p, label = _labelled(p_values, families)
+    p, label = labelled(p_values, families)
     adjusted = np.full(p.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(p))
     order = tested[np.lexsort((p[tested], label[tested]))]
@@ -54,7 +54,7 @@ def holm(p_values: ArrayLike, families: ArrayLike | None = None) -> FloatArray:
 
 def family_size(p_values: ArrayLike, families: ArrayLike | None = None) -> NDArray[np.int64]:
     """Return, for each p-value, how many tests its family holds (NaN p-values are no tests)."""
-    p, label = _labelled(p_values, families)
+    p, label = labelled(p_values, families)
     tests = np.bincount(label, weights=~np.isnan(p))
     return np.asarray(tests[label], dtype=np.int64)
 
@@ -102,9 +102,10 @@ def can_reject(smallest: ArrayLike, size: ArrayLike, *, alpha: float = ALPHA) ->
     return np.asarray(needed <= alpha, dtype=np.bool_)
 
 
-def _labelled(
+def labelled(
     p_values: ArrayLike, families: ArrayLike | None
 ) -> tuple[FloatArray, NDArray[np.int64]]:
+    """Return checked p-values and their families as numbers 0, 1, 2 ..."""
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1:
         raise ValueError(f"p-values: expected one axis, got shape {p.shape}")

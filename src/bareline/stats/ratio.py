@@ -21,8 +21,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.shift import ROUNDING, Shift, paired_shift, unpaired_shift
-from bareline.stats.stack import BoolArray, FloatArray, IntArray, as_stack, require_same_cases
+from bareline.stats.shift import ROUNDING, Shift, paired_shift, rounding_of, unpaired_shift
+from bareline.stats.stack import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_stack,
+    require_same_blocks,
+    require_same_cases,
+)
 from bareline.stats.summary import summarize
 
 
@@ -72,10 +79,7 @@ def paired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float = 
     ValueError
         If the shapes differ or a value is infinite.
     """
-    first, second = as_stack(values), as_stack(baseline, "baseline")
-    if first.shape == second.shape:
-        broken = np.isnan(first) | np.isnan(second)
-        first, second = np.where(broken, np.nan, first), np.where(broken, np.nan, second)
+    first, second = _complete_blocks(values, baseline)
     return _ratio(first, second, paired_shift, confidence)
 
 
@@ -104,7 +108,7 @@ def _ratio(
     first: FloatArray, second: FloatArray, shift_of: Callable[..., Shift], confidence: float
 ) -> Ratio:
     require_same_cases(first, second)
-    on_logs = np.asarray(~((first <= 0).any(axis=-1) | (second <= 0).any(axis=-1)))
+    on_logs = _all_positive(first, second)
     found = shift_of(
         _logarithm(first), _logarithm(second), confidence=confidence, rounding=ROUNDING
     )
@@ -126,6 +130,43 @@ def _ratio(
         level=level,
         on_logs=on_logs,
     )
+
+
+def differences_of_blocks(values: ArrayLike, baseline: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return the differences that `paired_ratio` tests, and what it takes for rounding.
+
+    Parameters
+    ----------
+    values, baseline : array_like, shape (..., n)
+        As in `paired_ratio`.
+
+    Returns
+    -------
+    differences : array, shape (..., n)
+        Of logarithms, or of the values themselves in cases with a value that is not positive.
+    rounding : array, shape (...)
+        Differences up to this size count as 0.
+    """
+    first, second = _complete_blocks(values, baseline)
+    on_logs = _all_positive(first, second)
+    logs = _logarithm(first) - _logarithm(second)
+    plain = rounding_of(first, second)
+    return (
+        np.where(on_logs[..., None], logs, first - second),
+        np.where(on_logs, ROUNDING, plain),
+    )
+
+
+def _complete_blocks(values: ArrayLike, baseline: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return both stacks with NaN wherever either is NaN."""
+    first, second = as_stack(values), as_stack(baseline, "baseline")
+    require_same_blocks(first, second)
+    broken = np.isnan(first) | np.isnan(second)
+    return np.where(broken, np.nan, first), np.where(broken, np.nan, second)
+
+
+def _all_positive(first: FloatArray, second: FloatArray) -> BoolArray:
+    return np.asarray(~((first <= 0).any(axis=-1) | (second <= 0).any(axis=-1)))
 
 
 def _logarithm(stack: FloatArray) -> FloatArray:

@@ -36,6 +36,7 @@ from bareline.stats.stack import (
     as_rows,
     as_stack,
     count_launches,
+    require_same_blocks,
     require_same_cases,
 )
 
@@ -95,12 +96,9 @@ def paired_shift(
         If the shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
-    if first.shape != second.shape:
-        raise ValueError(
-            f"paired stacks need one shape, got values {first.shape} and baseline {second.shape}"
-        )
+    require_same_blocks(first, second)
     rows = as_rows(first - second)
-    tie = _rounding(first, second, rounding)
+    tie = _given_or_default(rounding, first, second)
     n = count_launches(rows)
 
     def pairwise(ranks: IntArray) -> Pairwise:
@@ -141,7 +139,7 @@ def unpaired_shift(
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_cases(first, second)
     rows, baseline_rows = as_rows(first), as_rows(second)
-    tie = _rounding(first, second, rounding)
+    tie = _given_or_default(rounding, first, second)
     n, m = count_launches(rows), count_launches(baseline_rows)
 
     def pairwise(ranks: IntArray) -> Pairwise:
@@ -186,14 +184,18 @@ def _infer(
     return Shift(centre, at[:, 0], at[:, 3], p, n, m, size_level[which])
 
 
-def _rounding(first: FloatArray, second: FloatArray, given: ArrayLike | None) -> FloatArray:
-    shape = first.shape[:-1]
-    if given is not None:
-        return np.broadcast_to(np.asarray(given, dtype=np.float64), shape).reshape(-1)
-    largest = np.zeros(shape)
+def rounding_of(first: FloatArray, second: FloatArray) -> FloatArray:
+    """Return, for each case of two stacks, the difference that is taken for rounding."""
+    largest = np.zeros(first.shape[:-1])
     for stack in (first, second):
         np.maximum(largest, np.abs(np.nan_to_num(stack)).max(axis=-1, initial=0.0), out=largest)
-    return ROUNDING * largest.reshape(-1)
+    return np.asarray(ROUNDING * largest)
+
+
+def _given_or_default(given: ArrayLike | None, first: FloatArray, second: FloatArray) -> FloatArray:
+    if given is None:
+        return rounding_of(first, second).reshape(-1)
+    return np.broadcast_to(np.asarray(given, dtype=np.float64), first.shape[:-1]).reshape(-1)
 
 
 def _reshape(found: Shift, shape: tuple[int, ...]) -> Shift:

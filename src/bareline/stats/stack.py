@@ -49,6 +49,14 @@ def require_same_cases(first: FloatArray, second: FloatArray) -> None:
         )
 
 
+def require_same_blocks(first: FloatArray, second: FloatArray) -> None:
+    """Raise ValueError unless both stacks hold the same cases and blocks."""
+    if first.shape != second.shape:
+        raise ValueError(
+            f"paired stacks need one shape, got values {first.shape} and baseline {second.shape}"
+        )
+
+
 def as_rows(stack: FloatArray) -> FloatArray:
     """Return `stack` with all its leading axes folded into one."""
     rows = int(np.prod(stack.shape[:-1], dtype=np.int64))
