@@ -35,6 +35,13 @@ class Layer(StrEnum):
     APP = "app"
 
 
+#: Target for the relative half-width of a median's 95 % interval where a study declares none:
+#: applications are fewer and longer than micro-benchmarks.
+DEFAULT_PRECISION: Mapping[Layer, float] = MappingProxyType(
+    {layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer}
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Metric:
     """What a probe measures.
@@ -106,7 +113,8 @@ class Command:
     argv
         Program and arguments. The platform replaces the placeholders ``{native}`` (folder of
         bareline's own programs), ``{workdir}`` (a fresh directory on the node),
-        ``{server_host}`` and ``{server_port}``, wherever they stand in an argument.
+        ``{server_host}``, ``{server_port}`` and ``{server_data_port}`` (a second free port),
+        wherever they stand in an argument.
     mpi
         Launch one process per rank of the layout through the platform's MPI.
     node
@@ -273,6 +281,11 @@ class Record:
     caveats: tuple[str, ...] = ()
     clock: Clock = "wall"
     attempt: int = 1
+
+    @property
+    def status(self) -> Literal["measured", "failed"]:
+        """Whether the trial delivered numbers."""
+        return "measured" if isinstance(self.outcome, Measured) else "failed"
 
 
 #: What each caveat code means, as it stands under a table. Probes may add codes of their own

@@ -12,9 +12,16 @@ import re
 from bareline.errors import UsageError
 
 #: Units in which samples are stored. "1" is a pure number.
-BASE_UNITS = frozenset({"s", "B", "B/s", "flop/s", "op/s", "1", "%", "Hz"})
+BASE_UNITS = frozenset({"s", "B", "B/s", "bit/s", "flop/s", "op/s", "1", "%", "Hz"})
 
 _DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_RATE_NAMES = {
+    "B/s": "B/s",
+    "bit/s": "b/s",
+    "flop/s": "flop/s",
+    "op/s": "op/s",
+    "Hz": "Hz",
+}
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
@@ -50,11 +57,12 @@ def scale_of(value: float, unit: str) -> tuple[float, str]:
             if magnitude >= size_bytes:
                 return 1 / size_bytes, name
         return 1.0, "B"
-    if unit in ("B/s", "flop/s", "op/s", "Hz"):
+    if unit in _RATE_NAMES:
+        name = _RATE_NAMES[unit]
         for size, prefix in _DECIMAL:
             if magnitude >= size:
-                return 1 / size, prefix + unit
-        return 1.0, unit
+                return 1 / size, prefix + name
+        return 1.0, name
     return 1.0, "" if unit == "1" else unit
 
 

@@ -22,10 +22,11 @@ from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.platforms.base import Allocation
 from bareline.platforms.process import Finished, Process, end_group, kill_marked, run_process, spawn
 
-_PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port)\}")
+_PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port|server_data_port)\}")
 _SERVER_READY_S = 20.0
 _SERVER_TRIES = 3
 _HOUSEKEEPING_S = 60.0
+_SERVER_PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +162,12 @@ class HostsAllocation(Allocation):
         self._check_tools(command, (node,))
         problem = ""
         for _ in range(_SERVER_TRIES):
-            port = self.free_port(node)
+            port, data_port = self.free_ports(node, 2)
             known = {
                 **values,
                 "server_host": self.nodes[node].address,
                 "server_port": str(port),
+                "server_data_port": str(data_port),
             }
             line = self.node_argv(
                 node, [_expand(part, known) for part in server.argv], dict(command.env)
@@ -199,13 +201,11 @@ class HostsAllocation(Allocation):
                 ports.add(int(columns[1].rpartition(":")[2], 16))
         return ports
 
-    def free_port(self, node: int) -> int:
-        """Choose a TCP port on which nothing listens on a node."""
+    def free_ports(self, node: int, count: int) -> list[int]:
+        """Choose TCP ports on which nothing listens on a node."""
         taken = self.listening_ports(node)
-        while True:
-            port = random.randrange(20_000, 32_000)  # below the kernel's own ephemeral range
-            if port not in taken:
-                return port
+        free = [port for port in _SERVER_PORTS if port not in taken]
+        return random.sample(free, count)
 
     def has_tool(self, node: int, tool: str) -> bool:
         """Tell whether a program is on a node's path; asked once."""

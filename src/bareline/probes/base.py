@@ -115,6 +115,17 @@ class Probe(ABC, Generic[P]):
                 chosen[field.name] = field.default
         return chosen
 
+    def declaration(self) -> dict[str, Any]:
+        """Give what an analysis must know of this probe, as it is kept in a run."""
+        return {
+            "layer": self.layer.value,
+            "headline": self.headline,
+            "metrics": {
+                name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}
+                for name, metric in self.metrics.items()
+            },
+        }
+
     def read(self, params: P, output: Output) -> tuple[Sample, ...]:
         """Parse and hold the result against what the probe declares.
 

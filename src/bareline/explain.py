@@ -1,0 +1,310 @@
+"""The verdict in words: for each layer, how much worse, how sure, and where it comes from.
+
+Message-size curves are condensed into classes (small, medium, large). Within a trial a class is
+the geometric mean of its points, so a class has one value per trial and the comparison stays
+paired by block; Holm's correction runs over the classes of one probe on one platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from bareline import stats
+from bareline.compare import Cube, FloatCube, Records, paired_in_blocks
+from bareline.model import Layer, parse_point
+from bareline.units import significant
+
+#: Upper ends of the size classes in bytes: most MPI libraries change from their eager to their
+#: rendezvous protocol somewhere between the first two.
+SMALL_BYTES = 8 << 10
+LARGE_BYTES = 256 << 10
+
+_LAYER_NAMES = {
+    Layer.COMPUTE: "Compute",
+    Layer.MEMORY: "Memory",
+    Layer.NETWORK: "Network",
+    Layer.MPI: "MPI",
+    Layer.IO: "Storage",
+    Layer.NPB: "NAS benchmarks",
+    Layer.APP: "Applications",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """How one probe, or one class of its points, compares on one platform.
+
+    Parameters
+    ----------
+    layer, probe, platform
+        What was compared.
+    subject
+        The probe and class in words.
+    ratio, lo, hi
+        Times worse than the baseline with its 95 % interval; None where there is none.
+    n
+        Trials on the side that has fewer.
+    verdict
+        As in a comparison.
+    rate
+        The metric is a rate: worse is "lower" instead of "slower".
+    """
+
+    layer: Layer
+    probe: str
+    platform: str
+    subject: str
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    n: int
+    verdict: str
+    rate: bool
+
+    @property
+    def anchor(self) -> str:
+        """Where the evidence stands on the page."""
+        return f"layer-{self.layer.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One sentence of the verdict, with the finding that weighs most in it.
+
+    `platform`, `ratio`, `lo`, `hi`, `n` are those of the worst finding, or of the only one.
+    """
+
+    layer: str
+    platform: str
+    text: str
+    ratio: float | None
+    lo: float | None
+    hi: float | None
+    n: int
+    verdict: str
+    anchor: str
+
+
+def findings(
+    records: Records, baseline: str | None = None, *, margin: float | None = None
+) -> list[Finding]:
+    """Condense a comparison into one finding per probe, size class and platform.
+
+    Parameters
+    ----------
+    baseline, margin
+        The run's own without them.
+    """
+    cube = records.cube
+    baseline = records.baseline if baseline is None else baseline
+    margin = records.margin if margin is None else margin
+    points = cube.points.filter(pl.col("headline") & (pl.col("better") != "none"))
+    found = []
+    for (probe,), group in points.group_by("probe", maintain_order=True):
+        for platform in cube.platforms:
+            if platform != baseline:
+                found += _of_probe(cube, group, str(probe), platform, baseline, margin)
+    found += _failures(records, baseline, found)
+    ladder = list(Layer)
+    return sorted(found, key=lambda finding: (ladder.index(finding.layer), finding.probe))
+
+
+def _of_probe(
+    cube: Cube, points: pl.DataFrame, probe: str, platform: str, baseline: str, margin: float
+) -> Iterable[Finding]:
+    first = points.row(0, named=True)
+    rate = first["better"] == "higher"
+    classes = list(_classes(points))
+    pairs = []
+    for _, rows in classes:
+        own, base = cube.of(platform)[rows], cube.of(baseline)[rows]
+        pairs.append((_condense(own, base), _condense(base, own)))
+    own = np.stack([pair[0] for pair in pairs])
+    base = np.stack([pair[1] for pair in pairs])
+    worse, than = (base, own) if rate else (own, base)
+    ratio_of = stats.paired_ratio if paired_in_blocks(own, base) else stats.unpaired_ratio
+    result = ratio_of(worse, than)
+    adjusted = stats.holm(result.p)
+    n = np.minimum(result.n, result.n_baseline)
+    verdicts = stats.judge(result.ratio, result.lo, result.hi, n, adjusted, margin=margin)
+    for number, (name, _) in enumerate(classes):
+        if n[number] == 0:
+            continue
+        yield Finding(
+            layer=Layer(first["layer"]),
+            probe=probe,
+            platform=platform,
+            subject=f"{probe}{name}",
+            ratio=_number(result.ratio[number]),
+            lo=_number(result.lo[number]),
+            hi=_number(result.hi[number]),
+            n=int(n[number]),
+            verdict=str(verdicts[number]),
+            rate=rate,
+        )
+
+
+def _condense(values: FloatCube, other: FloatCube) -> FloatCube:
+    """Give the geometric mean over the points that both platforms have, shape (blocks,)."""
+    both = (~np.isnan(values)).any(axis=1) & (~np.isnan(other)).any(axis=1)
+    chosen = values[both]
+    if not chosen.size or (chosen <= 0).any():
+        return np.full(values.shape[1], np.nan)
+    # A block counts only where it has every point, so that all blocks mean the same thing.
+    return np.asarray(np.exp(np.log(chosen).mean(axis=0)))
+
+
+def _classes(points: pl.DataFrame) -> Iterable[tuple[str, list[int]]]:
+    """Split a probe's points into message-size classes, or one class without sizes."""
+    sizes = [parse_point(point).get("size_bytes") for point in points.get_column("point")]
+    rows = points.get_column("point_row").to_list()
+    bounds = (
+        (" below 8 KiB", 0, SMALL_BYTES),
+        (" from 8 to 256 KiB", SMALL_BYTES, LARGE_BYTES),
+        (" from 256 KiB", LARGE_BYTES, float("inf")),
+    )
+    if not all(isinstance(size, int) for size in sizes):
+        yield "", rows
+        return
+    for name, low, high in bounds:
+        chosen = [
+            row
+            for row, size in zip(rows, sizes, strict=True)
+            if isinstance(size, int) and low <= size < high
+        ]
+        if chosen:
+            yield name, chosen
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _failures(records: Records, baseline: str, found: Sequence[Finding]) -> Iterable[Finding]:
+    """Name probes that gave no number on a platform."""
+    told = {(finding.probe, finding.platform) for finding in found}
+    layers = dict(
+        records.declarations.select("probe", "layer").unique().iter_rows()
+    )
+    cells = records.trials.select("probe", "platform").unique(maintain_order=True)
+    for probe, platform in cells.iter_rows():
+        if platform != baseline and (probe, platform) not in told:
+            yield Finding(
+                layer=Layer(layers[probe]),
+                probe=probe,
+                platform=platform,
+                subject=probe,
+                ratio=None,
+                lo=None,
+                hi=None,
+                n=0,
+                verdict="failed",
+                rate=False,
+            )
+
+
+def statements(
+    records: Records, baseline: str | None = None, *, margin: float | None = None
+) -> list[Statement]:
+    """Put the verdict into words: one sentence per layer, the hardest hit first in each."""
+    baseline = records.baseline if baseline is None else baseline
+    margin = records.margin if margin is None else margin
+    told = []
+    everything = findings(records, baseline, margin=margin)
+    for layer in Layer:
+        group = [finding for finding in everything if finding.layer is layer]
+        if group:
+            told.append(_sentence(layer, group, baseline, margin))
+    return told
+
+
+def _sentence(
+    layer: Layer, group: Sequence[Finding], baseline: str, margin: float
+) -> Statement:
+    worst = max(group, key=_weight)
+    if all(finding.verdict == "equivalent" for finding in group):
+        platforms = list(dict.fromkeys(finding.platform for finding in group))
+        text = (
+            f"{_LAYER_NAMES[layer]}: {_join(platforms)} "
+            f"{'equals' if len(platforms) == 1 else 'equal'} {baseline} within {margin:.0%} "
+            f"({_subjects(group)}; {worst.platform} at most {_interval(worst)})."
+        )
+    else:
+        by_subject: dict[str, list[Finding]] = {}
+        for finding in group:
+            by_subject.setdefault(finding.subject, []).append(finding)
+        ordered = sorted(by_subject.values(), key=lambda parts: -max(map(_weight, parts)))
+        clauses = [
+            f"{parts[0].subject} is "
+            + _join([f"{phrase(part, margin)} on {part.platform}" for part in parts])
+            for parts in ordered[:3]
+        ]
+        text = f"{_LAYER_NAMES[layer]}: {'; '.join(clauses)}, compared with {baseline}."
+    return Statement(
+        layer=layer.value,
+        platform=worst.platform,
+        text=text,
+        ratio=worst.ratio,
+        lo=worst.lo,
+        hi=worst.hi,
+        n=worst.n,
+        verdict=worst.verdict,
+        anchor=worst.anchor,
+    )
+
+
+def _subjects(group: Sequence[Finding]) -> str:
+    return ", ".join(dict.fromkeys(finding.probe for finding in group))
+
+
+def _weight(finding: Finding) -> float:
+    """Order findings by how much they hurt; a failure hurts most."""
+    if finding.ratio is None:
+        return float("inf")
+    return abs(float(np.log(finding.ratio)))
+
+
+def _interval(finding: Finding) -> str:
+    if finding.ratio is None:
+        return "-"
+    if finding.lo is None or finding.hi is None:
+        return f"{significant(finding.ratio)} times, no interval"
+    return f"{significant(finding.ratio)} [{significant(finding.lo)}, {significant(finding.hi)}]"
+
+
+def phrase(finding: Finding, margin: float) -> str:
+    """Say a ratio as people do: "2.3 times slower", "0.8 % faster, within noise"."""
+    if finding.ratio is None or finding.verdict in ("failed", "missing"):
+        return "not measured: every trial failed"
+    interval = ""
+    if finding.lo is not None and finding.hi is not None:
+        interval = f" [{significant(finding.lo)}, {significant(finding.hi)}]"
+    if finding.verdict == "equivalent":
+        return f"equal within {margin:.0%}{interval}"
+    ratio = finding.ratio
+    down, up = ("lower", "higher") if finding.rate else ("slower", "faster")
+    times = ratio if ratio >= 1 else 1 / ratio
+    word = down if ratio >= 1 else up
+    amount = f"{significant(times)} times {word}"
+    if times < 1.1:
+        amount = f"{(times - 1) * 100:.1f} % {word}"
+    if finding.n < stats.MIN_LAUNCHES:
+        return f"{amount} (n = {finding.n}: no interval, no verdict)"
+    if finding.verdict == "inconclusive":
+        within_noise = (
+            finding.lo is not None and finding.hi is not None and finding.lo <= 1 <= finding.hi
+        )
+        if within_noise and times < 1.1:
+            return f"{amount}, within noise{interval}"
+        return f"undecided (n = {finding.n}, interval{interval or ' none'})"
+    return amount + interval
+
+
+def _join(parts: Sequence[str]) -> str:
+    if len(parts) < 3:
+        return " and ".join(parts)
+    return ", ".join(parts[:-1]) + " and " + parts[-1]

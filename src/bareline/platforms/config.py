@@ -1,0 +1,139 @@
+"""Platform files: read, check, and join them with the platforms that come with bareline."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bareline.errors import PlatformError
+from bareline.platforms.base import PlatformSpec, load_platform_types
+
+#: Read from the current folder when the command line names no platform file.
+DEFAULT_FILE = Path("platforms.toml")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
+    """Give every platform by name: the built-in ones, and over them the user's.
+
+    Parameters
+    ----------
+    path
+        The user's platform file; without it ``platforms.toml`` of the current folder, if any.
+
+    Raises
+    ------
+    PlatformError
+        The file is missing or malformed; the message names file, key and next step.
+    """
+    builtin = resources.files("bareline.platforms") / "builtin.toml"
+    specs = platforms_from_toml(
+        tomllib.loads(builtin.read_text(encoding="utf-8")),
+        where="built-in platforms",
+        builtin=True,
+    )
+    if path is None and DEFAULT_FILE.exists():
+        path = DEFAULT_FILE
+    if path is not None:
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise PlatformError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
+        specs |= platforms_from_toml(content, where=str(path))
+    return specs
+
+
+def platforms_from_toml(
+    content: Mapping[str, Any], *, where: str, builtin: bool = False
+) -> dict[str, PlatformSpec]:
+    """Check what a platform file holds; see `load_platforms`."""
+    for key in content:
+        if key != "platform":
+            raise PlatformError(
+                f"unknown table '{key}'", where=where, hint="platforms are named [platform.NAME]"
+            )
+    tables = content.get("platform", {})
+    if not isinstance(tables, Mapping):
+        raise PlatformError("platforms are named [platform.NAME]", where=where)
+    return {
+        name: make_spec(name, table, where=f"{where}, [platform.{name}]", builtin=builtin)
+        for name, table in tables.items()
+    }
+
+
+def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
+    """Check one platform's table.
+
+    Raises
+    ------
+    PlatformError
+        Its type does not exist, or an option is unknown or impossible.
+    """
+    if not _NAME.fullmatch(name):
+        raise PlatformError(
+            f"'{name}' is no name for a platform",
+            where=where,
+            hint="use letters, digits, '.', '_' and '-'",
+        )
+    if not isinstance(table, Mapping) or not isinstance(table.get("type"), str):
+        raise PlatformError("the key 'type' is missing", where=where, hint=_types_hint())
+    types = load_platform_types()
+    kind = table["type"]
+    if kind not in types:
+        raise PlatformError(f"no platform type '{kind}'", where=where, hint=_types_hint(kind))
+    options = {key: value for key, value in table.items() if key not in ("type", "title")}
+    title = table.get("title", "")
+    if not isinstance(title, str):
+        raise PlatformError("'title' is not a text", where=where)
+    model = types[kind].options
+    try:
+        return PlatformSpec(name, kind, model.model_validate(options), title, builtin)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        hint = None
+        if first["type"] == "extra_forbidden":
+            message = "no such option"
+            known = sorted(model.model_fields)
+            close = difflib.get_close_matches(key, known, 1)
+            hint = f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}"
+        raise PlatformError(f"'{key}': {message}" if key else message, where=where, hint=hint) from (
+            error
+        )
+
+
+def _types_hint(wrong: str = "") -> str:
+    types = load_platform_types()
+    close = difflib.get_close_matches(wrong, types, 1) if wrong else []
+    return f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(sorted(types))}"
+
+
+def choose_platforms(names: list[str], path: Path | None = None) -> list[PlatformSpec]:
+    """Give the named platforms.
+
+    Raises
+    ------
+    PlatformError
+        One does not exist, or is named twice.
+    """
+    specs = load_platforms(path)
+    for name in names:
+        if name not in specs:
+            close = difflib.get_close_matches(name, specs, 1)
+            hint = f"did you mean '{close[0]}'?" if close else "`bareline platforms` lists them"
+            raise PlatformError(f"no platform is named '{name}'", hint=hint)
+        if names.count(name) > 1:
+            raise PlatformError(f"the platform '{name}' is named twice")
+    return [specs[name] for name in names]
+
+

@@ -1,0 +1,72 @@
+"""STREAM: sustainable memory bandwidth of four vector kernels.
+
+References
+----------
+J. D. McCalpin, "Memory Bandwidth and Machine Balance in Current High Performance Computers",
+IEEE TCCA Newsletter, December 1995.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bareline.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.probes.base import Probe
+from bareline.probes.native import QUANTILES, read_report, spread_samples
+
+
+@dataclass(frozen=True, slots=True)
+class StreamParams:
+    """Parameters of STREAM.
+
+    Attributes
+    ----------
+    array_bytes
+        Size of each of the three arrays; 0 takes four times the last-level cache.
+    repeat
+        Repetitions inside a trial; the median counts.
+    """
+
+    array_bytes: Annotated[int, Field(ge=0)] = 0
+    repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+
+
+class Stream(Probe[StreamParams]):
+    """Copy, scale, add and triad; bytes counted as STREAM defines them."""
+
+    name: ClassVar[str] = "memory.stream"
+    layer: ClassVar[Layer] = Layer.MEMORY
+    summary: ClassVar[str] = "STREAM: memory bandwidth of copy, scale, add, triad"
+    source: ClassVar[str] = "McCalpin's STREAM; HPCC STREAM"
+    params = StreamParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "bandwidth": Metric("B/s", "higher"),
+        **{f"bandwidth_{name}": Metric("B/s", "higher", detail=True) for name in QUANTILES},
+    }
+
+    def command(self, params: StreamParams, layout: Layout) -> Command:
+        """Run nodebench on one node with the layout's threads."""
+        size = ("--size", str(params.array_bytes)) if params.array_bytes else ()
+        return Command(
+            argv=(
+                "{native}/nodebench",
+                "stream",
+                *size,
+                "--repeat",
+                str(params.repeat),
+                "--threads",
+                str(layout.threads_per_rank),
+            )
+        )
+
+    def parse(self, params: StreamParams, output: Output) -> Iterable[Sample]:
+        """Read nodebench's JSON lines."""
+        for point in read_report(output, "nodebench", "stream").points:
+            yield from spread_samples(point, "rate", "bandwidth", point.at)
+
+
+PROBE = Stream()

@@ -1,0 +1,115 @@
+"""What the probes of ``mpibench``, our program for MPI functions, have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bareline.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.probes.base import Probe
+from bareline.probes.native import (
+    QUANTILES,
+    Point,
+    cut_caveats,
+    positive,
+    read_report,
+    spread_samples,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MpiParams:
+    """Parameters of an MPI function by message size.
+
+    Attributes
+    ----------
+    min_bytes, max_bytes
+        Message sizes: powers of two between them; ``min_bytes = 0`` adds the empty message.
+        OSU's ``-m``.
+    iterations
+        Iterations of each size, at most; 0 leaves the program's choice. OSU's ``-i``.
+    warmup
+        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
+    budget_s
+        Longest time for each size; what exceeds it even with the fewest iterations is cut.
+    """
+
+    min_bytes: Annotated[int, Field(ge=0)] = 0
+    max_bytes: Annotated[int, Field(ge=1, le=1 << 30)] = 4 << 20
+    iterations: Annotated[int, Field(ge=0)] = 0
+    warmup: Annotated[int, Field(ge=0)] = 0
+    budget_s: Annotated[float, Field(gt=0)] = 0.2
+
+    def __post_init__(self) -> None:
+        """Hold the sizes against each other.
+
+        Raises
+        ------
+        ValueError
+            There is no size between them.
+        """
+        if self.min_bytes > self.max_bytes:
+            raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
+
+    def options(self, smallest: int = 0) -> tuple[str, ...]:
+        """Give the program's options, with no size below the benchmark's smallest."""
+        chosen = ["-m", f"{max(self.min_bytes, smallest)}:{self.max_bytes}"]
+        if self.iterations:
+            chosen += ["-i", str(self.iterations)]
+        if self.warmup:
+            chosen += ["-x", str(self.warmup)]
+        return (*chosen, "-t", f"{self.budget_s:g}")
+
+
+def latency_metrics() -> dict[str, Metric]:
+    """Give the metrics of a time per iteration: the median first, then spread and loop mean."""
+    return {
+        "latency": Metric("s", "lower"),
+        **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
+        "latency_loop_mean": Metric("s", "lower", detail=True),
+    }
+
+
+class MpiFunction(Probe[MpiParams]):
+    """A benchmark of mpibench that measures a time per iteration by message size.
+
+    ``latency`` is the median over iterations of the slowest rank; ``latency_loop_mean`` is the
+    mean over an untimed loop, the figure that OSU and IMB report.
+
+    Attributes
+    ----------
+    benchmark
+        Name of the benchmark in mpibench.
+    smallest_bytes
+        Smallest message that it takes.
+    """
+
+    layer: ClassVar[Layer] = Layer.MPI
+    params = MpiParams
+    metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
+    min_ranks: ClassVar[int] = 2
+    benchmark: ClassVar[str]
+    smallest_bytes: ClassVar[int] = 0
+
+    def command(self, params: MpiParams, layout: Layout) -> Command:
+        """Run mpibench under MPI."""
+        options = params.options(self.smallest_bytes)
+        return Command(argv=("{native}/mpibench", self.benchmark, *options), mpi=True)
+
+    def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
+        """Read mpibench's JSON lines."""
+        for point in read_report(output, "mpibench", self.benchmark).points:
+            yield from self.point_samples(point)
+
+    def point_samples(self, point: Point) -> Iterable[Sample]:
+        """Turn one point into samples."""
+        yield from spread_samples(point, "time", "latency", point.at)
+        mean = positive(point.number("loop_mean"), "loop_mean", point)
+        yield Sample("latency_loop_mean", mean, point.at)
+
+    def caveats(self, params: MpiParams, output: Output) -> Iterable[str]:
+        """Say when sizes were cut for time."""
+        return cut_caveats(output)
