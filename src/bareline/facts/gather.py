@@ -1,0 +1,97 @@
+"""Collect the facts of a platform's nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from bareline.errors import PlatformError
+from bareline.facts.keys import Kind, describe, same_value
+from bareline.facts.memory import parse_memory
+from bareline.facts.network import parse_network
+from bareline.facts.nodes import Nodes
+from bareline.facts.processor import parse_processor
+from bareline.facts.sections import Facts, put, split_sections
+from bareline.facts.software import parse_software
+from bareline.facts.storage import parse_storage
+from bareline.facts.system import parse_system
+
+_PARSERS = (
+    parse_processor,
+    parse_memory,
+    parse_system,
+    parse_network,
+    parse_software,
+    parse_storage,
+)
+
+
+@cache
+def script() -> str:
+    """Give the POSIX shell script that a node runs."""
+    return Path(__file__).with_name("collect.sh").read_text(encoding="utf-8")
+
+
+def gather(allocation: Nodes) -> Facts:
+    """Collect the facts of every node of an allocation into one flat table.
+
+    What a node lacks (a program, a kernel file, a permission) is an absent key. A platform adds
+    or corrects what it alone knows, such as the MPI library it launches with.
+
+    Raises
+    ------
+    PlatformError
+        A node does not answer.
+    """
+    folder = allocation.work_folder()
+    nodes = []
+    for index, node in enumerate(allocation.nodes):
+        done = allocation.on_node(index, ["sh", "-s", node.address, folder], stdin=script())
+        facts = parse_node(done.stdout)
+        if not facts:
+            said = done.stderr.strip().splitlines()
+            raise PlatformError(
+                f"the node does not tell its facts: {said[-1] if said else 'no output'}",
+                where=node.name,
+                hint="check that `sh` runs there",
+            )
+        nodes.append(facts)
+    return merge_nodes(nodes)
+
+
+def parse_node(raw: str) -> Facts:
+    """Read what the script printed on one node; empty if it printed nothing of use."""
+    sections = split_sections(raw)
+    facts: Facts = {}
+    for parse in _PARSERS:
+        facts.update(parse(sections))
+    if facts and "end" not in sections:
+        facts["node.incomplete"] = True
+    return facts
+
+
+def merge_nodes(nodes: Sequence[Facts]) -> Facts:
+    """Join the facts of a platform's nodes.
+
+    A key is node 0's. Where another node differs, ``node[i].key`` gives its value, and
+    ``node[i].missing`` lists the keys that it lacks. ``node.heterogeneous`` tells whether a
+    characteristic (not a name, not a counter) differs.
+    """
+    if not nodes:
+        return {}
+    first = nodes[0]
+    merged: Facts = dict(first)
+    differing = False
+    for index, facts in enumerate(nodes[1:], start=1):
+        for key, value in facts.items():
+            if not same_value(first.get(key), value):
+                merged[f"node[{index}].{key}"] = value
+                differing |= describe(key).kind is Kind.CHARACTERISTIC
+        lacking = [key for key in first if key not in facts]
+        put(merged, f"node[{index}].missing", ", ".join(lacking))
+        differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in lacking)
+    merged["node.count"] = len(nodes)
+    if len(nodes) > 1:
+        merged["node.heterogeneous"] = differing
+    return merged

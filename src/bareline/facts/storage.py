@@ -1,0 +1,65 @@
+"""Facts of the file system in which trials work, and of the disk under it."""
+
+from __future__ import annotations
+
+import re
+
+from bareline.facts.sections import Facts, Sections, chosen, files_of, integer, put
+
+
+def parse_storage(sections: Sections) -> Facts:
+    """Read the sections about storage."""
+    facts: Facts = {}
+    rows = sections.get("df", "").strip().splitlines()
+    columns = rows[-1].split() if len(rows) > 1 else []
+    if len(columns) >= 7:
+        put(facts, "fs.device", columns[0])
+        put(facts, "fs.type", columns[1])
+        for key, column in (("fs.total_bytes", columns[2]), ("fs.free_bytes", columns[4])):
+            blocks = integer(column)
+            put(facts, key, None if blocks is None else blocks * 1024)
+    mount = _mount_of(sections)
+    if mount is None:
+        return facts
+    number, point, options, kind, source = mount
+    put(facts, "fs.mount", point)
+    put(facts, "fs.options", options)
+    facts.setdefault("fs.type", kind)
+    facts.setdefault("fs.device", source)
+    facts.update(_disk(sections, number))
+    return facts
+
+
+def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
+    """Find the mount of the working folder: device number, point, options, type, source."""
+    folder = sections.get("folder", "").strip()
+    best: tuple[str, str, str, str, str] | None = None
+    for line in sections.get("mountinfo", "").splitlines():
+        left, dash, right = line.partition(" - ")
+        mine, its = left.split(), right.split()
+        if not dash or len(mine) < 6 or len(its) < 3:
+            continue
+        point = mine[4].replace("\\040", " ")
+        inside = point in ("/", folder) or folder.startswith(point + "/")
+        # A later mount on the same point hides the earlier one.
+        if folder and inside and (best is None or len(point) >= len(best[1])):
+            options = dict.fromkeys([*mine[5].split(","), *its[2].split(",")])
+            best = (mine[2], point, ",".join(options), its[0], its[1])
+    return best
+
+
+def _disk(sections: Sections, device_number: str) -> Facts:
+    """Describe the disk that holds a device, partitions included."""
+    facts: Facts = {}
+    link = re.search(
+        rf" {re.escape(device_number)} -> \S*/block/([^/\s]+)", sections.get("blocks", "")
+    )
+    if link is None:
+        return facts
+    files, base = files_of(sections, "disks"), f"/sys/block/{link[1]}/"
+    put(facts, "fs.disk.name", link[1])
+    put(facts, "fs.disk.model", files.get(base + "device/model"))
+    rotational = files.get(base + "queue/rotational")
+    put(facts, "fs.disk.rotational", rotational == "1" if rotational else None)
+    put(facts, "fs.disk.scheduler", chosen(files.get(base + "queue/scheduler")))
+    return facts

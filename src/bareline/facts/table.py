@@ -1,0 +1,127 @@
+"""The characteristics of platforms side by side, and what differs between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bareline.facts.keys import (
+    FACT_KEYS,
+    FactKey,
+    Group,
+    Kind,
+    describe,
+    format_fact,
+    same_value,
+    split_node,
+)
+from bareline.model import Scalar
+
+PlatformFacts = Mapping[str, Scalar]
+
+_GROUPS = {group: index for index, group in enumerate(Group)}
+_ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One fact on every platform.
+
+    Parameters
+    ----------
+    fact
+        Label, group, unit and kind.
+    values
+        Value on node 0 of each platform, None where it is not known.
+    texts
+        The same for people, with the nodes that differ: ``10.0 Gb/s; node 1: 1.00 Gb/s``.
+    equal
+        All platforms agree, on every node.
+    """
+
+    fact: FactKey
+    values: Mapping[str, Scalar | None]
+    texts: Mapping[str, str]
+    equal: bool
+
+    @property
+    def differs(self) -> bool:
+        """Tell whether the row is a difference of the platforms that may explain a result."""
+        return not self.equal and self.fact.kind is Kind.CHARACTERISTIC
+
+
+def table(platforms: Mapping[str, PlatformFacts]) -> list[Row]:
+    """Put the facts of platforms side by side, in groups and in the order of `FACT_KEYS`.
+
+    A fact that no platform has is no row.
+    """
+    nodes = {name: _by_node(facts) for name, facts in platforms.items()}
+    keys = {key for facts in nodes.values() for key in facts}
+    rows = [_row(key, nodes) for key in keys]
+    return sorted(rows, key=_position)
+
+
+def diff(left: PlatformFacts, right: PlatformFacts) -> list[Row]:
+    """List the characteristics in which two platforms differ, as rows of ``a`` and ``b``."""
+    return [row for row in table({"a": left, "b": right}) if row.differs]
+
+
+def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[dict[str, Scalar | None]]:
+    """Give the table as flat records for machine-readable output: one per fact and platform."""
+    return [
+        {
+            "key": row.fact.key,
+            "label": row.fact.label,
+            "group": row.fact.group.value,
+            "unit": row.fact.unit,
+            "kind": row.fact.kind.value,
+            "platform": name,
+            "value": row.values[name],
+            "text": row.texts[name],
+            "equal": row.equal,
+        }
+        for row in table(platforms)
+        for name in platforms
+    ]
+
+
+def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
+    """Arrange facts by key and node; nodes that agree with node 0 are left out.
+
+    A node that lacks a fact of node 0 has it as None.
+    """
+    found: dict[str, dict[int, Scalar | None]] = {}
+    for key, value in facts.items():
+        node, plain = split_node(key)
+        if node and plain == "missing":
+            for lacking in str(value).split(", "):
+                found.setdefault(lacking, {})[node] = None
+        else:
+            found.setdefault(plain, {})[node] = value
+    return found
+
+
+def _row(key: str, nodes: Mapping[str, Mapping[str, Mapping[int, Scalar | None]]]) -> Row:
+    cells = {name: facts.get(key, {}) for name, facts in nodes.items()}
+    first, *others = cells.values()
+    return Row(
+        fact=describe(key),
+        values={name: cell.get(0) for name, cell in cells.items()},
+        texts={name: _text(key, cell) for name, cell in cells.items()},
+        equal=all(_same_cell(first, other) for other in others),
+    )
+
+
+def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | None]) -> bool:
+    return left.keys() == right.keys() and all(same_value(left[node], right[node]) for node in left)
+
+
+def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
+    parts = [format_fact(key, cell.get(0))]
+    parts += [f"node {node}: {format_fact(key, cell[node])}" for node in sorted(cell) if node]
+    return "; ".join(parts)
+
+
+def _position(row: Row) -> tuple[int, int, str]:
+    known = _ORDER.get(row.fact.key, len(_ORDER))
+    return _GROUPS[row.fact.group], known, row.fact.key
