@@ -1,0 +1,104 @@
+"""Links between the hosts and the switch: commands for ip(8), tc(8) and ethtool(8).
+
+Pure functions; each gives lines for ``ip -batch`` or ``tc -batch``, or an argument vector.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Shaper = Literal["htb", "tbf"]
+
+#: Name of the interface in every host.
+HOST_DEVICE = "eth0"
+_BRIDGE = "br0"
+_PREFIX = "10.94.0"
+SUBNET = f"{_PREFIX}.0/24"
+SWITCH_ADDRESS = f"{_PREFIX}.254"
+
+_RATE = re.compile(r"(\d+(?:\.\d+)?)(k|m|g)bit")
+_SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
+#: Bytes that the kernel hands over at once when it leaves segmentation to the device.
+_LARGEST_PACKET_BYTES = 65_536
+#: How long the shaper may send at full speed after a pause. Longer bursts would let messages
+#: exceed the rate of the link; shorter ones cannot keep it up between two timer interrupts.
+_BURST_S = 0.001
+#: How long a packet may wait in the shaper before it is dropped, as in a switch's buffer.
+_QUEUE_S = 0.020
+
+
+def parse_rate(text: str) -> int:
+    """Read a rate such as ``10gbit`` in bits per second.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    match = _RATE.fullmatch(text)
+    rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
+    if rate < 1_000_000:
+        raise ValueError(f"'{text}' is not a rate of 1mbit or more, such as 1gbit or 10gbit")
+    return rate
+
+
+def host_address(index: int) -> str:
+    """Give the address of the host with that index, from 0."""
+    return f"{_PREFIX}.{index + 1}"
+
+
+def port(index: int) -> str:
+    """Name the switch's end of a host's link."""
+    return f"port{index + 1}"
+
+
+def bridge_lines() -> list[str]:
+    """Make the bridge, in the switch."""
+    return [
+        f"link add {_BRIDGE} type bridge forward_delay 0 mcast_snooping 0",
+        f"link set {_BRIDGE} addrgenmode none up",
+        f"address add {SWITCH_ADDRESS}/24 dev {_BRIDGE}",
+    ]
+
+
+def port_lines(index: int, host_pid: int, mtu: int) -> list[str]:
+    """Make a link and plug its one end into the bridge, in the switch."""
+    return [
+        f"link add {port(index)} mtu {mtu} type veth "
+        f"peer name {HOST_DEVICE} mtu {mtu} netns {host_pid}",
+        f"link set {port(index)} addrgenmode none master {_BRIDGE} up",
+    ]
+
+
+def host_lines(index: int) -> list[str]:
+    """Give the other end its address, in the host.
+
+    No IPv6 address: its discovery would send packets in the middle of a measurement.
+    """
+    return [
+        f"link set {HOST_DEVICE} addrgenmode none up",
+        f"address add {host_address(index)}/24 dev {HOST_DEVICE}",
+    ]
+
+
+def shaper_lines(device: str, rate_bits_per_s: int, shaper: Shaper, mtu: int) -> list[str]:
+    """Limit what leaves through a device."""
+    rate_bytes_per_s = rate_bits_per_s / 8
+    burst = max(round(rate_bytes_per_s * _BURST_S), 2 * mtu)
+    limit = max(round(rate_bytes_per_s * _QUEUE_S), 4 * _LARGEST_PACKET_BYTES)
+    rate = f"rate {rate_bits_per_s}bit"
+    if shaper == "tbf":
+        return [f"qdisc add dev {device} root tbf {rate} burst {burst} limit {limit + burst}"]
+    return [
+        f"qdisc add dev {device} root handle 1: htb default 1",
+        f"class add dev {device} parent 1: classid 1:1 htb {rate} burst {burst} cburst {burst} "
+        f"quantum {_LARGEST_PACKET_BYTES}",
+        f"qdisc add dev {device} parent 1:1 handle 10: bfifo limit {limit}",
+    ]
+
+
+def offload_argv(device: str) -> list[str]:
+    """Turn off what a simple NIC cannot do: segmentation and merging of packets, checksums."""
+    features = ("tso", "gso", "gro", "tx", "rx")
+    return ["-K", device, *(word for name in features for word in (name, "off"))]

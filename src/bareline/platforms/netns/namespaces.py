@@ -1,0 +1,281 @@
+"""Processes that hold namespaces open, and how to run programs in them.
+
+Nothing is named or mounted outside: the switch is a process that is the init of a process
+namespace, and every host is one inside it. When bareline ends, in whatever way, the switch reads
+the end of its standard input and ends too, and the kernel then kills every process of the switch
+and its hosts and removes their links.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+from bareline.errors import PlatformError, ToolMissing
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import Process, spawn
+from bareline.tools import install_hint
+
+#: What a holder does before it waits for the end of its standard input. Ignored, SIGCHLD lets
+#: the kernel reap orphans: daemons that detach themselves have this process as their parent.
+#: The arguments are the host name and a file to lie over /etc/hosts.
+_HOLD = """
+set -e
+trap '' CHLD
+hostname "$1"
+mount -t tmpfs -o mode=1777 shm /dev/shm
+mount -t sysfs sysfs /sys
+[ -z "$2" ] || [ ! -e /etc/hosts ] || mount --bind "$2" /etc/hosts
+ip link set lo up
+echo ready
+exec cat >/dev/null
+"""
+_READY_S = 20.0
+_END_S = 5.0
+_KINDS = ("--net", "--mount", "--uts", "--ipc", "--pid")
+_TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "ethtool")
+#: Where Debian keeps ip and tc, which an ordinary user's path lacks.
+_SYSTEM_FOLDERS = "/usr/sbin:/sbin"
+
+
+class Privilege(Enum):
+    """As whom namespaces are made."""
+
+    ROOT = "root"
+    USER_NAMESPACE = "user namespace"
+
+    @property
+    def unshare(self) -> list[str]:
+        """Options of unshare(1) for the outermost namespaces."""
+        return ["--user", "--map-root-user"] if self is Privilege.USER_NAMESPACE else []
+
+    @property
+    def nsenter(self) -> list[str]:
+        """Options of nsenter(1) to get into them from outside."""
+        return ["--user", "--preserve-credentials"] if self is Privilege.USER_NAMESPACE else []
+
+
+@dataclass(frozen=True, slots=True)
+class Namespaces:
+    """The namespaces of the switch or of one host.
+
+    Parameters
+    ----------
+    pid
+        Process that holds them, as bareline sees it.
+    pid_in_switch
+        The same process as those in the switch see it.
+    """
+
+    pid: int
+    pid_in_switch: int
+    privilege: Privilege
+
+    def enter(self, argv: Sequence[str]) -> list[str]:
+        """Give the command line that runs a program inside, from outside of all of them."""
+        return [
+            tool("nsenter"),
+            f"--target={self.pid}",
+            *self.privilege.nsenter,
+            *_KINDS,
+            "--",
+            *argv,
+        ]
+
+    def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
+        """Give the command line that runs a program inside, from inside the switch."""
+        return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
+
+
+def tool(name: str) -> str:
+    """Find a program, also where only root's path looks.
+
+    Raises
+    ------
+    ToolMissing
+        It is not installed.
+    """
+    path = shutil.which(name, path=system_path())
+    if path is None:
+        raise ToolMissing(f"'{name}' is not installed", hint=install_hint(name))
+    return path
+
+
+def system_path() -> str:
+    """Give the search path with the folders of system programs."""
+    return f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_FOLDERS}"
+
+
+def find_privilege() -> Privilege:
+    """Find out how namespaces can be made here, by making some; asked once.
+
+    Raises
+    ------
+    ToolMissing
+        A program that is needed is not installed.
+    PlatformError
+        This machine does not let us.
+    """
+    for name in _TOOLS:
+        tool(name)
+    return _try_privileges()
+
+
+@cache
+def _try_privileges() -> Privilege:
+    order = [Privilege.ROOT] if os.geteuid() == 0 else []
+    said = ""
+    for privilege in (*order, Privilege.USER_NAMESPACE):
+        done = subprocess.run(
+            _unshare(privilege, ["sh", "-c", "mount -t tmpfs shm /dev/shm && ip link set lo up"]),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=_environment(),
+            check=False,
+        )
+        if done.returncode == 0:
+            return privilege
+        said = said or (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    raise PlatformError(
+        f"network namespaces cannot be made here: {said}",
+        hint=_privilege_hint(),
+    )
+
+
+def _privilege_hint() -> str:
+    """Say what would let this user make namespaces."""
+    if os.geteuid() == 0:
+        return "start the container with CAP_SYS_ADMIN and CAP_NET_ADMIN (--privileged)"
+    switches = {
+        "kernel/unprivileged_userns_clone": ("0", "kernel.unprivileged_userns_clone=1"),
+        "kernel/apparmor_restrict_unprivileged_userns": (
+            "1",
+            "kernel.apparmor_restrict_unprivileged_userns=0",
+        ),
+        "user/max_user_namespaces": ("0", "user.max_user_namespaces=10000"),
+    }
+    for name, (forbidding, setting) in switches.items():
+        try:
+            value = Path("/proc/sys", name).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if value == forbidding:
+            return f"run bareline as root, or allow it with `sudo sysctl {setting}`"
+    return "run bareline as root"
+
+
+def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
+    return [
+        tool("unshare"),
+        *privilege.unshare,
+        *_KINDS,
+        "--mount-proc",
+        "--fork",
+        "--kill-child",
+        "--",
+        *argv,
+    ]
+
+
+@contextmanager
+def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
+    """Hold the namespaces in which the hosts and the bridge live.
+
+    Parameters
+    ----------
+    hosts_file
+        Lies over /etc/hosts inside.
+
+    Raises
+    ------
+    PlatformError
+        They did not come up.
+    """
+    argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
+    with _holding(_unshare(privilege, argv)) as process:
+        init = _wait_ready(process, "the switch")
+        yield Namespaces(init, 1, privilege)
+
+
+@contextmanager
+def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Namespaces, ...]]:
+    """Hold the namespaces of hosts inside the switch.
+
+    Raises
+    ------
+    PlatformError
+        They did not come up.
+    """
+    with ExitStack() as stack:
+        started = []
+        for name in names:
+            inner = _unshare(Privilege.ROOT, ["sh", "-c", _HOLD, "host", name, ""])
+            started.append((name, stack.enter_context(_holding(switch.enter(inner)))))
+        found = []
+        for name, process in started:
+            init = _wait_ready(process, f"host {name}")
+            found.append(Namespaces(init, _pid_in_parent(init), switch.privilege))
+        yield tuple(found)
+
+
+@contextmanager
+def _holding(argv: Sequence[str]) -> Iterator[Process]:
+    """Keep a holder alive; it ends with its standard input, thus with bareline."""
+    with spawn(argv, env=_environment(), stdin=True) as process:
+        try:
+            yield process
+        finally:
+            assert process.popen.stdin is not None
+            process.popen.stdin.close()
+            try:
+                process.popen.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                pass  # `spawn` kills it.
+
+
+def _environment() -> dict[str, str]:
+    return local_environment({"PATH": system_path()})
+
+
+def _wait_ready(process: Process, who: str) -> int:
+    """Wait for a holder's word; give its process number."""
+    popen = process.popen
+    assert popen.stdout is not None and popen.stderr is not None
+    deadline = time.monotonic() + _READY_S
+    said = b""
+    while b"ready\n" not in said:
+        readable, _, _ = select.select([popen.stdout], [], [], max(0, deadline - time.monotonic()))
+        chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
+        if not chunk:
+            reason = "it said nothing in time"
+            if readable:
+                lines = popen.stderr.read().decode(errors="replace").strip().splitlines()
+                reason = lines[-1] if lines else "it ended"
+            raise PlatformError(f"{who} did not come up: {reason}")
+        said += chunk
+    return _youngest(popen.pid)
+
+
+def _youngest(pid: int) -> int:
+    """Follow the only child of each process down to the one that has none."""
+    while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+        pid = int(children[0])
+    return pid
+
+
+def _pid_in_parent(pid: int) -> int:
+    """Give the number of a namespace's init in the namespace around it."""
+    for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
+        if line.startswith("NSpid:"):
+            return int(line.split()[-2])
+    raise PlatformError("this kernel does not tell process numbers of namespaces (no NSpid)")

@@ -1,0 +1,343 @@
+"""The netns platform type: options, hosts in use, how they come up and go."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from bareline.build import ensure_native
+from bareline.errors import PlatformError, ToolMissing
+from bareline.model import Layout, Scalar
+from bareline.platforms.base import (
+    Allocation,
+    Availability,
+    Context,
+    Options,
+    Platform,
+    PlatformSpec,
+)
+from bareline.platforms.hosts import HostsAllocation, Node, local_environment
+from bareline.platforms.launcher import MpiInstallation, Network, find_mpi
+from bareline.platforms.netns import links
+from bareline.platforms.netns.namespaces import (
+    Namespaces,
+    find_privilege,
+    open_hosts,
+    open_switch,
+    system_path,
+    tool,
+)
+from bareline.platforms.process import run_process
+
+_SETUP_S = 20.0
+
+
+class NetnsOptions(Options):
+    """Options of a platform of network namespaces.
+
+    Attributes
+    ----------
+    hosts
+        Number of hosts.
+    rate
+        Rate of each link in each direction, e.g. ``1gbit``; not limited by default.
+    shaper
+        What limits it: ``htb`` keeps the true rate, ``tbf`` is the simple token bucket.
+    mtu
+        Largest packet of the links, in bytes.
+    offloads
+        Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does.
+    mpi
+        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
+        that an MPI library was installed into.
+    transport
+        ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
+    cores
+        Numbers of the cores to share out among the hosts; all that this process may use by
+        default. Every host is pinned to its own share.
+    """
+
+    hosts: Annotated[int, Field(ge=2, le=16)] = 2
+    rate: str | None = None
+    shaper: links.Shaper = "htb"
+    mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
+    offloads: bool = True
+    mpi: str = "auto"
+    transport: Literal["auto", "tcp"] = "auto"
+    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
+
+    @property
+    def node_count(self) -> int:
+        """Number of hosts."""
+        return self.hosts
+
+    @property
+    def rate_bits_per_s(self) -> int | None:
+        """Rate of a link, None when it is not limited."""
+        return None if self.rate is None else links.parse_rate(self.rate)
+
+    @field_validator("rate")
+    @classmethod
+    def _check_rate(cls, value: str | None) -> str | None:
+        if value is not None:
+            links.parse_rate(value)
+        return value
+
+
+def share_cores(cores: Sequence[int], hosts: int) -> tuple[tuple[int, ...], ...]:
+    """Share cores out among hosts in equal parts; hosts share a core when there are too few."""
+    each = len(cores) // hosts
+    if each == 0:
+        return tuple((cores[host % len(cores)],) for host in range(hosts))
+    return tuple(tuple(cores[host * each : (host + 1) * each]) for host in range(hosts))
+
+
+class NetnsAllocation(HostsAllocation):
+    """Hosts that are up."""
+
+    def __init__(
+        self,
+        options: NetnsOptions,
+        context: Context,
+        switch: Namespaces,
+        hosts: Sequence[Namespaces],
+    ) -> None:
+        self._options = options
+        self._context = context
+        self._switch = switch
+        self._hosts = tuple(hosts)
+        self._cores = share_cores(usable_cores(options), len(hosts))
+        super().__init__(
+            [
+                Node(host_name(index), links.host_address(index), len(cores))
+                for index, cores in enumerate(self._cores)
+            ]
+        )
+
+    @cached_property
+    def _mpi(self) -> MpiInstallation:
+        return find_mpi(self._options.mpi)
+
+    def _pinned(self, node: int, argv: Sequence[str]) -> list[str]:
+        return [tool("taskset"), "--cpu-list", ",".join(map(str, self._cores[node])), *argv]
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line that enters a host, pinned to its cores."""
+        index = self._index(node)
+        inside = self._pinned(index, _with_env(argv, env, cwd))
+        return self._hosts[index].enter(inside)
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line of the launcher in the switch, which starts ranks on the hosts."""
+        network = Network(
+            device=links.HOST_DEVICE,
+            subnet=links.SUBNET,
+            launch_address=links.SWITCH_ADDRESS,
+        )
+        line = self._mpi.argv(
+            argv,
+            layout,
+            self.nodes,
+            env,
+            self._options.transport,
+            network=network,
+            agent=str(self._agent),
+            cwd=cwd or str(Path.cwd()),
+            as_root=True,  # In a user namespace too, everyone is root.
+        )
+        # Every namespace has its own /dev/shm: what a killed launcher leaves goes away with it.
+        return self._switch.enter(_with_env(line, {"TMPDIR": "/dev/shm"}, cwd))
+
+    @cached_property
+    def _agent(self) -> Path:
+        """Write the program that launchers take for ssh."""
+        cases = []
+        for node, host, index in zip(self.nodes, self._hosts, range(len(self.nodes)), strict=True):
+            enter = " ".join(host.enter_from_switch(self._pinned(index, [])))
+            cases.append(f'{node.address}) set -- {enter} sh -c "$*" ;;')
+        script = "\n".join(
+            (
+                "#!/bin/sh",
+                "# Called as: agent [option...] address command...",
+                "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
+                "address=$1",
+                "shift",
+                "case $address in",
+                *cases,
+                '*) echo "no host $address" >&2; exit 255 ;;',
+                "esac",
+                'exec "$@"',
+                "",
+            )
+        )
+        path = self._context.scratch / "agent"
+        path.write_text(script, encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    @cached_property
+    def _native(self) -> str:
+        try:
+            mpi = self._mpi
+        except ToolMissing:
+            mpi = None  # What needs no MPI can still be measured.
+        return str(ensure_native(mpi, self._context.cache))
+
+    def native_folder(self) -> str:
+        """Build the native programs for this machine's MPI library, once."""
+        return self._native
+
+    def work_folder(self) -> str:
+        """Give the scratch folder: all hosts see the machine's file systems."""
+        return str(self._context.scratch)
+
+    def caveats(self, layout: Layout) -> tuple[str, ...]:
+        """Name what the hosts share: always the machine, sometimes a core."""
+        busy = layout.ranks_per_node * layout.threads_per_rank
+        used = self._cores[: layout.nodes]
+        distinct = len({core for cores in used for core in cores})
+        over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)
+        return ("shared-host", "oversubscribed") if over else ("shared-host",)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the hosts, their links and how MPI runs on them."""
+        from bareline.facts import gather
+
+        options = self._options
+        facts: dict[str, Scalar] = {
+            **gather(self),
+            "netns.hosts": options.hosts,
+            "netns.privilege": self._switch.privilege.value,
+            "netns.shaper": options.shaper if options.rate else "none",
+            "mpi.transport": options.transport,
+        }
+        if options.rate_bits_per_s is not None:
+            facts["netns.rate_bits_per_s"] = options.rate_bits_per_s
+        try:
+            facts |= {"mpi.flavour": self._mpi.flavour, "mpi.version": self._mpi.version}
+        except PlatformError:
+            del facts["mpi.transport"]
+        return facts
+
+
+def host_name(index: int) -> str:
+    """Name the host with that index, from 0."""
+    return f"node{index + 1}"
+
+
+def usable_cores(options: NetnsOptions) -> tuple[int, ...]:
+    """Give the cores that the hosts share.
+
+    Raises
+    ------
+    PlatformError
+        This process may not use one that was chosen.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    for core in options.cores or ():
+        if core not in allowed:
+            raise PlatformError(
+                f"this process may not use core {core}",
+                hint=f"use some of {', '.join(map(str, allowed))}",
+            )
+    return options.cores or tuple(allowed)
+
+
+def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> list[str]:
+    """Run a program with variables and in a directory: nsenter leaves it in the root directory."""
+    variables = (f"{name}={value}" for name, value in env.items())
+    return ["env", f"--chdir={cwd or Path.cwd()}", *variables, *argv]
+
+
+class NetnsPlatform(Platform):
+    """Hosts as network namespaces of this machine."""
+
+    type = "netns"
+    summary = "hosts as network namespaces of this machine, joined by shaped links"
+    options = NetnsOptions
+
+    @classmethod
+    def available(cls, spec: PlatformSpec) -> Availability:
+        """Say whether namespaces can be made here, and the tools, cores and MPI are there."""
+        assert isinstance(spec.options, NetnsOptions)
+        try:
+            find_privilege()
+            usable_cores(spec.options)
+            find_mpi(spec.options.mpi)
+        except PlatformError as error:
+            # Without any MPI library, what needs none can still be measured.
+            usable = error.what == "no MPI library found" and spec.options.mpi == "auto"
+            return Availability(usable, error.what, error.hint or "")
+        return Availability(True)
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Bring all hosts up with their links; they go when the context ends."""
+        options = self.spec.options
+        assert isinstance(options, NetnsOptions)
+        if layout.nodes > options.hosts:
+            raise PlatformError(
+                f"{layout.nodes} nodes are wanted of {options.hosts} hosts", where=self.spec.name
+            )
+        usable_cores(options)
+        names = [host_name(index) for index in range(options.hosts)]
+        with (
+            open_switch(find_privilege(), self._hosts_file(names)) as switch,
+            open_hosts(switch, names) as hosts,
+        ):
+            _connect(switch, hosts, options)
+            yield NetnsAllocation(options, self.context, switch, hosts)
+
+    def _hosts_file(self, names: Sequence[str]) -> Path:
+        lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
+        lines += [f"{links.host_address(index)} {name}" for index, name in enumerate(names)]
+        path = self.context.scratch / "hosts"
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        return path
+
+
+def _connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions) -> None:
+    """Plug every host into the bridge and shape both directions of its link."""
+    lines = links.bridge_lines()
+    for index, host in enumerate(hosts):
+        lines += links.port_lines(index, host.pid_in_switch, options.mtu)
+    _must(switch, ["ip", "-batch", "-"], lines)
+    rate = options.rate_bits_per_s
+    ports = []
+    for index, host in enumerate(hosts):
+        _must(host, ["ip", "-batch", "-"], links.host_lines(index))
+        if not options.offloads:
+            _must(host, ["ethtool", *links.offload_argv(links.HOST_DEVICE)])
+            _must(switch, ["ethtool", *links.offload_argv(links.port(index))])
+        if rate is not None:
+            shaped = links.shaper_lines(links.HOST_DEVICE, rate, options.shaper, options.mtu)
+            _must(host, ["tc", "-batch", "-"], shaped)
+            ports += links.shaper_lines(links.port(index), rate, options.shaper, options.mtu)
+    if ports:
+        _must(switch, ["tc", "-batch", "-"], ports)
+
+
+def _must(where: Namespaces, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
+    """Run one set-up command inside and insist that it works."""
+    done = run_process(
+        where.enter([tool(argv[0]), *argv[1:]]),
+        env=local_environment({"PATH": system_path()}),
+        timeout_s=_SETUP_S,
+        stdin="\n".join([*lines, ""]),
+    )
+    if done.exit_code != 0:
+        said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
+        raise PlatformError(
+            f"'{argv[0]}' could not set up the network: {said}",
+            hint="check with `bareline doctor` that the kernel has veth, bridge, sch_htb, sch_tbf",
+        )
