@@ -1,0 +1,127 @@
+"""Coverage on planted distributions: a quick version of benchmarks/coverage.py.
+
+Bounds are in Monte-Carlo standard errors, and each is checked to be tighter than the step to the
+interval that is wrong by one order statistic.
+"""
+
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bareline.stats import null_distribution, paired_ratio, unpaired_ratio
+from bareline.stats.coverage import (
+    DISTRIBUTIONS,
+    block_drift_coverage,
+    family_corrections,
+    median_coverage,
+    normal,
+    ratio_coverage,
+    sequence_drift_coverage,
+    stopped_coverage,
+    unlike_coverage,
+    unlike_truth,
+)
+
+SIMULATIONS = 40_000
+ERRORS = 4.5
+EVERY_NOISE = pytest.mark.parametrize("noise", DISTRIBUTIONS, ids=lambda noise: noise.name)
+
+COVERAGE_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "coverage.py"
+
+
+def rng():
+    return np.random.default_rng(20_151_115)
+
+
+def check(share, null):
+    rank = null.interval_rank(0.95)
+    tolerance = ERRORS * share.standard_error
+    assert share.value == pytest.approx(null.level(rank), abs=tolerance)
+    for wrong in (rank - 1, rank + 1):
+        wrong_level = null.level(wrong) if wrong else 1.0
+        assert abs(wrong_level - null.level(rank)) > tolerance
+
+
+@EVERY_NOISE
+@pytest.mark.parametrize("n", [6, 10, 20, 30])
+def test_median_interval_has_its_exact_level(noise, n):
+    check(median_coverage(noise, n, SIMULATIONS, rng()), null_distribution.sign(n))
+
+
+@EVERY_NOISE
+@pytest.mark.parametrize("n", [6, 10])
+def test_paired_ratio_has_its_exact_level(noise, n):
+    share = ratio_coverage(noise, n, SIMULATIONS, rng(), paired_ratio)
+    check(share, null_distribution.signed_rank(n))
+
+
+@EVERY_NOISE
+def test_unpaired_ratio_has_its_exact_level(noise):
+    share = ratio_coverage(noise, 6, SIMULATIONS, rng(), unpaired_ratio)
+    check(share, null_distribution.mann_whitney(6, 6))
+
+
+@pytest.mark.parametrize("n", [20, 30])
+@pytest.mark.parametrize("ratio_of", [paired_ratio, unpaired_ratio])
+def test_ratios_of_more_launches_cover_as_promised(n, ratio_of):
+    share = ratio_coverage(DISTRIBUTIONS[2], n, 10_000, rng(), ratio_of)
+    assert 0.94 <= share.value <= 0.97
+
+
+@pytest.mark.parametrize("n", [6, 10, 20, 30])
+def test_randomised_blocks_withstand_drift(n):
+    assert block_drift_coverage(normal(0.03), n, 10_000, rng(), 0.01).value >= 0.94
+
+
+def test_one_platform_after_the_other_does_not():
+    assert sequence_drift_coverage(normal(0.075), 10, 10_000, rng(), 0.01).value < 0.45
+    assert sequence_drift_coverage(normal(0.075), 10, 10_000, rng(), 0.0).value > 0.94
+
+
+def test_unlike_noise_costs_little():
+    pair = (DISTRIBUTIONS[3], DISTRIBUTIONS[0])
+    truth = unlike_truth(pair, 400_000, rng(), paired_ratio)
+    assert 1.02 < truth < 1.06
+    assert unlike_coverage(pair, truth, (10_000, 10), rng(), paired_ratio).value > 0.93
+
+
+def test_stopping_costs_little_and_saves_launches():
+    stopped = stopped_coverage(normal(0.02), 5_000, rng())
+    assert 6 < stopped.mean_launches < 20
+    assert stopped.not_reached.value < 0.05
+    assert stopped.median.value > 0.93
+    assert stopped.ratio.value > 0.93
+
+
+def test_flips_find_what_holm_cannot():
+    holm, flips = family_corrections(6, 100, rng(), shift=0.1, shared=0.5)
+    assert holm.each_point.value == 0
+    assert flips.each_point.value > 0.3
+    _, no_difference = family_corrections(8, 1000, rng(), shift=0.0, shared=0.5)
+    assert no_difference.any_point.value <= 0.05 + 3 * no_difference.any_point.standard_error
+
+
+def test_planted_medians_are_the_distributions_medians():
+    for noise in DISTRIBUTIONS:
+        draws = noise.draw(rng(), (400_000,))
+        assert (draws < noise.median).mean() == pytest.approx(0.5, abs=0.004)
+
+
+def test_page_is_updated_between_its_markers(tmp_path):
+    script = runpy.run_path(str(COVERAGE_SCRIPT))
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{script['BEGIN']}\nold\n{script['END']}\nafter\n")
+    script["update"](page, "new")
+    expected = f"before\n{script['BEGIN']}\n\nnew\n\n{script['END']}\nafter\n"
+    assert page.read_text() == expected
+
+
+def test_every_table_is_printed():
+    script = runpy.run_path(str(COVERAGE_SCRIPT))
+    printed = list(script["tables"](60))
+    assert len(printed) == 7
+    for table in printed:
+        widths = {line.count(" | ") for line in table.splitlines()[2:]}
+        assert len(widths) == 1
