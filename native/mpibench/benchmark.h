@@ -40,9 +40,12 @@ enum bl_extent {
     BL_EXTENT_RANKS, /* one for every rank */
 };
 
+struct bl_world;
+
 struct bl_operation {
     const struct bl_benchmark *benchmark;
     const struct bl_options *options;
+    const struct bl_world *world;
     MPI_Comm comm; /* of the team */
     int rank;      /* in comm */
     int ranks;
@@ -54,7 +57,8 @@ struct bl_operation {
     int peer;        /* partner in pairs */
     unsigned char *send;
     unsigned char *receive;
-    MPI_Request *requests; /* options->window + 1, at least 4 */
+    MPI_Request *requests; /* for two windows */
+    int active;            /* requests that `start` made */
     int *counts;           /* one for every rank */
     void *detail;          /* of the family */
 };

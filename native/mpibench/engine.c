@@ -7,6 +7,7 @@
 #include "check.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* How the budget is spent. */
@@ -16,6 +17,11 @@ static const double loop_share = 0.4;
 
 /* A batch is at most this much longer than everything before it: a bad estimate costs little. */
 enum { BATCH_GROWTH = 10 };
+
+/* The fewest iterations of both phases. */
+enum { MINIMUM_CALLS = 2 * BL_ITERATIONS_MIN };
+
+enum { CALIBRATING_CALLS = 3 };
 
 typedef void run_calls_fn(struct bl_operation *op, long calls, double *time_s);
 
@@ -102,6 +108,7 @@ struct bl_effort bl_effort_of(const struct bl_operation *op)
         .iterations = large ? options->iterations.large : options->iterations.small,
         .warmup = large ? options->warmup.large : options->warmup.small,
         .budget_s = options->budget_s,
+        .cut_above_s = options->budget_s,
     };
 }
 
@@ -110,7 +117,8 @@ void bl_verify(struct bl_operation *op)
     const struct bl_benchmark *benchmark = op->benchmark;
     op->root = 0;
     op->rotates = false;
-    benchmark->fill(op);
+    if (benchmark->fill)
+        benchmark->fill(op);
     BL_MPI(MPI_Barrier(op->comm));
     benchmark->call(op);
     const int wrong = benchmark->check(op) ? op->ranks : op->rank;
@@ -166,15 +174,30 @@ static void run_loop(struct bl_operation *op, double allowance_s, long wanted, d
     measurement->loop_mean_max_s = over_ranks(op, counted ? mean_s : 0, MPI_MAX);
 }
 
+/*
+ * The time of a call, of the fastest of up to CALIBRATING_CALLS: one call alone may have been held
+ * up by something else, and would cut a point, and all larger ones, that could be measured.
+ */
+static double calibrate(struct bl_operation *op, const struct bl_effort *effort)
+{
+    double fastest_s = INFINITY;
+    for (int i = 0; i < CALIBRATING_CALLS; i++) {
+        double estimate_s = effort->budget_s;
+        run_bounded(op, run_plain, NULL, 1, 1, 0, &estimate_s);
+        fastest_s = fmin(fastest_s, estimate_s);
+        if (MINIMUM_CALLS * fastest_s <= effort->cut_above_s)
+            break;
+    }
+    return fastest_s;
+}
+
 bool bl_measure(struct bl_operation *op, const struct bl_effort *effort,
                 struct bl_measurement *measurement)
 {
     *measurement = (struct bl_measurement){0};
-    const double per_minimum = 2 * BL_ITERATIONS_MIN;
-    double estimate_s = effort->budget_s;
-    run_bounded(op, run_plain, NULL, 1, 1, 0, &estimate_s);
+    double estimate_s = calibrate(op, effort);
     measurement->estimate_s = estimate_s;
-    if (per_minimum * estimate_s > effort->budget_s)
+    if (MINIMUM_CALLS * estimate_s > effort->cut_above_s)
         return false;
 
     run_bounded(op, run_plain, NULL, effort->warmup, 0, warmup_share * effort->budget_s,
@@ -187,6 +210,15 @@ bool bl_measure(struct bl_operation *op, const struct bl_effort *effort,
     summarise_timed(op, measurement);
     run_loop(op, loop_share * effort->budget_s, effort->iterations, estimate_s, measurement);
     return true;
+}
+
+const char *bl_cut_reason(const struct bl_effort *effort, double estimate_s)
+{
+    static char reason[160];
+    snprintf(reason, sizeof reason,
+             "one iteration takes %.3g s, %d take more than the %.3g s that the budget (-t) leaves",
+             estimate_s, MINIMUM_CALLS, effort->cut_above_s);
+    return reason;
 }
 
 void bl_measurement_free(struct bl_measurement *measurement)

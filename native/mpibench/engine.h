@@ -3,8 +3,8 @@
  * the clock around measured calls.
  *
  * Exported: struct bl_effort, struct bl_measurement, bl_effort_of, bl_verify, bl_measure,
- * bl_measurement_free.
- * All but bl_measurement_free and bl_effort_of are collective over op->comm.
+ * bl_cut_reason,
+ * bl_measurement_free. bl_verify and bl_measure are collective over op->comm.
  *
  * A point is measured in two phases, after warming up:
  *   (a) timed calls: two clock reads around nothing but the call; for each iteration the slowest
@@ -16,7 +16,7 @@
  *       run ahead of the others.
  * Its time is bounded: the number of iterations follows from how long the earlier ones took, in
  * batches before which all ranks agree on the slowest rank's estimate. When not even
- * BL_ITERATIONS_MIN iterations fit into the budget the point is cut.
+ * BL_ITERATIONS_MIN iterations of both phases fit the point is cut.
  */
 #ifndef BL_ENGINE_H
 #define BL_ENGINE_H
@@ -28,6 +28,7 @@ struct bl_effort {
     long iterations;
     long warmup;
     double budget_s;
+    double cut_above_s; /* the point is cut when the fewest iterations would take longer */
 };
 
 struct bl_measurement {
@@ -52,6 +53,9 @@ void bl_verify(struct bl_operation *op);
  */
 bool bl_measure(struct bl_operation *op, const struct bl_effort *effort,
                 struct bl_measurement *measurement);
+
+/* Why a point was cut, in words; valid until the next call. */
+const char *bl_cut_reason(const struct bl_effort *effort, double estimate_s);
 
 void bl_measurement_free(struct bl_measurement *measurement);
 

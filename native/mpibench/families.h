@@ -8,6 +8,9 @@
 #include "benchmark.h"
 
 extern const struct bl_benchmark bl_point_to_point[];
+extern const struct bl_benchmark bl_neighbours[];
 extern const struct bl_benchmark bl_collectives[];
+extern const struct bl_benchmark bl_rings[];
+extern const struct bl_benchmark bl_startup[];
 
 #endif

@@ -98,16 +98,11 @@ static const char *impossible(const struct bl_operation *op, size_t size_bytes)
 
 const char *bl_point_measure(struct bl_operation *op, struct bl_json *json)
 {
-    static char reason[200];
     const struct bl_effort effort = bl_effort_of(op);
     struct bl_measurement measurement;
     bl_verify(op);
-    if (!bl_measure(op, &effort, &measurement)) {
-        snprintf(reason, sizeof reason,
-                 "one iteration takes %.3g s, %d need more than the budget (-t) of %g s",
-                 measurement.estimate_s, 2 * BL_ITERATIONS_MIN, effort.budget_s);
-        return reason;
-    }
+    if (!bl_measure(op, &effort, &measurement))
+        return bl_cut_reason(&effort, measurement.estimate_s);
     if (op->rank == 0)
         bl_report_measurement(json, op, &effort, &measurement);
     bl_measurement_free(&measurement);
@@ -127,7 +122,7 @@ static void allocate(struct sweep *sweep, const size_t *sizes, int count)
                            "the data to send");
     op->receive = bl_allocate(largest_bytes * messages_in(benchmark->receive_extent, op->ranks),
                               "the data to receive");
-    op->requests = bl_allocate((size_t)(op->options->window + 4) * sizeof *op->requests,
+    op->requests = bl_allocate((size_t)(2 * op->options->window + 4) * sizeof *op->requests,
                                "the requests of a window");
     op->counts = bl_allocate((size_t)op->ranks * sizeof *op->counts, "the counts of the ranks");
 }
@@ -173,7 +168,7 @@ static void set_neighbours(struct bl_operation *op)
 void bl_sweep(const struct bl_options *options, const struct bl_world *world, MPI_Comm team)
 {
     struct sweep sweep = {
-        .op = {.benchmark = options->benchmark, .options = options, .comm = team}};
+        .op = {.benchmark = options->benchmark, .options = options, .world = world, .comm = team}};
     struct bl_operation *op = &sweep.op;
     BL_MPI(MPI_Comm_rank(team, &op->rank));
     BL_MPI(MPI_Comm_size(team, &op->ranks));
