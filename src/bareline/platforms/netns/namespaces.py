@@ -25,19 +25,19 @@ from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Process, spawn
 from bareline.tools import install_hint
 
-#: What a holder does before it waits for the end of its standard input. Ignored, SIGCHLD lets
-#: the kernel reap orphans: daemons that detach themselves have this process as their parent.
+#: What a holder does before it waits for the end of its standard input. Ignoring SIGCHLD lets the
+#: kernel reap orphans: a daemon that detaches itself has this process as its parent. (The shell's
+#: own `trap` cannot ignore this signal in dash.)
 #: The arguments are the host name and a file to lie over /etc/hosts.
 _HOLD = """
 set -e
-trap '' CHLD
 hostname "$1"
 mount -t tmpfs -o mode=1777 shm /dev/shm
 mount -t sysfs sysfs /sys
 [ -z "$2" ] || [ ! -e /etc/hosts ] || mount --bind "$2" /etc/hosts
 ip link set lo up
 echo ready
-exec cat >/dev/null
+exec env --ignore-signal=CHLD cat >/dev/null
 """
 _READY_S = 20.0
 _END_S = 5.0
