@@ -126,18 +126,29 @@ find_device() {
     device=${device%@*}
 }
 
+# Inside a network namespace /sys may show the devices of another one, even under the same name:
+# the hardware address tells.
+in_sysfs() {
+    mac=$(cat "/sys/class/net/$1/address" 2>/dev/null)
+    [ -n "$mac" ] || return 1
+    ! have ip || ip -o link show dev "$1" 2>/dev/null | grep -q " $mac "
+}
+
 network() {
     find_device "$1"
     section device
     printf '%s %s %s\n' "$device" "$chosen" "$address"
     if [ -n "$device" ]; then
-        base=/sys/class/net/$device
-        files net "$base/mtu" "$base/speed" "$base/duplex" "$base/tx_queue_len" "$base/uevent" \
-            "$base/device/vendor" "$base/device/device" "$base/device/sriov_numvfs" \
-            "$base/device/sriov_totalvfs"
-        section netlinks
-        ls -ld "$base/device/driver" "$base/device/physfn" 2>/dev/null
-        ls -d "$base"/queues/* 2>/dev/null
+        output iplink ip -o link show dev "$device"
+        if in_sysfs "$device"; then
+            base=/sys/class/net/$device
+            files net "$base/mtu" "$base/speed" "$base/tx_queue_len" "$base/uevent" \
+                "$base/device/vendor" "$base/device/device" "$base/device/sriov_numvfs" \
+                "$base/device/sriov_totalvfs"
+            section netlinks
+            ls -ld "$base/device/driver" "$base/device/physfn" 2>/dev/null
+            ls -d "$base"/queues/* 2>/dev/null
+        fi
         output ethtool-i ethtool -i "$device"
         output ethtool-k ethtool -k "$device"
         output ethtool-c ethtool -c "$device"

@@ -11,7 +11,7 @@ from functools import cache
 from types import MappingProxyType
 
 from bareline.model import Scalar
-from bareline.units import format_value, significant
+from bareline.units import format_duration, format_value, significant
 
 
 class Group(StrEnum):
@@ -374,10 +374,13 @@ def format_fact(key: str, value: Scalar | None) -> str:
         return _SPELLED.get((split_node(key)[1], value), value)
     if unit == "ratio":
         return f"{significant(100 * value, 2)} %"
-    if unit in ("bit/s", "T/s"):
-        # Their decimal prefixes are those of bytes per second.
-        text = format_value(value, "B/s").removesuffix("B/s") + unit
-        return text.replace("bit/s", "b/s")
+    if unit == "bit/s":
+        # The decimal prefixes are those of bytes per second.
+        return format_value(value, "B/s").removesuffix("B/s") + "b/s"
+    if unit == "T/s":
+        return f"{significant(value / 1e6, 4)} MT/s"
+    if unit == "s" and value >= 60:
+        return format_duration(value)
     if unit and unit != "switch":
         return format_value(value, unit)
     return str(value) if isinstance(value, int) else significant(value)

@@ -69,10 +69,13 @@ def _device(sections: Sections, device: str) -> Facts:
     facts: Facts = {}
     files = files_of(sections, "net")
     base = f"/sys/class/net/{device}/"
-    put(facts, "net.mtu", integer(files.get(base + "mtu")))
-    speed = integer(files.get(base + "speed"))  # in Mb/s; -1 where the device has none
-    put(facts, "net.speed_bps", speed * 1e6 if speed else None)
-    put(facts, "net.tx_queue_length", integer(files.get(base + "tx_queue_len")))
+    link = sections.get("iplink", "")
+    for key, word, file in (
+        ("net.mtu", "mtu", "mtu"),
+        ("net.tx_queue_length", "qlen", "tx_queue_len"),
+    ):
+        found = re.search(rf"\b{word} (\d+)", link)
+        put(facts, key, integer(found[1] if found else files.get(base + file)))
     vendor, model = (files.get(base + f"device/{name}", "") for name in ("vendor", "device"))
     if vendor and model:
         put(facts, "net.pci_id", f"{vendor.removeprefix('0x')}:{model.removeprefix('0x')}")
@@ -87,6 +90,9 @@ def _device(sections: Sections, device: str) -> Facts:
     put(facts, "net.driver", driver)
     kind = dict(pairs(files.get(base + "uevent", ""), "=")).get("DEVTYPE", "")
     put(facts, "net.kind", _kind(sections, device, driver or kind, "/physfn ->" in links))
+    speed = integer(files.get(base + "speed"))  # in Mb/s; -1 where the device has none
+    if speed and facts.get("net.kind") != "virtual link":  # those claim 10 Gb/s whatever they do
+        facts["net.speed_bps"] = speed * 1e6
     return facts
 
 
@@ -143,6 +149,8 @@ def _shaping(sections: Sections) -> Facts:
     roots = [line.split() for line in disciplines if " root " in f"{line} "]
     if roots and len(roots[0]) > 1:
         put(facts, "net.qdisc", roots[0][1])
+    elif match := re.search(r"\bqdisc (\S+)", sections.get("iplink", "")):
+        facts["net.qdisc"] = match[1]
     rates = []
     shaping = sections.get("qdisc", "") + sections.get("class", "")
     for amount, prefix in _RATE.findall(shaping):

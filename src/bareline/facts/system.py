@@ -104,6 +104,10 @@ def _hypervisor(sections: Sections) -> str | None:
     detected = sections.get("virt-vm", "").strip()
     if detected and detected != "none":
         return detected
+    first = dict(pairs(sections.get("cpuinfo", "").partition("\n\n")[0]))
+    flags = first.get("flags", "")
+    if "TCG" in first.get("model name", ""):
+        return "qemu"
     lscpu = dict(pairs(sections.get("lscpu", "")))
     if vendor := lscpu.get("Hypervisor vendor", ""):
         return vendor.lower()
@@ -116,9 +120,6 @@ def _hypervisor(sections: Sections) -> str | None:
             return name
     if "QEMU" in machine.get(_DMI + "sys_vendor", ""):
         return "QEMU, acceleration unknown"
-    flags = next(
-        (value for name, value in pairs(sections.get("cpuinfo", "")) if name == "flags"), ""
-    )
     if "hypervisor" in flags.split():
         return "unknown kind"
     return "" if detected == "none" or flags else None
