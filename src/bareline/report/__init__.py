@@ -1,0 +1,1 @@
+"""What people read: the terminal's tables, the page, and the figures."""

@@ -1,0 +1,343 @@
+"""Single numbers as bars from zero, with every trial visible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from bareline.report.cells import Cell, varying
+from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.dots import trial_dots
+from bareline.report.exhibits.base import Chart, Exhibit, Figure, inline, select
+from bareline.report.exhibits.table import cells_table
+from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
+from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.wording import (
+    VERDICTS,
+    describe,
+    interval,
+    listing,
+    metric_name,
+    ratio_phrase,
+)
+
+LABELS_PX = 112
+WIDTH_PX = 200
+PITCH_PX = 18
+HEAD_PX = 20
+#: Most bars in a panel; further groups go on in the next one.
+MOST_BARS = 27
+
+
+class Bars(Exhibit):
+    """One bar per platform, grouped by metric and parameters of the same unit."""
+
+    kind = "bars"
+    summary = "single numbers as bars from zero, with every trial as a dot"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw one figure per probe and unit."""
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in select(document, spec):
+            groups.setdefault((cell.probe, cell.unit), []).append(cell)
+        return [
+            _figure(document, spec, cells)
+            for cells in groups.values()
+            if any(cell.value is not None for cell in cells)
+        ]
+
+
+def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
+    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
+    metrics = list(dict.fromkeys(cell.metric for cell in cells))
+    groups = _groups(cells, several=len(metrics) > 1)
+    dots = trial_dots(document, cells, document.dots_per_panel)
+    published = [
+        point
+        for point in document.published
+        if point.probe == cells[0].probe and point.metric in metrics
+    ]
+    values = [cell.value for cell in cells if cell.value is not None]
+    values += [dot.value for dot in dots.dots] + [cell.hi for cell in cells if cell.hi is not None]
+    values += [point.value for point in published]
+    ticks = zero_ticks(value * scale.factor for value in values)
+    panels = []
+    for chunk in _chunks(groups, len(document.names)):
+        panels.append(_Panel(document, chunk, scale, ticks, len(metrics) == 1).chart())
+    names = ", ".join(metric_name(metric) for metric in metrics)
+    return Figure(
+        id=slug("bars", cells[0].probe, *metrics[:1], spec.title),
+        title=spec.title or names.capitalize(),
+        caption=" ".join(filter(None, [spec.caption, dots.note])),
+        probe=cells[0].probe,
+        layer=cells[0].layer,
+        panels=tuple(panels),
+        wide=True,
+        text_summary=_summary(document, groups, scale),
+        data_table=cells_table(cells),
+    )
+
+
+def _groups(cells: Sequence[Cell], *, several: bool) -> list[tuple[str, list[Cell]]]:
+    names = varying(cells)
+    groups: dict[str, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: not cell.headline):
+        label = describe(cell, names)
+        if several:
+            label = f"{metric_name(cell.metric)}, {label}" if label else metric_name(cell.metric)
+        groups.setdefault(label, []).append(cell)
+    return list(groups.items())
+
+
+def _chunks(
+    groups: Sequence[tuple[str, list[Cell]]], platforms: int
+) -> list[list[tuple[str, list[Cell]]]]:
+    each = max(1, MOST_BARS // max(1, platforms))
+    return [list(groups[i : i + each]) for i in range(0, len(groups), each)]
+
+
+class _Panel:
+    """Some groups of bars on one axis."""
+
+    def __init__(
+        self,
+        document: Document,
+        groups: Sequence[tuple[str, list[Cell]]],
+        scale: Scale,
+        ticks: Ticks,
+        single: bool,
+    ) -> None:
+        self.document = document
+        self.scale = scale
+        self.ticks = ticks
+        self.looks = looks(document.names)
+        metric = metric_name(groups[0][1][0].metric)
+        self.title = scale.titled(metric) if single else scale.unit
+        self.heads: list[dict[str, Any]] = []
+        self.bars: list[dict[str, Any]] = []
+        self.empty: list[dict[str, Any]] = []
+        self.dots: list[dict[str, Any]] = []
+        self.diamonds: list[dict[str, Any]] = []
+        y = 0.0
+        for label, cells in groups:
+            if label:
+                self.heads.append({"y": y + HEAD_PX / 2 + 2, "text": label})
+                y += HEAD_PX
+            for name in document.names:
+                cell = next((cell for cell in cells if cell.platform == name), None)
+                self._place(name, cell, y + PITCH_PX / 2)
+                y += PITCH_PX
+            y = self._place_published(cells[0], y)
+        self.height = y
+
+    def _place(self, name: str, cell: Cell | None, y: float) -> None:
+        look, scale = self.looks[name], self.scale
+        base = {
+            "y": y, "name": name, "colour": look.colour, "fill": look.colour, "shape": look.shape
+        }  # fmt: skip
+        if cell is None or cell.value is None:
+            verdict = cell.verdict if cell is not None else "missing"
+            word = VERDICTS.get(verdict, verdict) or "missing"
+            failed = f" ({cell.n_failed} trials)" if cell is not None and cell.n_failed else ""
+            self.empty.append({**base, "text": word + failed})
+            return
+        bounds = interval(scale, cell.lo, cell.hi)
+        tip = f"{name}: {scale.show(cell.value)} {scale.unit}"
+        tip += f" [{bounds}]" if bounds else ""
+        tip += f", n = {cell.n}"
+        tip += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
+        self.bars.append(
+            {
+                **base,
+                "x": cell.value * scale.factor,
+                "lo": (cell.value if cell.lo is None else cell.lo) * scale.factor,
+                "hi": (cell.value if cell.hi is None else cell.hi) * scale.factor,
+                "fill": colour("paper") if cell.simulated else look.colour,
+                "text": scale.show(cell.value),
+                "top": y - 5,
+                "bottom": y + 5,
+                "tip": tip,
+            }
+        )
+        dots = trial_dots(self.document, [cell], self.document.dots_per_panel).dots
+        for index, dot in enumerate(sorted(dots, key=lambda dot: dot.trial)):
+            # The golden ratio spreads neighbours without any pattern or chance.
+            offset = ((index * 0.618034) % 1 - 0.5) * 9
+            self.dots.append(
+                {
+                    "x": dot.value * scale.factor,
+                    "y": y + offset,
+                    "colour": look.colour,
+                    "tip": f"{name}, trial {dot.trial}, block {dot.block}: "
+                    f"{scale.show(dot.value)} {scale.unit}",
+                }
+            )
+
+    def _place_published(self, cell: Cell, y: float) -> float:
+        for point in self.document.published:
+            known = cell.coordinates
+            if (point.probe, point.metric) == (cell.probe, cell.metric) and all(
+                known.get(name) == value for name, value in point.coordinates.items()
+            ):
+                self.diamonds.append(
+                    {
+                        "y": y + PITCH_PX / 2,
+                        "x": point.value * self.scale.factor,
+                        "name": point.label,
+                        "colour": colour("ink"),
+                        "shape": PUBLISHED_SHAPE,
+                        "text": self.scale.show(point.value),
+                        "tip": f"published: {point.label}, {self.scale.show(point.value)} "
+                        f"{self.scale.unit} ({point.source})",
+                    }
+                )
+                y += PITCH_PX
+        return y
+
+    def chart(self) -> Chart:
+        """Draw the panel."""
+        layers = [
+            *self._bars(), *self._trials(), *self._medians(), *self._names(),
+            *self._published(),
+        ]  # fmt: skip
+        title = alt.Title(
+            self.title, fontWeight="normal", fontSize=11.5, offset=6, dx=0, limit=WIDTH_PX + 60
+        )
+        return alt.layer(*layers).properties(width=WIDTH_PX, height=self.height, title=title)
+
+    def _x(self, field: str = "x") -> alt.X:
+        return alt.X(
+            field=field,
+            type="quantitative",
+            scale=alt.Scale(domain=list(self.ticks.domain), nice=False),
+            axis=alt.Axis(
+                values=list(self.ticks.values),
+                labelExpr=self.ticks.label_expression,
+                title=None,
+                labelOverlap=True,
+            ),
+        )
+
+    def _y(self, field: str = "y") -> alt.Y:
+        return alt.Y(
+            field=field,
+            type="quantitative",
+            scale=alt.Scale(domain=[0, self.height], reverse=True, nice=False),
+            axis=None,
+        )
+
+    def _bars(self) -> list[alt.Chart]:
+        measured = [bar for bar in self.bars if bar["fill"] != colour("paper")]
+        simulated = [bar for bar in self.bars if bar["fill"] == colour("paper")]
+        drawn = []
+        for rows, style in (
+            (measured, {"fillOpacity": 0.2}),
+            (simulated, {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}),
+        ):
+            if rows:
+                base = alt.Chart(inline([{**row, "zero": 0} for row in rows]))
+                encoded = {
+                    "x": self._x("zero"),
+                    "x2": alt.X2(field="x"),
+                    "y": self._y("top"),
+                    "y2": alt.Y2(field="bottom"),
+                    "fill": _raw(alt.Fill, "colour"),
+                }
+                if style["fillOpacity"] == 0:
+                    encoded["stroke"] = _raw(alt.Stroke, "colour")
+                drawn.append(base.mark_rect(aria=False, **style).encode(**encoded))
+        return drawn
+
+    def _trials(self) -> list[alt.Chart]:
+        return [
+            alt.Chart(inline(self.dots))
+            .mark_point(filled=True, shape="circle", size=11, opacity=0.4)
+            .encode(
+                x=self._x(), y=self._y(), fill=_raw(alt.Fill, "colour"),
+                description=alt.Description(field="tip", type="nominal"),
+            )
+        ]  # fmt: skip
+
+    def _medians(self) -> list[alt.Chart]:
+        base = alt.Chart(inline(self.bars))
+        return [
+            base.mark_rule(strokeWidth=1.6, aria=False, color=colour("ink")).encode(
+                x=self._x("lo"), x2=alt.X2(field="hi"), y=self._y()
+            ),
+            base.mark_rule(strokeWidth=2).encode(
+                x=self._x(), y=self._y("top"), y2=alt.Y2(field="bottom"),
+                stroke=_raw(alt.Stroke, "colour"),
+                description=alt.Description(field="tip", type="nominal"),
+            ),
+            base.mark_text(align="left", baseline="middle", aria=False).encode(
+                x=alt.value(WIDTH_PX + 8), y=self._y(),
+                text=alt.Text(field="text", type="nominal"),
+            ),
+        ]  # fmt: skip
+
+    def _names(self) -> list[alt.Chart]:
+        """Write platforms and groups at the left, and why a bar is not there."""
+        base = alt.Chart(inline([*self.bars, *self.empty])).encode(y=self._y())
+        left = -LABELS_PX
+        drawn = [
+            base.mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False).encode(
+                x=alt.value(left + 5), stroke=_raw(alt.Stroke, "colour"),
+                fill=_raw(alt.Fill, "fill"), shape=_raw(alt.Shape, "shape"),
+            ),
+            base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 20, aria=False)
+            .encode(x=alt.value(left + 14), text=alt.Text(field="name", type="nominal")),
+            alt.Chart(inline(self.heads))
+            .mark_text(align="left", baseline="middle", fontWeight=600, aria=False,
+                       limit=LABELS_PX + WIDTH_PX)
+            .encode(x=alt.value(left), y=self._y(), text=alt.Text(field="text", type="nominal")),
+        ]  # fmt: skip
+        if self.empty:
+            drawn.append(
+                alt.Chart(inline(self.empty))
+                .mark_text(align="left", baseline="middle", fontStyle="italic",
+                           color=colour("soft"), aria=False)
+                .encode(x=alt.value(4), y=self._y(), text=alt.Text(field="text", type="nominal"))
+            )  # fmt: skip
+        return drawn
+
+    def _published(self) -> list[alt.Chart]:
+        if not self.diamonds:
+            return []
+        base = alt.Chart(inline(self.diamonds)).encode(y=self._y())
+        return [
+            base.mark_point(
+                shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), stroke=colour("ink"),
+                strokeWidth=1.3, opacity=1,
+            ).encode(x=self._x(), description=alt.Description(field="tip", type="nominal")),
+            base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 20, aria=False)
+            .encode(x=alt.value(14 - LABELS_PX), text=alt.Text(field="name", type="nominal")),
+            base.mark_text(align="left", baseline="middle", aria=False).encode(
+                x=alt.value(WIDTH_PX + 8), text=alt.Text(field="text", type="nominal")
+            ),
+        ]  # fmt: skip
+
+
+def _raw(channel: Any, field: str) -> Any:
+    """Take the field's value as the colour or shape itself."""
+    return channel(field=field, type="nominal", scale=None, legend=None)
+
+
+def _summary(
+    document: Document, groups: Sequence[tuple[str, list[Cell]]], scale: Scale
+) -> str:
+    parts = []
+    for label, cells in groups[:6]:
+        values = [
+            f"{cell.platform} {scale.show(cell.value)} {scale.unit}"
+            if cell.value is not None
+            else f"{cell.platform} {VERDICTS.get(cell.verdict, 'missing')}"
+            for cell in cells
+        ]
+        parts.append(f"{label + ': ' if label else ''}{listing(values)}")
+    rest = f" And {len(groups) - 6} more groups." if len(groups) > 6 else ""
+    return f"{groups[0][1][0].probe}, medians. {'; '.join(parts)}.{rest}"
+
+
+EXHIBIT = Bars()

@@ -1,0 +1,396 @@
+"""A metric along message size or ranks, with its ratio to the baseline underneath."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from bareline.model import Scalar
+from bareline.report.cells import Cell, is_number, numeric_axis, varying
+from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.dots import Dots, trial_dots
+from bareline.report.exhibits.base import Chart, Exhibit, Figure, by_metric, inline, select
+from bareline.report.exhibits.table import cells_table
+from bareline.report.scales import (
+    Scale,
+    Ticks,
+    count_ticks,
+    dodge,
+    log_ticks,
+    ratio_ticks,
+    size_ticks,
+    unit_scale,
+)
+from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.wording import (
+    count,
+    describe,
+    listing,
+    metric_name,
+    parameter_name,
+    parameter_value,
+    ratio_phrase,
+)
+
+WIDTH_PX = 300
+VALUE_HEIGHT_PX = 180
+RATIO_HEIGHT_PX = 105
+LABEL_GAP_PX = 13
+
+
+class Curve(Exhibit):
+    """Small multiples: one panel for each number of ranks and each set of parameters."""
+
+    kind = "curve"
+    summary = "a metric along message size or ranks, and its ratio to the baseline underneath"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw one figure per probe and metric that has a numeric parameter to run along."""
+        drawn = []
+        for _, cells in by_metric(select(document, spec)):
+            x = spec.x or numeric_axis(cells)
+            if x is None:
+                continue
+            placed = [cell for cell in cells if is_number(cell.coordinates.get(x))]
+            if any(cell.value is not None for cell in placed):
+                drawn.append(_figure(document, spec, x, placed))
+        return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Axes that all panels of a figure share, so that they can be compared by eye.
+
+    `zero` is where the parameter 0 stands on the logarithmic axis, if it occurs.
+    """
+
+    x: Ticks
+    y: Ticks
+    ratio: Ticks
+    scale: Scale
+    zero: float
+
+    @classmethod
+    def around(cls, cells: Sequence[Cell], x: str) -> Axes:
+        """Lay out axes that hold every cell with its interval."""
+        scale = unit_scale((cell.value for cell in cells), cells[0].unit)
+        positions = sorted({_number(cell.coordinates[x]) for cell in cells})
+        positive = [value for value in positions if value > 0] or [1.0]
+        zero = min(positive) / 2
+        shown = [zero, *positive] if positions[0] <= 0 else positive
+        ticks = size_ticks(shown) if x.endswith("_bytes") else count_ticks(shown)
+        if positions[0] <= 0:
+            kept = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
+            ticks = Ticks(ticks.domain, (zero, *(v for v, _ in kept)), ("0", *(t for _, t in kept)))
+        values = [v * scale.factor for c in cells for v in (c.value, c.lo, c.hi) if v is not None]
+        ratios = [v for c in cells for v in (c.ratio, c.ratio_lo, c.ratio_hi) if v is not None]
+        return cls(ticks, log_ticks(values), ratio_ticks(ratios), scale, zero)
+
+    def place(self, value: Scalar) -> float:
+        """Give the position of a parameter on the axis."""
+        return _number(value) if _number(value) > 0 else self.zero
+
+
+def _number(value: Scalar) -> float:
+    return float(value)
+
+
+def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
+    probe, metric = cells[0].probe, cells[0].metric
+    names = [name for name in varying(cells) if name != x]
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(describe(cell, names), []).append(cell)
+    axes = Axes.around(cells, x)
+    panels = [_Panel(document, title, x, axes, group) for title, group in groups.items()]
+    note = next((panel.dots.note for panel in panels if panel.dots.note), "")
+    return Figure(
+        id=slug("curve", probe, metric, spec.title),
+        title=spec.title or f"{metric_name(metric).capitalize()} by {parameter_name(x)}",
+        caption=" ".join(filter(None, [spec.caption, note])),
+        probe=probe,
+        layer=cells[0].layer,
+        panels=tuple(panel.chart() for panel in panels),
+        wide=len(panels) > 1,
+        text_summary=_summary(document, x, groups),
+        data_table=cells_table(cells),
+    )
+
+
+class _Panel:
+    """One pair of axes: values above, ratios below."""
+
+    def __init__(
+        self, document: Document, title: str, x: str, axes: Axes, cells: Sequence[Cell]
+    ) -> None:
+        self.document = document
+        self.title = title
+        self.x = x
+        self.axes = axes
+        self.cells = sorted(
+            (cell for cell in cells if cell.value is not None),
+            key=lambda cell: axes.place(cell.coordinates[x]),
+        )
+        self.looks = looks(document.names)
+        self.dots: Dots = trial_dots(document, self.cells, document.dots_per_panel)
+
+    def chart(self) -> Chart:
+        """Draw the panel; the ratio part only where something is compared."""
+        axes = self.axes
+        compared = any(cell.ratio is not None for cell in self.cells)
+        name = axes.scale.titled(metric_name(self.cells[0].metric)) if self.cells else ""
+        heading = f"{self.title}: {name}" if self.title else name
+        rows = self._rows(ratio=False)
+        upper = alt.layer(
+            self._trials(),
+            _bands(rows, self._x(not compared), _y(axes.y)),
+            _lines(rows, self._x(not compared), _y(axes.y)),
+            _marks(rows, self._x(not compared), _y(axes.y)),
+            *self._published(),
+            *self._labels(rows),
+        ).properties(width=WIDTH_PX, height=VALUE_HEIGHT_PX, title=_heading(heading))
+        if not compared:
+            return upper
+        rows = self._rows(ratio=True)
+        lower = alt.layer(
+            *_reference(self.document.method.margin, axes.ratio),
+            _bands(rows, self._x(True), _y(axes.ratio)),
+            _lines(rows, self._x(True), _y(axes.ratio)),
+            _marks(rows, self._x(True), _y(axes.ratio)),
+        ).properties(
+            width=WIDTH_PX,
+            height=RATIO_HEIGHT_PX,
+            title=_heading(f"ratio to {self.document.baseline} (above 1 is worse)"),
+        )
+        return alt.vconcat(upper, lower, spacing=8)
+
+    def _rows(self, *, ratio: bool) -> list[dict[str, Any]]:
+        factor = 1.0 if ratio else self.axes.scale.factor
+        rows = []
+        for cell in self.cells:
+            value, lo, hi = (
+                (cell.ratio, cell.ratio_lo, cell.ratio_hi)
+                if ratio
+                else (cell.value, cell.lo, cell.hi)
+            )
+            if value is None or value <= 0:
+                continue
+            look = self.looks[cell.platform]
+            rows.append(
+                {
+                    "x": self.axes.place(cell.coordinates[self.x]),
+                    "y": value * factor,
+                    "lo": lo * factor if lo is not None and lo > 0 else None,
+                    "hi": hi * factor if hi is not None else None,
+                    "series": cell.platform,
+                    "colour": look.colour,
+                    "fill": colour("paper") if cell.simulated else look.colour,
+                    "shape": look.shape,
+                    "tip": self._tip(cell),
+                }
+            )
+        return rows
+
+    def _tip(self, cell: Cell) -> str:
+        scale = self.axes.scale
+        text = f"{cell.platform}, {parameter_value(self.x, cell.coordinates[self.x])}: "
+        text += f"{scale.show(cell.value)} {scale.unit}"
+        if cell.lo is not None and cell.hi is not None:
+            text += f" [{scale.show(cell.lo)}, {scale.show(cell.hi)}]"
+        text += f", n = {cell.n}"
+        return f"{text}; {ratio_phrase(cell)}" if cell.ratio is not None else text
+
+    def _x(self, labels: bool) -> alt.X:
+        ticks = self.axes.x
+        return alt.X(
+            field="x",
+            type="quantitative",
+            scale=alt.Scale(type="log", base=2, domain=list(ticks.domain), nice=False),
+            axis=alt.Axis(
+                values=list(ticks.values),
+                labelExpr=ticks.label_expression,
+                title=parameter_name(self.x) if labels else None,
+                labels=labels,
+                labelFlush=False,
+                labelOverlap=True,
+            ),
+        )
+
+    def _trials(self) -> alt.Chart:
+        scale = self.axes.scale
+        rows = [
+            {
+                "x": self.axes.place(dot.cell.coordinates[self.x]),
+                "y": dot.value * scale.factor,
+                "colour": self.looks[dot.cell.platform].colour,
+                "tip": f"{dot.cell.platform}, trial {dot.trial}, block {dot.block}: "
+                f"{scale.show(dot.value)} {scale.unit}",
+            }
+            for dot in self.dots.dots
+            if dot.value > 0
+        ]
+        return (
+            alt.Chart(inline(rows))
+            .mark_point(filled=True, shape="circle", size=9, opacity=0.28, clip=True)
+            .encode(x=self._x(False), y=_y(self.axes.y), fill=_raw("colour"), description=_tip())
+        )
+
+    def _labels(self, rows: Sequence[dict[str, Any]]) -> list[alt.Chart]:
+        """Write each platform's name at the end of its line, moved apart where they collide."""
+        last = {row["series"]: row for row in rows}
+        low, high = (math.log(bound) for bound in self.axes.y.domain)
+        wanted = {
+            name: (high - math.log(row["y"])) / (high - low) * VALUE_HEIGHT_PX
+            for name, row in last.items()
+        }
+        places = dodge(wanted, LABEL_GAP_PX, 2, VALUE_HEIGHT_PX - 2)
+        labels = [
+            {
+                "y": math.exp(high - place / VALUE_HEIGHT_PX * (high - low)),
+                "text": name,
+                "colour": last[name]["colour"],
+                "fill": last[name]["fill"],
+                "shape": last[name]["shape"],
+            }
+            for name, place in places.items()
+        ]
+        base = alt.Chart(inline(labels)).encode(y=_y(self.axes.y))
+        return [
+            base.mark_point(size=42, strokeWidth=1.2, opacity=1, aria=False).encode(
+                x=alt.value(WIDTH_PX + 10),
+                stroke=_raw("colour"), fill=_raw("fill"), shape=_raw("shape"),
+            ),
+            base.mark_text(align="left", baseline="middle", limit=92, aria=False).encode(
+                x=alt.value(WIDTH_PX + 18), text=alt.Text(field="text", type="nominal"),
+            ),
+        ]  # fmt: skip
+
+    def _published(self) -> list[alt.Chart]:
+        if not self.cells:
+            return []
+        scale = self.axes.scale
+        rows = [
+            {
+                "x": self.axes.place(point.coordinates[self.x]),
+                "y": point.value * scale.factor,
+                "tip": f"published: {point.label}, {scale.show(point.value)} {scale.unit} "
+                f"({point.source})",
+            }
+            for point in self.document.published
+            if point.probe == self.cells[0].probe
+            and point.metric == self.cells[0].metric
+            and is_number(point.coordinates.get(self.x))
+        ]
+        if not rows:
+            return []
+        return [
+            alt.Chart(inline(rows))
+            .mark_point(
+                shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), stroke=colour("ink"),
+                strokeWidth=1.3, opacity=1,
+            )
+            .encode(x=self._x(False), y=_y(self.axes.y), description=_tip())
+        ]  # fmt: skip
+
+
+def _heading(text: str) -> alt.Title:
+    return alt.Title(text, fontWeight="normal", fontSize=11.5, limit=WIDTH_PX + 90, offset=6)
+
+
+def _raw(field: str) -> Any:
+    """Take the field's value as the colour or shape itself."""
+    kinds = {"colour": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape}
+    return kinds[field](field=field, type="nominal", scale=None, legend=None)
+
+
+def _tip() -> alt.Description:
+    return alt.Description(field="tip", type="nominal")
+
+
+def _y(ticks: Ticks) -> alt.Y:
+    return alt.Y(
+        field="y",
+        type="quantitative",
+        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(
+            values=list(ticks.values),
+            labelExpr=ticks.label_expression,
+            title=None,
+            labelOverlap=False,
+            minExtent=38,
+            maxExtent=38,
+        ),
+    )
+
+
+def _bands(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    held = [{**row, "y": row["lo"]} for row in rows if row["lo"] is not None]
+    return (
+        alt.Chart(inline(held))
+        .mark_area(opacity=0.18, aria=False)
+        .encode(x=x, y=y, y2=alt.Y2(field="hi"), fill=_fill("colour"), detail="series:N")
+    )
+
+
+def _fill(field: str) -> alt.Fill:
+    return alt.Fill(field=field, type="nominal", scale=None, legend=None)
+
+
+def _lines(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    return (
+        alt.Chart(inline(rows))
+        .mark_line(strokeWidth=1.4, aria=False, strokeJoin="round")
+        .encode(x=x, y=y, stroke=_raw("colour"), detail="series:N")
+    )
+
+
+def _marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    return (
+        alt.Chart(inline(rows))
+        .mark_point(size=24, strokeWidth=1.2, opacity=1)
+        .encode(
+            x=x, y=y, stroke=_raw("colour"), fill=_raw("fill"), shape=_raw("shape"),
+            description=_tip(),
+        )
+    )  # fmt: skip
+
+
+def _reference(margin: float, ticks: Ticks) -> list[alt.Chart]:
+    """Draw the equivalence band and the line at 1."""
+    row = [{"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}]
+    return [
+        alt.Chart(inline(row))
+        .mark_rect(color=colour("band"), aria=False)
+        .encode(y=_y(ticks), y2=alt.Y2(field="hi"), x=alt.value(0), x2=alt.value(WIDTH_PX)),
+        alt.Chart(inline([{"y": 1}]))
+        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
+        .encode(y=_y(ticks)),
+    ]
+
+
+def _summary(document: Document, x: str, groups: dict[str, list[Cell]]) -> str:
+    cells = [cell for group in groups.values() for cell in group]
+    ordered = sorted(cells, key=lambda cell: _number(cell.coordinates[x]))
+    first, last = (parameter_value(x, cell.coordinates[x]) for cell in (ordered[0], ordered[-1]))
+    text = (
+        f"{metric_name(cells[0].metric)} of {cells[0].probe} by {parameter_name(x)} from {first} "
+        f"to {last}, {count(len(groups), 'panel')}, on {listing(document.names)}."
+    )
+    for title, group in list(groups.items())[:4]:
+        for name in document.names[1:]:
+            own = [cell for cell in group if cell.platform == name and cell.ratio is not None]
+            own.sort(key=lambda cell: _number(cell.coordinates[x]))
+            ends = own if len(own) < 2 else [own[0], own[-1]]
+            parts = [
+                f"{ratio_phrase(c)} at {parameter_value(x, c.coordinates[x])}" for c in ends
+            ]
+            where = f" ({title})" if title else ""
+            text += f" {name}{where}: {', '.join(parts) or 'nothing to compare'}."
+    return text
+
+
+EXHIBIT = Curve()

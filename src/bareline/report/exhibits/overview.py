@@ -1,0 +1,386 @@
+"""Every probe a row, grouped by layer: which layers hurt, seen in five seconds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from bareline.report.document import LAYER_TITLES, Document, ExhibitSpec, Finding
+from bareline.report.exhibits.base import (
+    Chart,
+    Column,
+    DataTable,
+    Exhibit,
+    Field,
+    Figure,
+    inline,
+)
+from bareline.report.exhibits.table import tone_of
+from bareline.report.scales import Ticks, plain, ratio_ticks
+from bareline.report.theme import colour, looks
+from bareline.report.wording import VERDICTS, count, ratio_interval, ratio_text
+
+#: Above this many rows each probe keeps only its most telling one.
+MOST_ROWS = 45
+
+
+class Overview(Exhibit):
+    """Ratios to the baseline on a log axis, with intervals and the equivalence band."""
+
+    kind = "overview"
+    summary = "every probe a row: its ratio to the baseline with interval, one mark per platform"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw one figure over all probes."""
+        findings = [
+            finding
+            for finding in document.findings
+            if spec.probe is None or finding.probe == spec.probe
+        ]
+        if not findings:
+            return []
+        rows, note = _fold(findings)
+        names = document.names[1:]
+        caption = spec.caption or (
+            f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
+            f"intervals; the shaded band (±{document.method.margin:.0%}) counts as equal."
+        )
+        return [
+            Figure(
+                id="overview",
+                title=spec.title or f"Every probe, relative to {document.baseline}",
+                caption=f"{caption} {note}".strip(),
+                panels=(_Drawing(document, rows, names, narrow=False).chart(),),
+                narrow=(_Drawing(document, rows, names, narrow=True).chart(),),
+                wide=True,
+                text_summary=_summary(document, rows),
+                data_table=_table(rows),
+            )
+        ]
+
+
+def _fold(findings: Sequence[Finding]) -> tuple[list[list[Finding]], str]:
+    """Group findings into rows by subject; too many rows keep the worst of each probe."""
+    subjects: dict[str, list[Finding]] = {}
+    for finding in findings:
+        subjects.setdefault(finding.subject, []).append(finding)
+    rows = list(subjects.values())
+    if len(rows) <= MOST_ROWS:
+        return rows, ""
+    worst: dict[str, list[Finding]] = {}
+    for row in rows:
+        kept = worst.get(row[0].probe)
+        if kept is None or _effect(row) > _effect(kept):
+            worst[row[0].probe] = row
+    return list(worst.values()), (
+        f"Of {len(rows)} rows the one that differs most is shown for each probe; the table "
+        "below has all shown values, the sections the rest."
+    )
+
+
+def _effect(row: Sequence[Finding]) -> float:
+    ratios = [finding.ratio for finding in row if finding.ratio]
+    return max((abs(math.log(ratio)) for ratio in ratios), default=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """Geometry in px. Narrow drawings write a row's name above it instead of beside it."""
+
+    labels: float
+    plot: float
+    pitch: float
+    gap: float
+    head: float
+
+    @classmethod
+    def choose(cls, platforms: int, *, narrow: bool) -> _Size:
+        pitch = 13.0 if platforms <= 3 else 11.0 if platforms <= 5 else 7.0
+        if narrow:
+            return cls(0, 262, pitch + 1, 20, 26)
+        return cls(215, 480, pitch, 7, 24)
+
+
+class _Drawing:
+    """The figure at one width; every position is worked out here, in px."""
+
+    def __init__(
+        self,
+        document: Document,
+        rows: Sequence[Sequence[Finding]],
+        names: Sequence[str],
+        *,
+        narrow: bool,
+    ) -> None:
+        self.document = document
+        self.names = list(names)
+        self.looks = looks(document.names)
+        self.narrow = narrow
+        self.size = _Size.choose(len(names), narrow=narrow)
+        self.ticks: Ticks = ratio_ticks(
+            value
+            for row in rows
+            for finding in row
+            for value in (finding.ratio, finding.lo, finding.hi)
+            if value is not None
+        )
+        self.marks: list[dict[str, Any]] = []
+        self.empty: list[dict[str, Any]] = []
+        self.labels: list[dict[str, Any]] = []
+        self.heads: list[dict[str, Any]] = []
+        self.rules: list[dict[str, Any]] = []
+        self.height = self._place(rows)
+
+    def _place(self, rows: Sequence[Sequence[Finding]]) -> float:
+        y, layer, size = 0.0, "", self.size
+        for row in rows:
+            if row[0].layer != layer:
+                layer = row[0].layer
+                self.rules.append({"y": y})
+                self.heads.append({"y": y + size.head / 2 + 1, "text": LAYER_TITLES[layer]})
+                y += size.head
+            depth = len(self.names) * size.pitch
+            self.labels.append(
+                {
+                    "y": y + 6 if self.narrow else y + depth / 2,
+                    "text": row[0].subject,
+                }
+            )
+            top = y + (14 if self.narrow else 0)
+            for finding in row:
+                self._place_mark(finding, top + (self.names.index(finding.platform) + 0.5)
+                                 * size.pitch)
+            y += depth + size.gap
+        return y
+
+    def _place_mark(self, finding: Finding, y: float) -> None:
+        look = self.looks[finding.platform]
+        base = {
+            "y": y,
+            "colour": look.colour,
+            "fill": look.colour,
+            "shape": look.shape,
+            "tip": _tip(finding),
+        }
+        if finding.ratio is None:
+            word = VERDICTS.get(finding.verdict, finding.verdict)
+            self.empty.append({**base, "text": f"{finding.platform}: {word}"})
+            return
+        end = finding.hi if finding.hi is not None else finding.ratio
+        self.marks.append(
+            {
+                **base,
+                "x": finding.ratio,
+                "lo": finding.lo if finding.lo is not None else finding.ratio,
+                "hi": end,
+                "text": plain(finding.ratio),
+            }
+        )
+
+    def chart(self) -> Chart:
+        """Draw everything."""
+        layers = [
+            *self._ground(),
+            *self._names(),
+            *self._values(),
+            *self._missing(),
+            *self._legend(),
+        ]
+        return alt.layer(*layers).properties(width=self.size.plot, height=self.height)
+
+    def _x(self, field: str = "x") -> alt.X:
+        return alt.X(
+            field=field,
+            type="quantitative",
+            scale=alt.Scale(type="log", domain=list(self.ticks.domain), nice=False),
+            axis=alt.Axis(
+                orient="top",
+                values=list(self.ticks.values),
+                labelExpr=self.ticks.label_expression,
+                title=f"times {self.document.baseline}, log scale",
+                titleAlign="left",
+                titleAnchor="start",
+                titleColor=colour("soft"),
+            ),
+        )
+
+    def _y(self) -> alt.Y:
+        return alt.Y(
+            field="y",
+            type="quantitative",
+            scale=alt.Scale(domain=[0, self.height], reverse=True, nice=False),
+            axis=None,
+        )
+
+    def _ground(self) -> list[alt.Chart]:
+        """Draw the equivalence band, the line at 1 and a line above each layer."""
+        margin = self.document.method.margin
+        band = [{"x": 1 / (1 + margin), "x2": 1 + margin}]
+        return [
+            alt.Chart(inline(band))
+            .mark_rect(color=colour("band"), aria=False)
+            .encode(
+                x=self._x(), x2=alt.X2(field="x2"), y=alt.value(0), y2=alt.value(self.height)
+            ),
+            alt.Chart(inline([{"x": 1}]))
+            .mark_rule(color=colour("baseline"), strokeWidth=1.3, aria=False)
+            .encode(x=self._x()),
+            alt.Chart(inline(self.rules))
+            .mark_rule(color=colour("faint"), strokeWidth=0.7, aria=False)
+            .encode(
+                y=self._y(), x=alt.value(-self.size.labels), x2=alt.value(self.size.plot + 44)
+            ),
+        ]
+
+    def _names(self) -> list[alt.Chart]:
+        def written(rows: list[dict[str, Any]], **style: Any) -> alt.Chart:
+            return (
+                alt.Chart(inline(rows))
+                .mark_text(align="left", baseline="middle", aria=False, **style)
+                .encode(
+                    y=self._y(),
+                    x=alt.value(-self.size.labels),
+                    text=alt.Text(field="text", type="nominal"),
+                )
+            )
+
+        limit = self.size.labels - 8 if not self.narrow else self.size.plot
+        return [
+            written(self.heads, fontWeight=600, fontSize=12),
+            written(self.labels, fontSize=11.5, limit=limit),
+        ]
+
+    def _values(self) -> list[alt.Chart]:
+        base = alt.Chart(inline(self.marks)).encode(y=self._y())
+        drawn = [
+            base.mark_rule(strokeWidth=2.2, opacity=0.55, aria=False).encode(
+                x=self._x("lo"), x2=alt.X2(field="hi"), stroke=_raw(alt.Stroke, "colour")
+            ),
+            base.mark_point(size=46, strokeWidth=1.2, opacity=1).encode(
+                x=self._x(),
+                stroke=_raw(alt.Stroke, "colour"),
+                fill=_raw(alt.Fill, "fill"),
+                shape=_raw(alt.Shape, "shape"),
+                description=alt.Description(field="tip", type="nominal"),
+            ),
+        ]
+        if self.size.pitch >= 11:
+            drawn.append(
+                base.mark_text(
+                    align="left", baseline="middle", dx=8, fontSize=10.5,
+                    color=colour("soft"), aria=False,
+                ).encode(x=self._x("hi"), text=alt.Text(field="text", type="nominal"))
+            )  # fmt: skip
+        return drawn
+
+    def _missing(self) -> list[alt.Chart]:
+        """Write "failed" or "missing" where a value would stand."""
+        base = alt.Chart(inline(self.empty)).encode(y=self._y())
+        ticks = self.ticks
+        at_one = -math.log(ticks.domain[0]) / math.log(ticks.domain[1] / ticks.domain[0])
+        return [
+            base.mark_text(
+                align="left", baseline="middle", fontSize=10.5, fontStyle="italic",
+                color=colour("soft"), limit=self.size.plot * (1 - at_one) - 12,
+            ).encode(
+                x=alt.value(at_one * self.size.plot + 10),
+                text=alt.Text(field="text", type="nominal"),
+                description=alt.Description(field="tip", type="nominal"),
+            )
+        ]  # fmt: skip
+
+    def _legend(self) -> list[alt.Chart]:
+        """Write the platforms' marks and names in lines above the axis."""
+        width = self.size.labels + self.size.plot
+        x, line, rows = 0.0, 0, []
+        for name in self.names:
+            length = 26 + 6.1 * min(len(name), 30)
+            if x and x + length > width:
+                x, line = 0.0, line + 1
+            look = self.looks[name]
+            rows.append({"x": x, "line": line, "text": name, "colour": look.colour,
+                         "shape": look.shape})  # fmt: skip
+            x += length
+        drawn = []
+        for row in rows:
+            y = alt.value(-46 - 17 * (line - row["line"]))
+            left = row["x"] - self.size.labels
+            base = alt.Chart(inline([row]))
+            drawn += [
+                base.mark_point(
+                    size=46, strokeWidth=1.2, fill=row["colour"], stroke=row["colour"],
+                    shape=row["shape"], opacity=1, aria=False,
+                ).encode(x=alt.value(left + 5), y=y),
+                base.mark_text(align="left", baseline="middle", aria=False, limit=190,
+                               fontSize=11.5)
+                .encode(x=alt.value(left + 14), y=y,
+                        text=alt.Text(field="text", type="nominal")),
+            ]  # fmt: skip
+        return drawn
+
+
+def _raw(channel: Any, field: str) -> Any:
+    """Take the field's value as the colour or shape itself."""
+    return channel(field=field, type="nominal", scale=None, legend=None)
+
+
+def _tip(finding: Finding) -> str:
+    if finding.ratio is None:
+        return f"{finding.platform}, {finding.subject}: {finding.verdict}"
+    text = f"{finding.platform}, {finding.subject}: {plain(finding.ratio)} times"
+    bounds = ratio_interval(finding.lo, finding.hi)
+    text += f" [{bounds}]" if bounds else ""
+    return f"{text}, n = {finding.n}, {VERDICTS.get(finding.verdict, finding.verdict)}"
+
+
+def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
+    columns = (
+        Column("probe", "text"),
+        Column("platform", "text"),
+        Column("ratio"),
+        Column("95 % interval", "light"),
+        Column("n"),
+        Column("verdict", "text"),
+    )
+    fields = []
+    starts = set()
+    for row in rows:
+        starts.add(len(fields))
+        for finding in row:
+            tone = tone_of(finding.verdict)
+            fields.append(
+                (
+                    Field(finding.subject),
+                    Field(finding.platform, platform=finding.platform),
+                    Field(ratio_text(finding.ratio), finding.ratio, tone=tone),
+                    Field(ratio_interval(finding.lo, finding.hi), finding.lo),
+                    Field(str(finding.n), finding.n),
+                    Field(VERDICTS.get(finding.verdict, finding.verdict), tone=tone),
+                )
+            )
+    return DataTable(columns, tuple(fields), frozenset(starts - {0}))
+
+
+def _summary(document: Document, rows: Sequence[Sequence[Finding]]) -> str:
+    findings = [finding for row in rows for finding in row]
+    text = f"{count(len(rows), 'row')} in {len({f.layer for f in findings})} layers."
+    for name in document.names[1:]:
+        own = [finding for finding in findings if finding.platform == name]
+        parts = [
+            count(sum(finding.verdict == verdict for finding in own), "row") + f" {word}"
+            for verdict, word in VERDICTS.items()
+            if verdict and any(finding.verdict == verdict for finding in own)
+        ]
+        worst = max(own, key=lambda finding: finding.ratio or 0.0, default=None)
+        text += f" {name}: {', '.join(parts)}"
+        if worst is not None and worst.ratio is not None and worst.ratio > 1:
+            text += f"; most in {worst.subject}, {plain(worst.ratio)} times"
+        text += "."
+    return text
+
+
+EXHIBIT = Overview()

@@ -1,0 +1,136 @@
+"""Medians with their intervals and ratios, one row per value and platform."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from bareline.report.cells import Cell, varying
+from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
+from bareline.report.scales import Scale, unit_scale
+from bareline.report.wording import (
+    VERDICTS,
+    interval,
+    metric_name,
+    parameter_name,
+    parameter_value,
+    ratio_interval,
+    ratio_text,
+)
+
+_TONES: Mapping[str, Tone] = MappingProxyType(
+    {"slower": "worse", "faster": "better", "failed": "muted", "missing": "muted"}
+)
+
+
+class Table(Exhibit):
+    """The numbers themselves, for whoever wants to check them."""
+
+    kind = "table"
+    summary = "medians with intervals, ratios and verdicts, one row per value and platform"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Give one table per probe and unit, so that the unit can stand in the head."""
+        groups: dict[tuple[str, str], list[Cell]] = {}
+        for cell in select(document, spec):
+            groups.setdefault((cell.probe, cell.unit), []).append(cell)
+        return [
+            Figure(
+                id=slug("table", probe, unit, spec.title),
+                title=spec.title or f"{probe}: {self._metrics(cells)}",
+                caption=spec.caption,
+                probe=probe,
+                layer=cells[0].layer,
+                wide=True,
+                data_table=cells_table(cells),
+            )
+            for (probe, unit), cells in groups.items()
+        ]
+
+    @staticmethod
+    def _metrics(cells: Sequence[Cell]) -> str:
+        return ", ".join(dict.fromkeys(metric_name(cell.metric) for cell in cells))
+
+
+def cells_table(cells: Sequence[Cell]) -> DataTable:
+    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict."""
+    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
+    names = varying(cells)
+    metrics = len({cell.metric for cell in cells}) > 1
+    ordered = sorted(enumerate(cells), key=lambda item: (_group_order(item[1], names), item[0]))
+    rows = [_row(cell, names, metrics, scale) for _, cell in ordered]
+    keys = [_group_order(cell, names) for _, cell in ordered]
+    starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
+    return DataTable(_columns(cells[0], names, metrics, scale), tuple(rows), starts)
+
+
+def tone_of(verdict: str) -> Tone:
+    """Give the ink of a ratio: coloured only when the verdict says slower or faster."""
+    return _TONES.get(verdict, "")
+
+
+def _columns(
+    cell: Cell, names: Sequence[str], metrics: bool, scale: Scale
+) -> tuple[Column, ...]:
+    heads = [Column("metric", "text")] if metrics else []
+    for name in names:
+        number = not isinstance(cell.coordinates.get(name), str)
+        heads.append(Column(parameter_name(name), "number" if number else "text"))
+    median = "median" if metrics else f"median {metric_name(cell.metric)}"
+    return (
+        *heads,
+        Column("platform", "text"),
+        Column(scale.titled(median)),
+        Column("95 % interval", "light"),
+        Column("n"),
+        Column("ratio"),
+        Column("95 % interval", "light"),
+        Column("verdict", "text"),
+    )
+
+
+def _row(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple[Field, ...]:
+    known = cell.coordinates
+    heads = [Field(metric_name(cell.metric))] if metrics else []
+    for name in names:
+        value = known.get(name)
+        heads.append(
+            Field(
+                parameter_value(name, value), value if isinstance(value, int | float) else None
+            )
+        )
+    verdict = VERDICTS.get(cell.verdict, cell.verdict)
+    if cell.n_failed and cell.verdict != "failed":
+        verdict = f"{verdict} ({cell.n_failed} failed)".strip()
+    return (
+        *heads,
+        Field(cell.platform, platform=cell.platform),
+        Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
+        Field(interval(scale, cell.lo, cell.hi), cell.lo),
+        Field(str(cell.n), cell.n),
+        Field(
+            ratio_text(cell.ratio) if cell.verdict else "1",
+            cell.ratio if cell.verdict else 1.0,
+            tone=tone_of(cell.verdict) if cell.verdict else "muted",
+        ),
+        Field(ratio_interval(cell.ratio_lo, cell.ratio_hi), cell.ratio_lo),
+        Field(verdict, tone=tone_of(cell.verdict)),
+    )
+
+
+def _group_order(cell: Cell, names: Sequence[str]) -> tuple[object, ...]:
+    known = cell.coordinates
+    return (
+        not cell.headline,
+        cell.metric,
+        *((known.get(name) is not None, _orderable(known.get(name))) for name in names),
+    )
+
+
+def _orderable(value: object) -> tuple[bool, float, str]:
+    number = isinstance(value, int | float)
+    return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+
+
+EXHIBIT = Table()

@@ -1,0 +1,109 @@
+"""From the records of a run to the document that is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from bareline.compare import Records, compare_platforms, summarize_runs
+from bareline.explain import findings, statements
+from bareline.report.document import Document, ExhibitSpec, Fact, Method, PlatformInfo
+from bareline.report.wording import count, listing
+
+
+def document_of(
+    records: Records, *, baseline: str | None = None, fact_rows: Sequence[Fact] = ()
+) -> Document:
+    """Gather all that a report of these records shows.
+
+    Parameters
+    ----------
+    baseline
+        The first run's own without it.
+    fact_rows
+        The platforms' characteristics, one value per platform in the order of
+        ``records.platforms``.
+
+    Raises
+    ------
+    AnalysisError
+        The baseline is none of the platforms.
+    """
+    header = records.runs[0].header
+    baseline = records.baseline if baseline is None else baseline
+    names = records.platforms
+    alone = len(names) == 1
+    summary = summarize_runs(records)
+    study: Mapping[str, Any] = header.study.get("study", {})
+    return Document(
+        title=_title(names, baseline),
+        subtitle=_subtitle(records),
+        study_title=study.get("title") or study.get("name", ""),
+        study_description=study.get("description", ""),
+        baseline=baseline,
+        platforms=[_platform(records, name) for name in names],
+        statements=[] if alone else statements(records, baseline),
+        findings=[] if alone else findings(records, baseline),
+        samples=records.samples,
+        records=records.trials,
+        summary=summary,
+        comparison=summary.clear() if alone else compare_platforms(records, baseline),
+        facts={name: facts for run in records.runs for name, facts in run.facts().items()},
+        fact_rows=fact_rows,
+        exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
+        method=_method(records, study),
+        folder=", ".join(str(run.path) for run in records.runs),
+        events=[
+            f"{event['time']} {event['platform']}: {event['event']}"
+            for run in records.runs
+            for event in run.events()
+        ],
+    )
+
+
+def _title(names: Sequence[str], baseline: str) -> str:
+    others = [name for name in names if name != baseline]
+    return f"{listing(others)} compared with {baseline}" if others else f"{baseline} alone"
+
+
+def _subtitle(records: Records) -> str:
+    dates = sorted(run.header.created for run in records.runs)
+    first, last = dates[0][:16].replace("T", " "), dates[-1][:16].replace("T", " ")
+    when = first if first == last else f"{first} to {last}"
+    names = listing([run.path.resolve().name for run in records.runs])
+    return f"{count(len(records.runs), 'run')} ({names}), begun {when} UTC"
+
+
+def _platform(records: Records, name: str) -> PlatformInfo:
+    for run in records.runs:
+        table = run.header.platforms.get(name.partition("@")[0])
+        if table is not None:
+            return PlatformInfo(name, str(table.get("title", "")), str(table.get("type", "")))
+    return PlatformInfo(name)
+
+
+def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
+    known = ("kind", "title", "caption", "probe", "metric", "x", "where")
+    return ExhibitSpec(**{key: table[key] for key in known if key in table})
+
+
+def _method(records: Records, study: Mapping[str, Any]) -> Method:
+    header = records.runs[0].header
+    trials = records.trials
+    details = {"study": str(study.get("name", ""))}
+    if study.get("budget_s"):
+        details["time budget"] = f"{study['budget_s']:g} s"
+    if study.get("precision"):
+        details["target half-width of an interval"] = f"{study['precision']:.1%} of the median"
+    return Method(
+        seed=header.seed,
+        trials=trials.height,
+        failed=trials.filter(pl.col("status") == "failed").height,
+        blocks=trials.select("run", "block").n_unique(),
+        margin=records.margin,
+        config_hash=header.config_hash,
+        versions=header.versions,
+        details=details,
+    )

@@ -1,0 +1,107 @@
+"""From a chart to a drawing: SVG that follows the page's colours, SVG for files, PNG."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from xml.etree import ElementTree
+
+import vl_convert
+
+from bareline.report.exhibits.base import Chart
+from bareline.report.theme import COLOURS, FONT, colour, config
+
+_VEGA_LITE = "6.1"
+_ENLARGED = 1.12
+_NAMESPACE = "{http://www.w3.org/2000/svg}"
+_PAINTS = ("fill", "stroke", "stop-color")
+_DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
+_DEFAULTS: Mapping[str, str] = {"opacity": "1", "pointer-events": "none", "font-family": FONT}
+
+ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
+
+
+def specification(chart: Chart) -> dict[str, Any]:
+    """Give the Vega-Lite specification of a chart, with the theme in it."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    return {**spec, "config": config()}
+
+
+def draw(chart: Chart) -> str:
+    """Draw a chart as it stands, in the light colours."""
+    return str(vl_convert.vegalite_to_svg(specification(chart), vl_version=_VEGA_LITE))
+
+
+def for_page(drawing: str, *, label: str, prefix: str) -> str:
+    """Make a drawing part of a page.
+
+    Light colours become CSS variables, the size follows the page, what only Vega needs is
+    dropped, and the text of every mark moves to ``data-tip``, from which the page makes tooltips:
+    screen readers get the figure's summary and its table instead of a thousand dots.
+
+    Parameters
+    ----------
+    label
+        Text summary, as the accessible name.
+    prefix
+        Makes the ids of clip paths unique on the page.
+    """
+    root = ElementTree.fromstring(drawing)
+    variables = {light: f"var(--{token})" for token, (light, _) in COLOURS.items()}
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if _is_empty(child):
+                parent.remove(child)
+    for element in root.iter():
+        _reduce(element, variables, prefix)
+    # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
+    root.set("width", f"{float(root.attrib['width']) * _ENLARGED:.0f}")
+    for name in ("height", "version"):
+        root.attrib.pop(name, None)
+    root.set("role", "img")
+    root.set("aria-label", label)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def for_file(drawing: str) -> str:
+    """Make a drawing a file of its own, on white paper."""
+    root = ElementTree.fromstring(drawing)
+    _, _, width, height = root.get("viewBox", "0 0 0 0").split()
+    paper = ElementTree.Element(
+        f"{_NAMESPACE}rect", {"width": width, "height": height, "fill": colour("paper")}
+    )
+    root.insert(0, paper)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def to_png(drawing: str) -> bytes:
+    """Draw an SVG file as pixels, at twice its size."""
+    return bytes(vl_convert.svg_to_png(drawing, scale=2))
+
+
+def _is_empty(element: ElementTree.Element) -> bool:
+    path = element.tag == f"{_NAMESPACE}path"
+    invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
+    background = element.get("class") == "background" and element.get("fill") is None
+    return path and (invisible or background)
+
+
+def _reduce(element: ElementTree.Element, variables: Mapping[str, str], prefix: str) -> None:
+    for name in _DROPPED:
+        element.attrib.pop(name, None)
+    for name, value in _DEFAULTS.items():
+        if element.get(name) == value:
+            del element.attrib[name]
+    for name in _PAINTS:
+        value = element.get(name)
+        if value in variables:
+            element.set(name, variables[value])
+    tip = element.attrib.pop("aria-label", None)
+    if tip:
+        element.set("data-tip", tip)
+    if "id" in element.attrib:
+        element.set("id", f"{prefix}-{element.get('id')}")
+    clip = element.get("clip-path")
+    if clip:
+        element.set("clip-path", re.sub(r"#", f"#{prefix}-", clip))

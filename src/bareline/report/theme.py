@@ -1,0 +1,165 @@
+"""Colours, marks and type of the figures: the same platform looks the same everywhere.
+
+A figure is drawn with the light colours. On the page every one of them is replaced by a CSS
+variable, so that figures follow the reader's light or dark setting; files keep the light ones.
+
+References
+----------
+M. Okabe and K. Ito, Color Universal Design (2008): the platforms' palette. Its yellow is darkened
+for white paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
+
+#: Token: (light, dark). Each light colour is unique, because it stands for its token in figures.
+COLOURS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "paper": ("#fefefe", "#16181b"),
+        "ink": ("#1d2126", "#e6e7e9"),
+        "soft": ("#5b626b", "#a3aab3"),
+        "faint": ("#8c939c", "#7b828b"),
+        "line": ("#dfe2e6", "#33383e"),
+        "band": ("#eef0f3", "#23272c"),
+        "worse": ("#a63a00", "#ff9a62"),
+        "better": ("#00684b", "#4fd1a5"),
+        "baseline": ("#50555c", "#c3c7cc"),
+        "p1": ("#0072b2", "#4aa8e0"),
+        "p2": ("#d55e00", "#ff8a3d"),
+        "p3": ("#009e73", "#2cc79b"),
+        "p4": ("#cc79a7", "#e39bc4"),
+        "p5": ("#e69f00", "#f2b632"),
+        "p6": ("#56b4e9", "#8fd0f7"),
+        "p7": ("#b3a400", "#f0e442"),
+    }
+)
+
+_PLATFORM_TOKENS = ("p1", "p2", "p3", "p4", "p5", "p6", "p7")
+
+_STAR = (
+    "M0,-1.2L0.282,-0.388L1.141,-0.371L0.457,0.148L0.705,0.971L0,0.48L-0.705,0.971"
+    "L-0.457,0.148L-1.141,-0.371L-0.282,-0.388Z"
+)
+#: Marks of the platforms beside the baseline's circle; the diamond means "published".
+_SHAPES = (
+    "square",
+    "triangle-up",
+    "triangle-down",
+    "cross",
+    "triangle-right",
+    _STAR,
+    "triangle-left",
+    "M-1,-0.35L1,-0.35L1,0.35L-1,0.35Z",
+)
+PUBLISHED_SHAPE = "diamond"
+
+#: Outlines for the page's own legend, in a box from -1 to 1.
+_OUTLINES: Mapping[str, str] = MappingProxyType(
+    {
+        "circle": "M-.9,0A.9,.9,0,1,1,.9,0A.9,.9,0,1,1,-.9,0Z",
+        "square": "M-.8,-.8H.8V.8H-.8Z",
+        "triangle-up": "M0,-.85L1,.85H-1Z",
+        "triangle-down": "M0,.85L1,-.85H-1Z",
+        "triangle-right": "M.85,0L-.85,1V-1Z",
+        "triangle-left": "M-.85,0L.85,1V-1Z",
+        "cross": "M-1,-.4H-.4V-1H.4V-.4H1V.4H.4V1H-.4V.4H-1Z",
+        "diamond": "M0,-1.05L.8,0L0,1.05L-.8,0Z",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Colour and mark of a platform; `outline` is the mark as a path between -1 and 1."""
+
+    token: str
+    shape: str
+
+    @property
+    def colour(self) -> str:
+        """The light colour, which is what figures are drawn with."""
+        return COLOURS[self.token][0]
+
+    @property
+    def outline(self) -> str:
+        """The mark for the page's legend."""
+        return _OUTLINES.get(self.shape, self.shape)
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """Give each platform its look; the first is the baseline.
+
+    Seven colours against eight shapes: the pair repeats only after 56 platforms.
+    """
+    chosen = {names[0]: Look("baseline", "circle")} if names else {}
+    for index, name in enumerate(names[1:]):
+        token = _PLATFORM_TOKENS[index % len(_PLATFORM_TOKENS)]
+        chosen[name] = Look(token, _SHAPES[index % len(_SHAPES)])
+    return chosen
+
+
+def colour(token: str) -> str:
+    """Give a token's light colour."""
+    return COLOURS[token][0]
+
+
+def config() -> dict[str, Any]:
+    """Give the Vega-Lite configuration that every figure is drawn with."""
+    ink, soft, line = colour("ink"), colour("soft"), colour("line")
+    axis = {
+        "aria": False,
+        "domain": False,
+        "grid": True,
+        "gridColor": line,
+        "gridWidth": 0.7,
+        "ticks": False,
+        "labelColor": soft,
+        "labelFontSize": 11,
+        "labelPadding": 5,
+        "labelSeparation": 4,
+        "titleColor": ink,
+        "titleFontSize": 11.5,
+        "titleFontWeight": "normal",
+        "titlePadding": 6,
+    }
+    return {
+        "font": FONT,
+        "background": None,
+        "padding": 4,
+        "view": {"stroke": None},
+        "axis": axis,
+        "title": {
+            "aria": False,
+            "anchor": "start",
+            "color": ink,
+            "fontSize": 12,
+            "fontWeight": 600,
+            "offset": 8,
+            "subtitleColor": soft,
+            "subtitleFontSize": 11,
+        },
+        "legend": {
+            "aria": False,
+            "labelColor": ink,
+            "labelFontSize": 11.5,
+            "symbolSize": 60,
+            "orient": "top",
+            "offset": 4,
+        },
+        "text": {"fontSize": 11, "color": ink},
+    }
+
+
+def css_variables() -> tuple[str, str]:
+    """Give the light and the dark set of CSS variables."""
+
+    def declare(index: int) -> str:
+        return "".join(f"--{name}:{pair[index]};" for name, pair in COLOURS.items())
+
+    return declare(0), declare(1)

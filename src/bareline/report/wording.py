@@ -1,0 +1,122 @@
+"""Names and numbers as people read them: parameters, cells, intervals, ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from bareline.model import Scalar, parse_point
+from bareline.report.cells import Cell
+from bareline.report.scales import Scale, plain, whole
+from bareline.units import format_size, format_value
+
+_AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
+
+#: Verdicts as words, for tables and footers.
+VERDICTS = {
+    "slower": "worse",
+    "faster": "better",
+    "equivalent": "equivalent",
+    "inconclusive": "cannot tell",
+    "missing": "missing",
+    "failed": "failed",
+    "": "",
+}
+
+
+def metric_name(metric: str) -> str:
+    """Write a metric for people, e.g. ``loop mean``."""
+    return metric.replace("_", " ")
+
+
+def parameter_name(name: str) -> str:
+    """Write a parameter for people, without the unit that its values carry."""
+    if name in _AXES:
+        return _AXES[name]
+    for suffix in ("_bytes", "_s", "_percent"):
+        name = name.removesuffix(suffix)
+    return name.replace("_", " ")
+
+
+def parameter_value(name: str, value: Scalar | None) -> str:
+    """Write a parameter's value with its unit, e.g. ``64 KiB``."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if name.endswith("_bytes"):
+        return format_size(value)
+    if name.endswith("_s"):
+        return format_value(value, "s")
+    return whole(value)
+
+
+def coordinate(name: str, value: Scalar | None) -> str:
+    """Write one parameter with its value in words, e.g. ``4 ranks`` or ``transport tcp``."""
+    text = parameter_value(name, value)
+    if name in ("ranks", "threads"):
+        return f"{text} {name if value != 1 else name.removesuffix('s')}"
+    if name == "size_bytes":
+        return text
+    return f"{parameter_name(name)} {text}"
+
+
+def describe(cell: Cell, names: Iterable[str]) -> str:
+    """Write the given parameters of a cell, e.g. ``4 ranks, transport tcp``."""
+    known = cell.coordinates
+    return ", ".join(coordinate(name, known[name]) for name in names if name in known)
+
+
+def describe_case(cell: Cell) -> str:
+    """Write the parameters and the ranks of a cell, leaving out single ranks and threads."""
+    parts = [coordinate(name, value) for name, value in parse_point(cell.params).items()]
+    if cell.ranks > 1:
+        parts.append(coordinate("ranks", cell.ranks))
+    if cell.threads > 1:
+        parts.append(coordinate("threads", cell.threads))
+    return ", ".join(parts)
+
+
+def interval(scale: Scale, lo: float | None, hi: float | None) -> str:
+    """Write an interval without its unit, e.g. ``11.2–12.1``; empty when there is none."""
+    if lo is None or hi is None:
+        return ""
+    return f"{scale.show(lo)}–{scale.show(hi)}"
+
+
+def ratio_text(ratio: float | None) -> str:
+    """Write a ratio with three significant digits."""
+    return "–" if ratio is None else plain(ratio)
+
+
+def ratio_interval(lo: float | None, hi: float | None) -> str:
+    """Write the interval of a ratio; empty when there is none."""
+    return "" if lo is None or hi is None else f"{plain(lo)}–{plain(hi)}"
+
+
+def ratio_phrase(cell: Cell) -> str:
+    """Write a cell's ratio as a clause, e.g. ``11.6 times the baseline [11.2, 12.1]``."""
+    if cell.ratio is None:
+        return VERDICTS.get(cell.verdict, cell.verdict) or "no ratio"
+    text = f"{plain(cell.ratio)} times the baseline"
+    if cell.ratio_lo is not None and cell.ratio_hi is not None:
+        text += f" [{plain(cell.ratio_lo)}, {plain(cell.ratio_hi)}]"
+    return text
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun, e.g. ``1 trial``, ``6 trials``."""
+    return f"{whole(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listing(parts: Sequence[str]) -> str:
+    """Join names into a clause: ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def coordinates_text(coordinates: Mapping[str, Scalar]) -> str:
+    """Write every parameter of a mapping in words."""
+    return ", ".join(coordinate(name, value) for name, value in coordinates.items())
