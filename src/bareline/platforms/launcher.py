@@ -69,6 +69,9 @@ class Job:
         The launcher runs as root, which Open MPI wants confirmed.
     crowded
         Ranks of different nodes share cores, as they do on namespaces of one machine.
+    session_folder
+        Folder in memory, on every node, for what the library would otherwise leave in /tmp and
+        /dev/shm when it is killed.
     """
 
     argv: Sequence[str]
@@ -82,6 +85,7 @@ class Job:
     agent: str | None = None
     as_root: bool = False
     crowded: bool = False
+    session_folder: str | None = None
 
     @property
     def used(self) -> Sequence[Node]:
@@ -139,6 +143,7 @@ class MpiInstallation:
         cwd: str | None = None,
         as_root: bool | None = None,
         crowded: bool = False,
+        session_folder: str | None = None,
     ) -> list[str]:
         """Give the launcher's command line; see `Job` for the parameters.
 
@@ -156,6 +161,7 @@ class MpiInstallation:
             agent=agent,
             as_root=os.geteuid() == 0 if as_root is None else as_root,
             crowded=crowded,
+            session_folder=session_folder,
         )
         return LAUNCHERS[self.flavour](self).argv(job)
 
@@ -228,6 +234,8 @@ class OpenMpi(Launcher):
             # Spinning while another rank holds the core makes a message wait for the scheduler:
             # 4 ms instead of 2 us. The library notices this by itself on the launching node only.
             parameters["mpi_yield_when_idle"] = "1"
+        if job.session_folder is not None:
+            parameters[f"btl_{shm}_backing_directory"] = job.session_folder
         if job.transport == "shm":
             return {**parameters, "pml": "ob1", "btl": f"self,{shm}"}
         if job.transport == "tcp":
@@ -247,6 +255,8 @@ class OpenMpi(Launcher):
         if job.agent is not None:
             shell = "plm_rsh" if old else "plm_ssh"
             parameters |= {f"{shell}_agent": job.agent, f"{shell}_no_tree_spawn": "1"}
+        if job.session_folder is not None:
+            parameters["orte_tmpdir_base" if old else "prte_tmpdir_base"] = job.session_folder
         if job.network is not None:
             parameters["oob_tcp_if_include" if old else "prte_if_include"] = job.network.subnet
         return parameters

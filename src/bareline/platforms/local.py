@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -27,6 +29,8 @@ from bareline.platforms.launcher import Binding, MpiInstallation, Transport, fin
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"
+_MEMORY = Path("/dev/shm")
+_SESSION = "bareline-session-"
 
 
 class LocalOptions(Options):
@@ -58,9 +62,10 @@ class LocalOptions(Options):
 class LocalAllocation(HostsAllocation):
     """The machine that bareline runs on, as it is."""
 
-    def __init__(self, options: LocalOptions, context: Context) -> None:
+    def __init__(self, options: LocalOptions, context: Context, session: Path | None) -> None:
         self._options = options
         self._context = context
+        self._session = session
         cores = options.cores or tuple(os.sched_getaffinity(0))
         super().__init__([Node("localhost", _ADDRESS, len(cores))])
 
@@ -96,6 +101,7 @@ class LocalAllocation(HostsAllocation):
             env,
             self._options.transport,
             binding=self._options.binding,
+            session_folder=str(self._session) if self._session else None,
             cwd=cwd,
         )
         return [*self._pin, *line]
@@ -159,7 +165,31 @@ class LocalPlatform(Platform):
         _check(self.spec.options, self.spec.name)
         if layout.nodes > 1:
             raise PlatformError("a local platform has one node", where=self.spec.name)
-        yield LocalAllocation(self.spec.options, self.context)
+        with _session_folder() as session:
+            yield LocalAllocation(self.spec.options, self.context, session)
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        """Remove the shared memory that killed launchers left behind."""
+        removed = []
+        for folder in _MEMORY.glob(f"{_SESSION}*"):
+            owner = folder.name.removeprefix(_SESSION).partition("-")[0]
+            if not Path("/proc", owner).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                removed.append(f"removed {folder}")
+        return removed
+
+
+@contextmanager
+def _session_folder() -> Iterator[Path | None]:
+    """Give a folder in memory for what MPI libraries leave when they are killed."""
+    if not os.access(_MEMORY, os.W_OK):
+        yield None
+        return
+    with tempfile.TemporaryDirectory(
+        prefix=f"{_SESSION}{os.getpid()}-", dir=_MEMORY, ignore_cleanup_errors=True
+    ) as folder:
+        yield Path(folder)
 
 
 def _check(options: LocalOptions, where: str | None = None) -> None:

@@ -154,10 +154,10 @@ class NetnsAllocation(HostsAllocation):
             agent=str(self._agent),
             cwd=cwd or str(Path.cwd()),
             as_root=True,  # In a user namespace too, everyone is root.
+            session_folder="/dev/shm",  # It goes away with the namespaces.
             crowded="oversubscribed" in self.caveats(layout),
         )
-        # Every namespace has its own /dev/shm: what a killed launcher leaves goes away with it.
-        return self._switch.enter(_with_env(line, {"TMPDIR": "/dev/shm"}, cwd))
+        return self._switch.enter(_with_env(line, {}, cwd))
 
     @cached_property
     def _agent(self) -> Path:
