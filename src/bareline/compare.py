@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bareline import stats
 from bareline.errors import AnalysisError
-from bareline.model import DEFAULT_PRECISION, Layer, parse_point
+from bareline.model import DEFAULT_PRECISION, Layer, Scalar, parse_point
 from bareline.store import Run
 
 #: What identifies a point on every platform.
@@ -52,8 +52,15 @@ class Records:
 
     @property
     def platforms(self) -> list[str]:
-        """Names of the platforms, in the order of their runs."""
-        return self.trials.get_column("platform").unique(maintain_order=True).to_list()
+        """Names of the platforms, in the order of their runs and of each run's command line."""
+        present = set(self.trials.get_column("platform").unique().to_list())
+        ordered: dict[str, None] = {}
+        for run in self.runs:
+            for name in run.header.platforms:
+                for shown in (name, _told_apart(name, run)):
+                    if shown in present:
+                        ordered[shown] = None
+        return list(ordered)
 
     @property
     def baseline(self) -> str:
@@ -65,6 +72,16 @@ class Records:
         """The equivalence margin that the first run declares."""
         margin = self.runs[0].header.study.get("study", {}).get("margin")
         return float(margin) if margin else stats.DEFAULT_MARGIN
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Scalar]]:
+        """Facts of each platform, by the name it has here."""
+        found: dict[str, dict[str, Scalar]] = {}
+        for run in self.runs:
+            for name, facts in run.facts().items():
+                told_apart = _told_apart(name, run)
+                found[told_apart if told_apart in self.platforms else name] = facts
+        return found
 
     @cached_property
     def samples(self) -> pl.DataFrame:
@@ -112,7 +129,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
         if shared:
             frame = frame.with_columns(
                 pl.when(pl.col("platform").is_in(sorted(shared)))
-                .then(pl.col("platform") + f"@{run.path.resolve().name}")
+                .then(pl.col("platform") + _told_apart("", run))
                 .otherwise(pl.col("platform"))
                 .alias("platform")
             )
@@ -131,6 +148,11 @@ def read_runs(runs: Sequence[Run]) -> Records:
             hint="`bareline continue RUN` measures",
         )
     return Records(everything, pl.concat(values), _declarations(runs), tuple(runs))
+
+
+def _told_apart(name: str, run: Run) -> str:
+    """Name a platform that several runs share."""
+    return f"{name}@{run.path.resolve().name}"
 
 
 def _shared_names(frames: Sequence[pl.DataFrame]) -> set[str]:
@@ -393,10 +415,15 @@ def _compare_one(cube: Cube, platform: str, baseline: str, margin: float) -> pl.
         points.select(pl.struct(*_CASE, "metric").rank("dense")).to_series().to_numpy()
     )
     p = np.where(context, np.nan, result.p)
-    adjusted = stats.holm(p, families)
     n = np.minimum(result.n, result.n_baseline)
-    smallest = stats.smallest_p(n) if paired else stats.smallest_p(result.n, result.n_baseline)
-    hopeless = ~stats.can_reject(smallest, stats.family_size(p, families)) & ~np.isnan(smallest)
+    if paired:
+        adjusted = stats.adjust_paired(p, worse, than, families)
+        hopeless = np.zeros(n.shape, dtype=bool)  # joint flips can always reject from n = 6 on
+    else:
+        adjusted = stats.holm(p, families)
+        smallest = stats.smallest_p(result.n, result.n_baseline)
+        hopeless = ~stats.can_reject(smallest, stats.family_size(p, families))
+        hopeless &= ~np.isnan(smallest)
     on_ratio = stats.judge(result.ratio, result.lo, result.hi, n, adjusted, margin=margin)
     median = stats.summarize(than).median
     tolerance = margin * np.nan_to_num(np.abs(median))

@@ -2,7 +2,7 @@
 
 Message-size curves are condensed into classes (small, medium, large). Within a trial a class is
 the geometric mean of its points, so a class has one value per trial and the comparison stays
-paired by block; Holm's correction runs over the classes of one probe on one platform.
+paired by block; the family-wise correction runs over the classes of one probe on one platform.
 """
 
 from __future__ import annotations
@@ -126,9 +126,12 @@ def _of_probe(
     own = np.stack([pair[0] for pair in pairs])
     base = np.stack([pair[1] for pair in pairs])
     worse, than = (base, own) if rate else (own, base)
-    ratio_of = stats.paired_ratio if paired_in_blocks(own, base) else stats.unpaired_ratio
-    result = ratio_of(worse, than)
-    adjusted = stats.holm(result.p)
+    if paired_in_blocks(own, base):
+        result = stats.paired_ratio(worse, than)
+        adjusted = stats.adjust_paired(result.p, worse, than)
+    else:
+        result = stats.unpaired_ratio(worse, than)
+        adjusted = stats.holm(result.p)
     n = np.minimum(result.n, result.n_baseline)
     verdicts = stats.judge(result.ratio, result.lo, result.hi, n, adjusted, margin=margin)
     for number, (name, _) in enumerate(classes):

@@ -367,6 +367,6 @@ def _scan_point(text: str) -> Iterator[tuple[str, Scalar]]:
                 raise ValueError(f"not a scalar in {text!r}")
         yield key, value
         if position < len(text):
-            if text[position] != " ":
+            if text[position] != " " or position + 1 == len(text):
                 raise ValueError(f"not a parameter list: {text!r}")
             position += 1

@@ -87,6 +87,27 @@ def create_run(
     return Run.create(folder, header)
 
 
+def plan_rows(
+    study: Study, platforms: Sequence[PlatformSpec], seed: int | None = None
+) -> list[dict[str, Any]]:
+    """List the trials of a plan in the order in which they would run, for ``--dry-run``."""
+    return [
+        {
+            "trial": trial.index,
+            "block": trial.block,
+            "platform": trial.platform,
+            "probe": trial.case.probe,
+            "params": trial.case.params,
+            "ranks": trial.case.ranks,
+            "threads": trial.case.threads,
+            "layout": str(trial.layout) if trial.layout else None,
+            "misfit": trial.misfit,
+            "timeout_s": trial.timeout_s,
+        }
+        for trial in make_plan(study, platforms, seed=seed)
+    ]
+
+
 def _versions() -> dict[str, str]:
     found = {"bareline": __version__, "python": platform.python_version()}
     for library in _LIBRARIES:

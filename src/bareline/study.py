@@ -184,6 +184,13 @@ class Study(_Table):
                     seen.add((case, name))
                 yield measure, case
 
+    def with_launches(self, launches: int) -> Study:
+        """Give the study with another number of launches, and no more required than that."""
+        fewest = min(self.min_launches, launches)
+        precision = 0.0 if fewest < FEWEST_LAUNCHES else self.precision
+        changed = {"launches": launches, "min_launches": fewest, "precision": precision}
+        return self.model_copy(update=changed)
+
     def precision_of(self, layer: Layer) -> float:
         """Give the target for the relative half-width of a layer's intervals; 0 for none."""
         if self.precision is not None:
@@ -297,3 +304,19 @@ def find_study(name: str) -> Study:
         hint = f"did you mean '{close[0]}'?" if close else "`bareline studies` lists them"
         raise StudyError(f"no study is named '{name}'", hint=hint)
     return studies[name]
+
+
+def study_rows() -> list[dict[str, Any]]:
+    """List the built-in studies for ``bareline studies``."""
+    return [
+        {
+            "study": study.name,
+            "title": study.title,
+            "description": study.description,
+            "probes": sorted({measure.probe for measure in study.measures}),
+            "platforms": study.platforms,
+            "launches": study.launches,
+            "cases": sum(1 for _ in study.cases()),
+        }
+        for study in builtin_studies().values()
+    ]

@@ -139,6 +139,11 @@ class Platform(ABC):
         """Say, cheaply and without side effects, whether the platform can be acquired here."""
         return Availability(True)
 
+    @classmethod
+    def clean(cls) -> list[str]:
+        """Remove what a killed bareline left behind; say, a line each, what that was."""
+        return []
+
     @abstractmethod
     def acquire(self, layout: Layout) -> AbstractContextManager[Allocation]:
         """Bring up the nodes for layouts up to this one, and take them down on every exit.

@@ -1,0 +1,80 @@
+"""What ``bareline platforms`` and ``bareline build`` tell about platforms."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bareline.build import build_native
+from bareline.cache import cache_folder
+from bareline.errors import UsageError
+from bareline.platforms.base import PlatformSpec, load_platform_types
+from bareline.platforms.config import choose_platforms, load_platforms
+from bareline.platforms.launcher import find_mpi
+
+
+def platform_rows(path: Path | None = None) -> list[dict[str, Any]]:
+    """List every platform with whether it is available here, and if not why."""
+    types = load_platform_types()
+    rows = []
+    for spec in load_platforms(path).values():
+        available = types[spec.type].available(spec)
+        rows.append(
+            {
+                "platform": spec.name,
+                "type": spec.type,
+                "title": spec.title,
+                "nodes": spec.options.node_count,
+                "builtin": spec.builtin,
+                "available": available.ok,
+                "reason": available.reason,
+                "hint": available.hint,
+            }
+        )
+    return rows
+
+
+def spec_toml(spec: PlatformSpec) -> str:
+    """Write a platform as it could stand in a platform file, defaults included."""
+    import tomli_w
+
+    return tomli_w.dumps({"platform": {spec.name: spec.to_dict()}})
+
+
+def definition(spec: PlatformSpec) -> str:
+    """Give the libvirt definition of a virtual machine platform's first guest.
+
+    Raises
+    ------
+    UsageError
+        The platform is of another type.
+    """
+    define = getattr(load_platform_types()[spec.type], "definition", None)
+    if define is None:
+        raise UsageError(
+            f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
+            hint=f"`bareline platforms show {spec.name}` shows its options",
+        )
+    return str(define(spec))
+
+
+def clean() -> list[str]:
+    """Remove what a killed bareline left behind on any type of platform; say what."""
+    return [line for platform in load_platform_types().values() for line in platform.clean()]
+
+
+def build_for(name: str, path: Path | None = None) -> dict[str, Any]:
+    """Build the native programs for a platform's MPI library, or find them in the cache.
+
+    Raises
+    ------
+    PlatformError
+        There is no such platform.
+    ToolMissing
+        Its MPI library is not installed.
+    BuildError
+        The programs do not compile.
+    """
+    spec = choose_platforms([name], path)[0]
+    mpi = find_mpi(str(getattr(spec.options, "mpi", "auto")))
+    return {"platform": name, **build_native(mpi, cache_folder()).to_dict()}
