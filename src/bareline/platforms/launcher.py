@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from bareline.errors import PlatformError, ToolMissing
-from bareline.model import Layout
+from bareline.model import Layout, Scalar
 from bareline.platforms.hosts import Node
 from bareline.tools import package_hint
 
@@ -429,6 +429,15 @@ def find_mpi(choice: str = "auto") -> MpiInstallation:
         where="mpi",
         hint="give auto, openmpi, mpich, intel or the path of mpirun",
     )
+
+
+def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
+    """Describe how MPI runs on this machine; nothing when there is no library."""
+    try:
+        mpi = find_mpi(choice)
+    except PlatformError:
+        return {}
+    return {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version, "mpi.transport": transport}
 
 
 def _candidates(choice: str) -> Iterator[str]:

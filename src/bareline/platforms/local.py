@@ -25,7 +25,13 @@ from bareline.platforms.base import (
     PlatformSpec,
 )
 from bareline.platforms.hosts import HostsAllocation, Node
-from bareline.platforms.launcher import Binding, MpiInstallation, Transport, find_mpi
+from bareline.platforms.launcher import (
+    Binding,
+    MpiInstallation,
+    Transport,
+    find_mpi,
+    mpi_facts,
+)
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"
@@ -127,15 +133,6 @@ class LocalAllocation(HostsAllocation):
         from bareline.facts import gather
 
         return {**gather(self), **mpi_facts(self._options.mpi, self._options.transport)}
-
-
-def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
-    """Describe the MPI library of this machine; nothing when there is none."""
-    try:
-        mpi = find_mpi(choice)
-    except PlatformError:
-        return {}
-    return {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version, "mpi.transport": transport}
 
 
 class LocalPlatform(Platform):

@@ -34,9 +34,13 @@ class Finished:
     timed_out: bool
 
 
+#: Looked up before any fork: between fork and exec, only what needs no lock is safe.
+_prctl = ctypes.CDLL(None).prctl
+
+
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when bareline dies, SIGKILL included."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run_process(
@@ -109,7 +113,7 @@ def spawn(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            preexec_fn=die_with_parent,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no lock
         )
     except OSError as error:
         raise PlatformError(f"cannot start '{argv[0]}': {error.strerror}") from error
@@ -149,33 +153,49 @@ def _feed_and_collect(process: Process, stdin: str | None, deadline: float) -> b
     hold them open for ever.
     """
     popen = process.popen
-    if stdin is not None and popen.stdin is not None:
-        with contextlib.suppress(BrokenPipeError):
-            popen.stdin.write(stdin.encode())
-            popen.stdin.close()
+    assert popen.stdout is not None and popen.stderr is not None
+    outputs = tuple(
+        zip((popen.stdout.fileno(), popen.stderr.fileno()), process.buffers, strict=True)
+    )
+    unsent = memoryview((stdin or "").encode())
     ended = os.pidfd_open(popen.pid)
     try:
         with selectors.DefaultSelector() as selector:
             selector.register(ended, selectors.EVENT_READ)
-            for pipe, buffer in zip((popen.stdout, popen.stderr), process.buffers, strict=True):
-                assert pipe is not None
-                os.set_blocking(pipe.fileno(), False)
-                selector.register(pipe, selectors.EVENT_READ, buffer)
+            for descriptor, buffer in outputs:
+                os.set_blocking(descriptor, False)
+                selector.register(descriptor, selectors.EVENT_READ, buffer)
+            if popen.stdin is not None:
+                os.set_blocking(popen.stdin.fileno(), False)
+                selector.register(popen.stdin, selectors.EVENT_WRITE)
             while True:
                 remaining_s = deadline - time.monotonic()
                 if remaining_s <= 0:
                     return True
-                ready = selector.select(remaining_s)
-                for key, _ in ready:
-                    if key.data is not None and not _drain(key.fd, key.data):
+                for key, _ in selector.select(remaining_s):
+                    if key.fileobj is popen.stdin:
+                        unsent = unsent[_feed(key.fd, unsent) :]
+                        if not unsent:
+                            selector.unregister(key.fileobj)
+                            popen.stdin.close()
+                    elif key.fileobj == ended:
+                        for descriptor, buffer in outputs:
+                            _drain(descriptor, buffer)
+                        return False
+                    elif not _drain(key.fd, key.data):
                         selector.unregister(key.fileobj)
-                if any(key.data is None for key, _ in ready):
-                    for entry in list(selector.get_map().values()):
-                        if entry.data is not None:
-                            _drain(entry.fd, entry.data)
-                    return False
     finally:
         os.close(ended)
+
+
+def _feed(descriptor: int, unsent: memoryview) -> int:
+    """Write what fits; give how much is done with, which is all when nobody reads."""
+    try:
+        return os.write(descriptor, unsent)
+    except BlockingIOError:
+        return 0
+    except BrokenPipeError:
+        return len(unsent)
 
 
 def _drain(descriptor: int, buffer: bytearray) -> bool:

@@ -23,7 +23,7 @@ from bareline.platforms.base import (
     PlatformSpec,
 )
 from bareline.platforms.hosts import HostsAllocation, Node, local_environment
-from bareline.platforms.launcher import MpiInstallation, Network, find_mpi
+from bareline.platforms.launcher import MpiInstallation, Network, find_mpi, mpi_facts
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
@@ -214,21 +214,7 @@ class NetnsAllocation(HostsAllocation):
         """Describe the hosts, their links and how MPI runs on them."""
         from bareline.facts import gather
 
-        options = self._options
-        facts: dict[str, Scalar] = {
-            **gather(self),
-            "netns.hosts": options.hosts,
-            "netns.privilege": self._switch.privilege.value,
-            "netns.shaper": options.shaper if options.rate else "none",
-            "mpi.transport": options.transport,
-        }
-        if options.rate_bits_per_s is not None:
-            facts["netns.rate_bits_per_s"] = options.rate_bits_per_s
-        try:
-            facts |= {"mpi.flavour": self._mpi.flavour, "mpi.version": self._mpi.version}
-        except PlatformError:
-            del facts["mpi.transport"]
-        return facts
+        return {**gather(self), **mpi_facts(self._options.mpi, self._options.transport)}
 
 
 def host_name(index: int) -> str:
