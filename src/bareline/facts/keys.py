@@ -306,6 +306,7 @@ _PREFIXES = {
     "virt": Group.VIRTUALIZATION,
     "vm": Group.VIRTUALIZATION,
     "net": Group.NETWORK,
+    "netns": Group.NETWORK,
     "tcp": Group.NETWORK,
     "mpi": Group.SOFTWARE,
     "compiler": Group.SOFTWARE,
@@ -315,6 +316,7 @@ _PREFIXES = {
 _SUFFIXES = (
     ("_flops", "flop/s"),
     ("_bytes", "B"),
+    ("_bits_per_s", "bit/s"),
     ("_bps", "bit/s"),
     ("_ratio", "ratio"),
     ("_hz", "Hz"),

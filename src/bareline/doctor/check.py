@@ -1,0 +1,89 @@
+"""What one check of the doctor found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from bareline.platforms.process import Finished, run_process
+
+_PROGRAM_S = 3.0
+
+
+class Status(StrEnum):
+    """How a check came out.
+
+    ``warn`` works but spoils measurements or is only half there; ``missing`` cannot be used.
+    """
+
+    OK = "ok"
+    WARN = "warn"
+    MISSING = "missing"
+
+
+class Area(StrEnum):
+    """Group of checks, in the order of display."""
+
+    BARELINE = "bareline"
+    BUILD = "Native build"
+    MPI = "MPI"
+    LOCAL = "Measuring on this machine"
+    NETNS = "Network namespaces"
+    GUESTS = "Virtual machines"
+    PROGRAMS = "Benchmark programs"
+    HARDWARE = "Network adapters"
+    CLUSTERS = "Clusters and clouds"
+    SIMULATION = "Simulation"
+    PAGES = "Pages"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at.
+
+    Parameters
+    ----------
+    detail
+        What was found, or why it does not work.
+    hint
+        The next step, as an imperative; empty where there is none.
+    """
+
+    name: str
+    group: Area
+    status: Status
+    detail: str
+    hint: str = ""
+
+
+#: A look at one subject; it may find several things, and may fail in any way.
+Look = Callable[[], Iterable[Check]]
+
+
+def ask(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = _PROGRAM_S,
+    stdin: str | None = None,
+    cwd: str | None = None,
+) -> Finished:
+    """Run a program for a moment, in the C locale and with the folders of system programs."""
+    path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+    return run_process(
+        argv,
+        env={**os.environ, "LC_ALL": "C", "PATH": path, **(env or {})},
+        timeout_s=timeout_s,
+        stdin=stdin,
+        cwd=cwd,
+    )
+
+
+def last_line(done: Finished) -> str:
+    """Give the last thing that a program said, or how it ended."""
+    if done.timed_out:
+        return f"no answer within {done.duration_s:.0f} s"
+    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    return said[-1].strip() if said else f"exit code {done.exit_code}"

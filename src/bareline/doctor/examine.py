@@ -1,0 +1,60 @@
+"""Make all checks, each for itself: one that fails is reported as such and stops nothing."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from bareline.doctor.check import Area, Check, Look, Status
+from bareline.errors import BarelineError
+
+#: Area, module and function of every look, in the order of display. The modules are loaded one
+#: by one, so that one that cannot be imported is a finding too.
+_LOOKS = (
+    (Area.BARELINE, "toolchain", "python"),
+    (Area.BARELINE, "toolchain", "cache"),
+    (Area.BUILD, "toolchain", "compilers"),
+    (Area.BUILD, "toolchain", "native"),
+    (Area.MPI, "toolchain", "mpi"),
+    (Area.LOCAL, "conditions", "conditions"),
+    (Area.NETNS, "isolation", "namespaces"),
+    (Area.GUESTS, "isolation", "guests"),
+    (Area.HARDWARE, "isolation", "adapters"),
+    (Area.PROGRAMS, "programs", "benchmarks"),
+    (Area.PROGRAMS, "programs", "fact_tools"),
+    (Area.CLUSTERS, "programs", "clusters"),
+    (Area.SIMULATION, "programs", "simulation"),
+    (Area.PAGES, "programs", "pages"),
+)
+
+
+def examine(*, deep: bool = False) -> list[Check]:
+    """Find out what works here, what does not, why, and what mends it.
+
+    Parameters
+    ----------
+    deep
+        Also compile and run an MPI job with every MPI library, which takes seconds.
+    """
+    checks: list[Check] = []
+    for area, module, function in _LOOKS:
+        try:
+            name = "mpi_jobs" if deep and function == "mpi" else function
+            look: Look = getattr(import_module(f"bareline.doctor.{module}"), name)
+            checks.extend(look_safely(look, function.replace("_", " "), area))
+        except ImportError as error:
+            checks.append(Check(function, area, Status.MISSING, f"cannot be looked at: {error}"))
+    return checks
+
+
+def look_safely(look: Look, name: str, area: Area) -> list[Check]:
+    """Make one look; whatever goes wrong becomes its last finding."""
+    found: list[Check] = []
+    try:
+        for check in look():
+            found.append(check)
+    except BarelineError as error:
+        found.append(Check(name, area, Status.MISSING, str(error.what), error.hint or ""))
+    except Exception as error:  # the doctor must survive any illness
+        text = f"the check itself failed: {type(error).__name__}: {error}"
+        found.append(Check(name, area, Status.WARN, text))
+    return found

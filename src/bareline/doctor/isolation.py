@@ -1,0 +1,161 @@
+"""Look whether network namespaces and virtual machines can be had, by trying."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.doctor.programs import program
+from bareline.errors import BarelineError
+from bareline.platforms.netns.namespaces import Privilege, find_privilege
+from bareline.tools import package_hint
+
+_KVM_GET_API_VERSION = 0xAE00
+_KVM_API_VERSION = 12
+
+#: Tries the kernel's parts of a shaped link between namespaces; says which work.
+_LINKS = """
+ip link add bl0 type veth peer name bl1 && echo veth
+ip link add bl2 type bridge && ip link set bl1 master bl2 && echo bridge
+tc qdisc add dev bl0 root tbf rate 1gbit burst 128k latency 10ms && echo tbf
+tc qdisc del dev bl0 root 2>/dev/null
+tc qdisc add dev bl0 root handle 1: htb default 1 &&
+tc class add dev bl0 parent 1: classid 1:1 htb rate 10gbit quantum 200000 && echo htb
+tc qdisc del dev bl0 root 2>/dev/null
+tc qdisc add dev bl0 root netem delay 1ms && echo netem
+"""
+_PARTS = (
+    ("veth", "virtual links", "veth", Status.MISSING),
+    ("bridge", "bridge", "bridge", Status.MISSING),
+    ("htb", "shaping (htb)", "sch_htb", Status.MISSING),
+    ("tbf", "shaping (tbf)", "sch_tbf", Status.WARN),
+    ("netem", "added delay (netem)", "sch_netem", Status.WARN),
+)
+
+
+def namespaces() -> Iterable[Check]:
+    """Make namespaces, and shaped links inside them."""
+    try:
+        privilege = find_privilege()
+    except BarelineError as error:
+        yield Check("namespaces", Area.NETNS, Status.MISSING, error.what, error.hint or "")
+        return
+    yield Check("namespaces", Area.NETNS, Status.OK, f"can be made as {_spoken(privilege)}")
+    line = ["unshare", *privilege.unshare, "--net", "--", "sh", "-c", _LINKS]
+    done = ask(line)
+    works = set(done.stdout.split())
+    for word, name, module, status in _PARTS:
+        if word in works:
+            yield Check(name, Area.NETNS, Status.OK, "works")
+        else:
+            yield Check(
+                name,
+                Area.NETNS,
+                status,
+                f"the kernel refuses it ({last_line(done)})",
+                f"load the kernel module as root: `modprobe {module}`",
+            )
+
+
+def _spoken(privilege: Privilege) -> str:
+    return "root" if privilege is Privilege.ROOT else "an ordinary user, in a user namespace"
+
+
+def guests() -> Iterable[Check]:
+    """Look for what virtual machines need."""
+    yield kvm()
+    yield program("qemu-system-x86_64", Area.GUESTS, title="QEMU")
+    yield program("qemu-img", Area.GUESTS)
+    yield program("libvirtd", Area.GUESTS, title="libvirt")
+    if find_spec("libvirt") is None:
+        yield Check(
+            "libvirt-python",
+            Area.GUESTS,
+            Status.MISSING,
+            "the Python package is not installed",
+            f"run `{sys.executable} -m pip install libvirt-python` "
+            f"(needs libvirt-dev: {package_hint('libvirt-dev pkg-config', 'libvirt-devel')})",
+        )
+    else:
+        yield Check("libvirt-python", Area.GUESTS, Status.OK, "installed")
+    yield program("mmdebstrap", Area.GUESTS)
+    if os.geteuid() != 0:
+        yield Check(
+            "root",
+            Area.GUESTS,
+            Status.WARN,
+            "bareline's own libvirt is started as root",
+            "run bareline as root for platforms of virtual machines",
+        )
+
+
+def kvm() -> Check:
+    """Ask the kernel's hypervisor whether it is there; only a booting guest proves more."""
+    name, device = "KVM", Path("/dev/kvm")
+    emulated = "guests are emulated, slowly, and say nothing about compute"
+    if not device.exists():
+        return Check(
+            name,
+            Area.GUESTS,
+            Status.WARN,
+            f"no {device}: {emulated}",
+            "switch virtualization on in the firmware (or nested virtualization in the host) "
+            "and load kvm_intel or kvm_amd",
+        )
+    try:
+        with device.open("rb+", buffering=0) as file:
+            answer = fcntl.ioctl(file, _KVM_GET_API_VERSION)
+    except OSError as error:
+        return Check(
+            name,
+            Area.GUESTS,
+            Status.WARN,
+            f"{device} cannot be used: {error.strerror}: {emulated}",
+            "join its group: `usermod -aG kvm $USER`, then log in again",
+        )
+    if answer != _KVM_API_VERSION:
+        return Check(name, Area.GUESTS, Status.WARN, f"speaks version {answer} of its interface")
+    return Check(
+        name, Area.GUESTS, Status.OK, f"{device} answers; the first run boots a guest to be sure"
+    )
+
+
+def adapters() -> Iterable[Check]:
+    """Look for RDMA devices and for adapters that give virtual functions."""
+    devices = sorted(Path("/sys/class/infiniband").glob("*"))
+    if devices:
+        yield Check(
+            "RDMA devices", Area.HARDWARE, Status.OK, ", ".join(path.name for path in devices)
+        )
+    else:
+        yield Check("RDMA devices", Area.HARDWARE, Status.MISSING, "none: no InfiniBand, no RoCE")
+    able = []
+    for path in sorted(Path("/sys/class/net").glob("*/device/sriov_totalvfs")):
+        total = path.read_text(encoding="ascii").strip()
+        used = path.with_name("sriov_numvfs").read_text(encoding="ascii").strip()
+        if total != "0":
+            able.append(f"{path.parent.parent.name} ({used} of {total} functions made)")
+    if able:
+        yield Check("SR-IOV adapters", Area.HARDWARE, Status.OK, ", ".join(able))
+    else:
+        yield Check("SR-IOV adapters", Area.HARDWARE, Status.MISSING, "no adapter gives functions")
+    yield _iommu()
+
+
+def _iommu() -> Check:
+    """Look for the IOMMU, without which no device reaches a guest."""
+    groups = list(Path("/sys/kernel/iommu_groups").glob("*"))
+    if groups:
+        return Check("IOMMU", Area.HARDWARE, Status.OK, f"{len(groups)} groups")
+    return Check(
+        "IOMMU",
+        Area.HARDWARE,
+        Status.MISSING,
+        "off: no device can be passed through to a guest",
+        "boot with intel_iommu=on or amd_iommu=on, and switch it on in the firmware",
+    )

@@ -1,0 +1,126 @@
+"""Look for external programs: benchmarks, cluster tools, simulator, browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+
+from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.tools import TOOLS, install_hint, package_hint
+
+_SYSTEM_PATHS = ("/usr/sbin", "/sbin")
+_VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-.]?[a-z]\w*)?")
+
+
+def find_program(name: str) -> str | None:
+    """Find a program on the path or where only root's path looks."""
+    return shutil.which(name) or shutil.which(name, path=":".join(_SYSTEM_PATHS))
+
+
+def program(
+    name: str,
+    area: Area,
+    *,
+    version: Sequence[str] = ("--version",),
+    title: str = "",
+) -> Check:
+    """Look for a program and, unless `version` is empty, ask for its version."""
+    tool = TOOLS[name]
+    title = title or name
+    path = find_program(name)
+    if path is None:
+        return Check(
+            title, area, Status.MISSING, f"{tool.purpose}: not installed", install_hint(name)
+        )
+    found = ""
+    if version:
+        done = ask([path, *version])
+        if done.timed_out or done.exit_code < 0:
+            return Check(title, area, Status.WARN, f"does not run: {last_line(done)}")
+        match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
+        found = match[0] if match else ""
+    return Check(title, area, Status.OK, " ".join(part for part in (found, path) if part))
+
+
+def benchmarks() -> Iterable[Check]:
+    """Look for the real tools that probes run."""
+    yield program("nuttcp", Area.PROGRAMS, version=["-V"])
+    yield program("iperf3", Area.PROGRAMS)
+    yield program("fio", Area.PROGRAMS)
+    yield program("hpcc", Area.PROGRAMS, version=[])
+    yield program("ib_write_bw", Area.PROGRAMS, title="perftest")
+
+
+def fact_tools() -> Iterable[Check]:
+    """Look for what describes the nodes; facts are fewer without."""
+    for name in ("lscpu", "ethtool", "dmidecode"):
+        found = program(name, Area.PROGRAMS)
+        if found.status is Status.MISSING:
+            tool = TOOLS[name]
+            found = Check(
+                name, Area.PROGRAMS, Status.WARN, f"not installed: fewer {tool.part}", found.hint
+            )
+        yield found
+
+
+def clusters() -> Iterable[Check]:
+    """Look for the ways to other machines."""
+    yield program("ssh", Area.CLUSTERS, version=["-V"])
+    slurm = program("srun", Area.CLUSTERS, title="Slurm")
+    yield slurm
+    if slurm.status is Status.OK:
+        yield _slurm_controller()
+    if find_spec("openstack") is None:
+        yield Check(
+            "OpenStack",
+            Area.CLUSTERS,
+            Status.MISSING,
+            "the Python package openstacksdk is not installed",
+            "install it with `pip install openstacksdk`",
+        )
+    else:
+        yield Check("OpenStack", Area.CLUSTERS, Status.OK, "openstacksdk is installed")
+
+
+def _slurm_controller() -> Check:
+    name = "Slurm controller"
+    if find_program("sinfo") is None:
+        return Check(name, Area.CLUSTERS, Status.MISSING, "no sinfo", install_hint("sinfo"))
+    done = ask(["sinfo", "--noheader", "--format=%R"], timeout_s=1.0)
+    if done.exit_code != 0 or done.timed_out:
+        return Check(
+            name,
+            Area.CLUSTERS,
+            Status.WARN,
+            f"does not answer: {last_line(done)}",
+            "start slurmctld, or work where the cluster's configuration is",
+        )
+    partitions = ", ".join(dict.fromkeys(done.stdout.split()))
+    return Check(name, Area.CLUSTERS, Status.OK, f"partitions {partitions}")
+
+
+def simulation() -> Iterable[Check]:
+    """Look for SimGrid."""
+    found = program("smpicc", Area.SIMULATION, version=[], title="SimGrid SMPI")
+    yield found
+    if found.status is Status.OK and find_program("smpirun") is None:
+        yield Check(
+            "smpirun", Area.SIMULATION, Status.MISSING, "not installed", install_hint("smpirun")
+        )
+
+
+def pages() -> Iterable[Check]:
+    """Look for the browser that tests the report; reading it needs none."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            yield Check("Chromium", Area.PAGES, Status.OK, path)
+            return
+    yield Check(
+        "Chromium",
+        Area.PAGES,
+        Status.MISSING,
+        "the page tests need a browser; reports do without",
+        package_hint("chromium", "chromium"),
+    )

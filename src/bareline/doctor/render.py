@@ -1,0 +1,92 @@
+"""Show what the doctor found, for people and for programs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from bareline.doctor.check import Area, Check, Status
+
+_MARKS = {Status.OK: ("✓", "green"), Status.WARN: ("!", "yellow"), Status.MISSING: ("–", "dim")}
+
+
+def render(checks: Sequence[Check], console: Console) -> None:
+    """Print the findings in groups, what to do under what does not work, and a last line.
+
+    Lines are wrapped on a terminal only: elsewhere a command stays in one piece.
+    """
+    indent = 5 + max((len(check.name) for check in checks), default=0)
+    for area in Area:
+        group = [check for check in checks if check.group is area]
+        if not group:
+            continue
+        _print(console, Text(area.value, style="bold"))
+        for check in group:
+            _print_check(check, indent, console)
+        _print(console, Text())
+    _print(console, Text(summary(checks), style="bold"))
+
+
+def _print_check(check: Check, indent: int, console: Console) -> None:
+    width = max(30, console.width - indent) if console.is_terminal else None
+    style = "dim" if check.status is Status.MISSING else ""
+    lines = [Text(line, style=style) for line in _wrapped(check.detail, width)]
+    if check.hint and check.status is not Status.OK:
+        arrow, *rest = _wrapped(_arrow(console) + check.hint, width)
+        lines += [Text(line, style="cyan") for line in (arrow, *("  " + line for line in rest))]
+    head = Text.assemble("  ", _mark(check.status, console), " ", check.name)
+    head.append(" " * (indent - len(head.plain)))
+    _print(console, head + lines[0])
+    for line in lines[1:]:
+        _print(console, Text(" " * indent) + line)
+
+
+def _wrapped(text: str, width: int | None) -> list[str]:
+    if width is None:
+        return [" ".join(text.split())]
+    return textwrap.wrap(text, width - 2, break_long_words=False, break_on_hyphens=False) or [""]
+
+
+def _print(console: Console, text: Text) -> None:
+    console.print(text, soft_wrap=True)
+
+
+def summary(checks: Sequence[Check]) -> str:
+    """Count the findings in one line."""
+    count = {status: sum(check.status is status for check in checks) for status in Status}
+    return (
+        f"{count[Status.OK]} work, {count[Status.WARN]} deserve a look, "
+        f"{count[Status.MISSING]} cannot be used here"
+    )
+
+
+def to_rows(checks: Sequence[Check]) -> list[dict[str, str]]:
+    """Give the findings as flat records."""
+    return [
+        {
+            "group": check.group.value,
+            "name": check.name,
+            "status": check.status.value,
+            "detail": check.detail,
+            "hint": check.hint,
+        }
+        for check in checks
+    ]
+
+
+def _mark(status: Status, console: Console) -> Text:
+    sign, colour = _MARKS[status]
+    if not _speaks_unicode(console):
+        sign = {"✓": "+", "–": "-"}.get(sign, sign)
+    return Text(sign, style=colour)
+
+
+def _arrow(console: Console) -> str:
+    return "→ " if _speaks_unicode(console) else "> "
+
+
+def _speaks_unicode(console: Console) -> bool:
+    return "utf" in console.encoding.lower()

@@ -1,0 +1,222 @@
+"""Look at bareline itself, at what builds its native programs, and at MPI."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from importlib import metadata
+from pathlib import Path
+
+from bareline import __version__
+from bareline.build import source_folder
+from bareline.cache import cache_folder
+from bareline.doctor.check import Area, Check, Status, ask, last_line
+from bareline.doctor.programs import find_program, program
+from bareline.errors import BarelineError
+from bareline.model import Layout
+from bareline.platforms.hosts import Node
+from bareline.platforms.launcher import LAUNCHERS, MpiInstallation, find_mpi
+from bareline.tools import install_hint, package_hint
+
+_COMPILE_S = 60.0
+_JOB_S = 60.0
+
+#: Distributions without which parts of bareline do not start.
+_LIBRARIES = (
+    "pydantic",
+    "typer",
+    "rich",
+    "polars",
+    "numpy",
+    "scipy",
+    "altair",
+    "vl-convert-python",
+    "jinja2",
+    "tomli-w",
+)
+_HELLO = """\
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int rank, size, sum;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+        printf("ranks %d sum %d\\n", size, sum);
+    }
+    return MPI_Finalize();
+}
+"""
+
+
+def python() -> Iterable[Check]:
+    """Look at the interpreter and the libraries."""
+    enough = sys.version_info >= (3, 11)
+    yield Check(
+        "bareline",
+        Area.BARELINE,
+        Status.OK if enough else Status.WARN,
+        f"{__version__}, Python {platform.python_version()} in {sys.prefix}",
+        "" if enough else "use Python 3.11 or later",
+    )
+    versions, absent = [], []
+    for name in _LIBRARIES:
+        try:
+            versions.append(f"{name} {metadata.version(name)}")
+        except metadata.PackageNotFoundError:
+            absent.append(name)
+    yield Check(
+        "libraries",
+        Area.BARELINE,
+        Status.MISSING if absent else Status.OK,
+        f"not installed: {', '.join(absent)}" if absent else ", ".join(versions),
+        f"run `{sys.executable} -m pip install {' '.join(absent)}`" if absent else "",
+    )
+
+
+def cache() -> Iterable[Check]:
+    """Look whether the cache folder can be written and has room."""
+    folder = cache_folder()
+    hint = "name another folder in the environment variable BARELINE_CACHE"
+    if not os.access(folder, os.W_OK):
+        yield Check("cache", Area.BARELINE, Status.MISSING, f"{folder} cannot be written", hint)
+        return
+    free_bytes = shutil.disk_usage(folder).free
+    room = free_bytes > 2 << 30
+    yield Check(
+        "cache",
+        Area.BARELINE,
+        Status.OK if room else Status.WARN,
+        f"{folder}, {free_bytes / 2**30:.1f} GiB free",
+        "" if room else f"guest images want 2 GiB; {hint}",
+    )
+
+
+def compilers() -> Iterable[Check]:
+    """Look for what builds the native programs."""
+    yield program("gcc", Area.BUILD, title="C compiler")
+    yield program("gfortran", Area.BUILD, title="Fortran compiler")
+    yield program("cmake", Area.BUILD, title="CMake")
+    if find_program("ninja") is None and find_program("make") is not None:
+        yield program("make", Area.BUILD)
+    else:
+        yield program("ninja", Area.BUILD, title="Ninja")
+    yield _library("OpenBLAS", ("openblas",), "libopenblas-dev", "openblas-devel")
+    yield _library("FFTW", ("fftw3",), "libfftw3-dev", "fftw-devel")
+
+
+def _library(name: str, modules: tuple[str, ...], debian: str, fedora: str) -> Check:
+    if find_program("pkg-config") is None:
+        return Check(
+            name, Area.BUILD, Status.WARN, "cannot tell: no pkg-config", install_hint("pkg-config")
+        )
+    for module in modules:
+        done = ask(["pkg-config", "--modversion", module])
+        if done.exit_code == 0:
+            return Check(name, Area.BUILD, Status.OK, done.stdout.strip())
+    return Check(name, Area.BUILD, Status.MISSING, "not installed", package_hint(debian, fedora))
+
+
+def native() -> Iterable[Check]:
+    """Look whether the native programs are built, or can be."""
+    folder = cache_folder() / "native"
+    try:
+        source_folder()
+    except BarelineError as error:
+        yield Check("native programs", Area.BUILD, Status.MISSING, error.what, error.hint or "")
+        return
+    builds = sorted(folder.glob("*/build.json"), key=lambda path: path.stat().st_mtime)
+    if not builds:
+        yield Check(
+            "native programs",
+            Area.BUILD,
+            Status.WARN,
+            "not built yet; the first run builds them",
+            "run `bareline build` to have it done before",
+        )
+        return
+    programs = sorted(path.name for path in (builds[-1].parent / "bin").glob("*"))
+    yield Check(
+        "native programs",
+        Area.BUILD,
+        Status.OK,
+        f"built for {len(builds)} toolchain{'s' * (len(builds) > 1)}; last: {', '.join(programs)}",
+    )
+
+
+def mpi() -> Iterable[Check]:
+    """Look for every MPI flavour."""
+    return _flavours(deep=False)
+
+
+def mpi_jobs() -> Iterable[Check]:
+    """Look for every MPI flavour, and compile and run a job of two ranks with each."""
+    return _flavours(deep=True)
+
+
+def _flavours(*, deep: bool) -> Iterator[Check]:
+    found: list[MpiInstallation] = []
+    for flavour, launcher in LAUNCHERS.items():
+        try:
+            library = find_mpi(flavour)
+        except BarelineError as error:
+            if launcher.packages:
+                yield Check(launcher.title, Area.MPI, Status.MISSING, error.what, error.hint or "")
+            continue
+        found.append(library)
+        if library.mpicc is None:
+            yield Check(
+                launcher.title,
+                Area.MPI,
+                Status.WARN,
+                f"{library.version}, {library.mpirun}, but no compiler wrapper",
+                package_hint(launcher.packages) if launcher.packages else "install its compiler",
+            )
+        elif deep:
+            yield _two_ranks(library)
+        else:
+            yield Check(launcher.title, Area.MPI, Status.OK, f"{library.version}, {library.mpirun}")
+    if not found:
+        yield Check(
+            "MPI", Area.MPI, Status.MISSING, "no MPI library was found", install_hint("mpirun")
+        )
+
+
+def _two_ranks(library: MpiInstallation) -> Check:
+    """Compile a program with the library's wrapper and run it on two ranks."""
+    title, told = LAUNCHERS[library.flavour].title, f"{library.version}, {library.mpirun}"
+    assert library.mpicc is not None
+    with tempfile.TemporaryDirectory(prefix="bareline-doctor-") as folder:
+        Path(folder, "hello.c").write_text(_HELLO, encoding="ascii")
+        done = ask([library.mpicc, "-o", "hello", "hello.c"], timeout_s=_COMPILE_S, cwd=folder)
+        if done.exit_code != 0:
+            return Check(
+                title,
+                Area.MPI,
+                Status.WARN,
+                f"{told}: a program does not compile: {last_line(done)}",
+                f"try `{library.mpicc} --version`",
+            )
+        host = [Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))]
+        line = library.argv([f"{folder}/hello"], Layout(1, 2), host, {})
+        done = ask(line, timeout_s=_JOB_S, cwd=folder)
+    if re.search(r"^ranks 2 sum 1$", done.stdout, re.MULTILINE):
+        return Check(
+            title, Area.MPI, Status.OK, f"{told}, two ranks ran in {done.duration_s:.1f} s"
+        )
+    return Check(
+        title,
+        Area.MPI,
+        Status.WARN,
+        f"{told}: a job of two ranks fails: {last_line(done)}",
+        f"try `{' '.join(line)}`",
+    )
