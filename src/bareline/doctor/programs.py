@@ -32,7 +32,7 @@ def program(
     path = find_program(name)
     if path is None:
         return Check(
-            title, area, Status.MISSING, f"{tool.purpose}: not installed", install_hint(name)
+            title, area, Status.MISSING, f"not installed ({tool.purpose})", install_hint(name)
         )
     found = ""
     if version:
