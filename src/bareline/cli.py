@@ -101,14 +101,19 @@ def doctor(
 
 @app.command()
 def build(
-    on: Annotated[str, typer.Option("--on", metavar="P", help="Platform to build for.")] = "bare",
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="P", help="Platform to build for.")
+    ] = None,
+    mpi: Annotated[
+        str, typer.Option("--mpi", help="Without --on: auto, openmpi, mpich, intel or a path.")
+    ] = "auto",
     platforms: PlatformsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Build the native programs for a platform's compiler and MPI; cached."""
-    from bareline.platforms.listing import build_for
+    """Build the native programs for a compiler and MPI library; cached."""
+    from bareline.platforms.listing import build_for, build_row
 
-    row = build_for(on, platforms)
+    row = build_for(on, platforms) if on is not None else build_row(mpi)
     if as_json:
         _print_json([row])
     else:

@@ -76,5 +76,22 @@ def build_for(name: str, path: Path | None = None) -> dict[str, Any]:
         The programs do not compile.
     """
     spec = choose_platforms([name], path)[0]
-    mpi = find_mpi(str(getattr(spec.options, "mpi", "auto")))
-    return {"platform": name, **build_native(mpi, cache_folder()).to_dict()}
+    return {"platform": name, **build_row(str(getattr(spec.options, "mpi", "auto")))}
+
+
+def build_row(mpi: str) -> dict[str, Any]:
+    """Build the native programs for an MPI library, or find them in the cache.
+
+    Parameters
+    ----------
+    mpi
+        As the option of platforms: a flavour, a path or ``auto``.
+
+    Raises
+    ------
+    ToolMissing
+        The MPI library is not installed.
+    BuildError
+        The programs do not compile.
+    """
+    return build_native(find_mpi(mpi), cache_folder()).to_dict()

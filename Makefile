@@ -1,0 +1,30 @@
+# make demo    measure this machine and two shaped networks, compare, write a page
+# make test    all tests
+# make check   style, types, imports, native build with warnings as errors, then the tests
+# make bench   performance of bareline itself and of its benchmarks
+# Each does its own set-up first (`make setup`): packages, .venv, native programs.
+
+BARELINE := .venv/bin/bareline
+PYTEST := .venv/bin/python -m pytest
+
+.PHONY: setup demo test check lint bench clean
+
+setup:
+	@scripts/setup.sh
+
+demo: setup
+	@scripts/demo.sh
+
+test: setup
+	@$(PYTEST) $(PYTEST_ARGS)
+
+lint: setup
+	@scripts/lint.sh
+
+check: lint test
+
+bench: setup
+	@scripts/bench.sh
+
+clean:
+	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Performance of bareline itself and of its benchmarks; prints, never fails on a figure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+for program in benchmarks/*.py; do
+    printf '\n== %s\n' "$program"
+    .venv/bin/python "$program"
+done

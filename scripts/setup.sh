@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Set up everything that `make demo` and `make test` need: packages, virtual environment, native
+# programs. Idempotent: a second call does nothing but look. Says what it installs, and without
+# root what it could not install.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+section() { # the packages of a section of packages.txt
+    awk -v want="$1" '/^# /{on = ($2 == want ":")} /^[a-z]/ && on {print $1}' scripts/packages.txt
+}
+
+missing_of() { # those of the given packages that are not installed
+    local package
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' ||
+            echo "$package"
+    done
+}
+
+install_packages() {
+    if ! command -v apt-get >/dev/null; then
+        say "no apt-get here: using what is installed (\`bareline doctor\` says what is missing)"
+        return
+    fi
+    local needed optional
+    mapfile -t needed < <(missing_of $(section needed))
+    mapfile -t optional < <(missing_of $(section optional))
+    [ $((${#needed[@]} + ${#optional[@]})) -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ]; then
+        say "not root, so not installed: ${needed[*]} ${optional[*]}"
+        say "to get them: sudo apt-get install ${needed[*]} ${optional[*]}"
+        return
+    fi
+    say "installing packages: ${needed[*]} ${optional[*]}"
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q >&2
+    if [ ${#needed[@]} -gt 0 ]; then
+        apt-get install -y -q --no-install-recommends "${needed[@]}" >&2
+    fi
+    # One that this release lacks must not keep the others away.
+    if [ ${#optional[@]} -gt 0 ] &&
+        ! apt-get install -y -q --no-install-recommends "${optional[@]}" >&2; then
+        local package
+        for package in "${optional[@]}"; do
+            apt-get install -y -q --no-install-recommends "$package" >&2 ||
+                say "could not install $package; what needs it will be skipped"
+        done
+    fi
+}
+
+find_python() {
+    local name
+    for name in python3 python3.13 python3.12 python3.11; do
+        if command -v "$name" >/dev/null &&
+            "$name" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$name"
+            return
+        fi
+    done
+    say "Python 3.11 or newer is needed and not on the path"
+    exit 1
+}
+
+make_environment() {
+    local stamp=.venv/.stamp want
+    want=$(cat pyproject.toml scripts/requirements.txt scripts/setup.sh | sha256sum)
+    if [ -x .venv/bin/bareline ] && [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
+        return
+    fi
+    local python
+    python=$(find_python)
+    [ -x .venv/bin/python ] || {
+        say "making .venv with $($python --version)"
+        "$python" -m venv .venv
+    }
+    say "installing Python packages into .venv"
+    .venv/bin/python -m pip install -q --disable-pip-version-check -r scripts/requirements.txt >&2
+    .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . >&2
+    if pkg-config --exists libvirt 2>/dev/null; then
+        .venv/bin/python -m pip install -q --disable-pip-version-check \
+            -r scripts/requirements-vm.txt >&2 ||
+            say "libvirt's Python binding does not build here: virtual machines will be skipped"
+    else
+        say "libvirt-dev is not installed: virtual machines will be skipped"
+    fi
+    echo "$want" >"$stamp"
+}
+
+build_programs() {
+    local flavour built=0
+    for flavour in openmpi mpich; do
+        if command -v "mpicc.$flavour" >/dev/null; then
+            .venv/bin/python -m bareline build --mpi "$flavour" >&2 && built=1
+        fi
+    done
+    [ "$built" = 1 ] || .venv/bin/python -m bareline build >&2 ||
+        say "the native programs could not be built: \`bareline doctor\` says what is missing"
+}
+
+install_packages
+make_environment
+build_programs

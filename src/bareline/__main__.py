@@ -1,0 +1,6 @@
+"""``python -m bareline``."""
+
+from bareline.cli import main
+
+if __name__ == "__main__":
+    main()
