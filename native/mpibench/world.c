@@ -38,8 +38,12 @@ static void leave(int status, const char *line)
         leave_orderly(status, line);
     }
     fputs(line, stderr);
-    if (!ended)
+    if (!ended) {
+        /* Hydra drops what it has not forwarded when a rank aborts. */
+        const struct timespec forwarding = {.tv_nsec = 500000000};
+        nanosleep(&forwarding, NULL);
         MPI_Abort(MPI_COMM_WORLD, status);
+    }
     exit(status);
 }
 

@@ -1,0 +1,80 @@
+"""Run nodebench at small sizes and check what it prints and refuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from protocol import check_lines
+
+
+def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run it to the end."""
+    return subprocess.run(
+        [program, *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def check_stream(program: str) -> None:
+    """All kernels, both kinds of stores, sizes that do not divide evenly among threads."""
+    for threads in ("1", "2", "3"):
+        for stores in ("regular", "nontemporal"):
+            result = run(
+                program,
+                *("stream", "--size", "1000192", "--repeat", "3"),
+                *("--threads", threads, "--stores", stores),
+            )
+            if stores == "nontemporal" and "no non-temporal stores" in result.stderr:
+                assert result.returncode == 2, result
+                continue
+            assert result.returncode == 0, result
+            points, cut = check_lines(result.stdout, "nodebench", "stream")
+            kernels = [point["point"]["kernel"] for point in points]
+            assert kernels == ["copy", "scale", "add", "triad"] and not cut, result.stdout
+            fields = {"point", "iterations", "verified", "rate", "loop_rate"}
+            assert all(set(point) == fields for point in points), points
+
+
+def check_dgemm(program: str) -> None:
+    """The matrix product, where there is a BLAS."""
+    result = run(program, "dgemm", "--n", "65", "--repeat", "3", "--threads", "1")
+    if "built without a BLAS" in result.stderr:
+        print("dgemm: no BLAS, not tested")
+        return
+    assert result.returncode == 0, result
+    points, _ = check_lines(result.stdout, "nodebench", "dgemm")
+    assert len(points) == 1 and points[0]["point"] == {"n": 65}, points
+    assert 0 <= points[0]["residual"] <= 1, points
+
+
+def check_errors(program: str) -> None:
+    """Wrong command lines, and a place that takes no output."""
+    for arguments in (
+        [],
+        ["swim"],
+        ["stream", "--n", "5"],
+        ["stream", "--size", "1"],
+        ["stream", "--threads", "0"],
+        ["stream", "--repeat"],
+        ["stream", "--stores", "odd"],
+        ["dgemm", "--n", "x"],
+        ["stream", "more"],
+    ):
+        result = run(program, *arguments)
+        assert result.returncode == 2 and result.stdout == "", (arguments, result)
+        assert result.stderr.startswith("nodebench: ") and result.stderr.count("\n") == 1, result
+    with open("/dev/full", "w") as full:
+        failed = subprocess.run(
+            [program, "stream", "--size", "4096", "--repeat", "1"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert failed.returncode == 1 and "cannot write results" in failed.stderr, failed
+
+
+if __name__ == "__main__":
+    check_stream(sys.argv[1])
+    check_dgemm(sys.argv[1])
+    check_errors(sys.argv[1])
