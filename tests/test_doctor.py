@@ -21,10 +21,13 @@ import bareline
 from bareline.doctor import Area, Check, Status, examine, render, summary, to_rows
 from bareline.doctor.conditions import judge
 from bareline.doctor.examine import look_safely
+from bareline.doctor.isolation import kvm
 from bareline.doctor.programs import program
 from bareline.doctor.toolchain import cache
 from bareline.errors import PlatformError
 from bareline.facts import parse_node
+from bareline.platforms.vm import accel
+from bareline.platforms.vm.accel import Verdict
 
 FACTS = Path(__file__).parent / "data" / "facts"
 SOURCE = str(Path(bareline.__file__).parent.parent)
@@ -165,6 +168,22 @@ def test_a_known_error_gives_its_hint() -> None:
     assert look_safely(look, "x", Area.MPI) == [
         Check("x", Area.MPI, Status.MISSING, "nothing here", "do that")
     ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status", "told"),
+    [
+        (Verdict(True), Status.OK, "a guest was seen to boot"),
+        (Verdict(False, "a guest died at once"), Status.WARN, "a guest died at once: guests are"),
+    ],
+)
+def test_kvm_is_believed_when_a_guest_was_tried(
+    verdict: Verdict, status: Status, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accel, "known_verdict", lambda _folder: verdict)
+    (found,) = kvm()
+    assert found.status is status
+    assert told in found.detail
 
 
 # Conditions --------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ _LOOKS = (
     (Area.MPI, "toolchain", "mpi"),
     (Area.LOCAL, "conditions", "conditions"),
     (Area.NETNS, "isolation", "namespaces"),
+    (Area.GUESTS, "isolation", "kvm"),
     (Area.GUESTS, "isolation", "guests"),
     (Area.HARDWARE, "isolation", "adapters"),
     (Area.PROGRAMS, "programs", "benchmarks"),

@@ -9,12 +9,14 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
+from bareline.cache import cache_folder
 from bareline.doctor.check import Area, Check, Status, ask, last_line
 from bareline.doctor.programs import program
 from bareline.errors import BarelineError
 from bareline.platforms.netns.namespaces import Privilege, find_privilege
 from bareline.tools import package_hint
 
+_KVM = Path("/dev/kvm")
 _KVM_GET_API_VERSION = 0xAE00
 _KVM_API_VERSION = 12
 
@@ -68,7 +70,6 @@ def _spoken(privilege: Privilege) -> str:
 
 def guests() -> Iterable[Check]:
     """Look for what virtual machines need."""
-    yield kvm()
     yield program("qemu-system-x86_64", Area.GUESTS, title="QEMU")
     yield program("qemu-img", Area.GUESTS)
     yield program("libvirtd", Area.GUESTS, title="libvirt")
@@ -94,35 +95,45 @@ def guests() -> Iterable[Check]:
         )
 
 
-def kvm() -> Check:
-    """Ask the kernel's hypervisor whether it is there; only a booting guest proves more."""
-    name, device = "KVM", Path("/dev/kvm")
-    emulated = "guests are emulated, slowly, and say nothing about compute"
-    if not device.exists():
-        return Check(
-            name,
+def kvm() -> Iterable[Check]:
+    """Ask the kernel's hypervisor whether it is there, and whether a guest was seen to boot."""
+    from bareline.platforms.vm.accel import known_verdict
+
+    verdict = known_verdict(cache_folder())
+    problem = _kvm_problem() if verdict is None else verdict.reason
+    if problem:
+        yield Check(
+            "KVM",
             Area.GUESTS,
             Status.WARN,
-            f"no {device}: {emulated}",
-            "switch virtualization on in the firmware (or nested virtualization in the host) "
-            "and load kvm_intel or kvm_amd",
+            f"{problem}: guests are emulated, slowly, and say nothing about compute",
+            _kvm_hint(),
         )
+    elif verdict is None:
+        told = f"{_KVM} answers; the first run boots a guest to be sure"
+        yield Check("KVM", Area.GUESTS, Status.OK, told)
+    else:
+        yield Check("KVM", Area.GUESTS, Status.OK, f"{_KVM}; a guest was seen to boot")
+
+
+def _kvm_problem() -> str:
     try:
-        with device.open("rb+", buffering=0) as file:
+        with _KVM.open("rb+", buffering=0) as file:
             answer = fcntl.ioctl(file, _KVM_GET_API_VERSION)
     except OSError as error:
-        return Check(
-            name,
-            Area.GUESTS,
-            Status.WARN,
-            f"{device} cannot be used: {error.strerror}: {emulated}",
-            "join its group: `usermod -aG kvm $USER`, then log in again",
+        return f"{_KVM} cannot be used: {error.strerror}"
+    return "" if answer == _KVM_API_VERSION else f"{_KVM} speaks version {answer} of its interface"
+
+
+def _kvm_hint() -> str:
+    if not _KVM.exists():
+        return (
+            "switch virtualization on in the firmware (or nested virtualization in the host) and "
+            "load kvm_intel or kvm_amd"
         )
-    if answer != _KVM_API_VERSION:
-        return Check(name, Area.GUESTS, Status.WARN, f"speaks version {answer} of its interface")
-    return Check(
-        name, Area.GUESTS, Status.OK, f"{device} answers; the first run boots a guest to be sure"
-    )
+    if not os.access(_KVM, os.R_OK | os.W_OK):
+        return "join its group: `usermod -aG kvm $USER`, then log in again"
+    return "measure guests on a machine that is not itself a guest"
 
 
 def adapters() -> Iterable[Check]:
