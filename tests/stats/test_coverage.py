@@ -96,11 +96,12 @@ def test_stopping_costs_little_and_saves_launches():
 
 
 def test_flips_find_what_holm_cannot():
-    holm, flips = family_corrections(6, 100, rng(), shift=0.1, shared=0.5)
-    assert holm.each_point.value == 0
-    assert flips.each_point.value > 0.3
-    _, no_difference = family_corrections(8, 1000, rng(), shift=0.0, shared=0.5)
-    assert no_difference.any_point.value <= 0.05 + 3 * no_difference.any_point.standard_error
+    holm, flips = family_corrections(6, 200, rng(), slower=1, shared=0.5)
+    assert holm.found.value == 0
+    assert flips.found.value > 0.2
+    _, flips = family_corrections(8, 1000, rng(), slower=12, shared=0.5)
+    assert flips.found.value > 0.95
+    assert flips.false_claims.value <= 0.05 + 3 * flips.false_claims.standard_error
 
 
 def test_planted_medians_are_the_distributions_medians():
