@@ -1,0 +1,142 @@
+"""Whether this machine can really run guests with hardware virtualization.
+
+``/dev/kvm`` may be there and every guest still die in early boot, for instance inside a virtual
+machine whose own hypervisor does not nest. So a guest is tried; the answer is kept until the host
+is started again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bareline.errors import PlatformError
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import run_process
+from bareline.platforms.vm.domain import Accelerator
+from bareline.platforms.vm.image import AutoImage
+from bareline.platforms.vm.initramfs import File, archive
+from bareline.platforms.vm.locks import file_lock
+
+_DEVICE = Path("/dev/kvm")
+_WORD = "bareline-proof"
+_TIMEOUT_S = 25.0
+_INIT = f"""\
+#!/bin/busybox sh
+/bin/busybox mount -t devtmpfs dev /dev
+echo {_WORD} > /dev/console
+/bin/busybox poweroff -f
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a guest was seen to boot with KVM; `reason` says why not."""
+
+    works: bool
+    reason: str = ""
+
+
+def device_problem() -> str:
+    """Say why KVM is out of the question without trying; empty when it is worth a try."""
+    if not _DEVICE.exists():
+        return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        return f"{_DEVICE} may not be opened by this user"
+    return ""
+
+
+def known_verdict(cache_folder: Path) -> Verdict | None:
+    """Give what is known without starting anything; None when it was never tried."""
+    problem = device_problem()
+    if problem:
+        return Verdict(False, problem)
+    try:
+        stored = json.loads(_store(cache_folder).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return Verdict(**stored["verdict"]) if stored.get("key") == _key() else None
+
+
+def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> Verdict:
+    """Try a guest with KVM, once per start of the host.
+
+    Without an image of bareline's own there is no kernel to try it with, and what is not proven
+    is not used.
+    """
+    with file_lock(_store(cache_folder).with_suffix(".lock")):
+        known = known_verdict(cache_folder)
+        if known is not None:
+            return known
+        if image is None:
+            return Verdict(False, 'not tried yet: a platform with image = "auto" tries it')
+        verdict = _try_guest(image)
+        stored = {"key": _key(), "verdict": asdict(verdict)}
+        _store(cache_folder).write_text(json.dumps(stored), encoding="utf-8")
+    return verdict
+
+
+def choose_accelerator(wanted: str, cache_folder: Path, image: AutoImage | None) -> Accelerator:
+    """Turn ``auto``, ``kvm`` or ``tcg`` into what guests are started with.
+
+    Raises
+    ------
+    PlatformError
+        ``kvm`` was asked for and does not work here.
+    """
+    if wanted == "tcg":
+        return "tcg"
+    verdict = kvm_verdict(cache_folder, image)
+    if verdict.works:
+        return "kvm"
+    if wanted == "kvm":
+        raise PlatformError(
+            f"guests do not run with KVM here: {verdict.reason}",
+            where='acceleration = "kvm"',
+            hint='use acceleration = "auto" to emulate the processor instead',
+        )
+    return "tcg"
+
+
+def _store(cache_folder: Path) -> Path:
+    return cache_folder / "vm" / "kvm.json"
+
+
+def _key() -> list[str]:
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    done = subprocess.run(
+        ["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False
+    )
+    return [boot, done.stdout.partition("\n")[0]]
+
+
+def _try_guest(image: AutoImage) -> Verdict:
+    with tempfile.TemporaryDirectory(prefix="bareline-proof-") as name:
+        initrd = Path(name) / "initrd"
+        initrd.write_bytes(
+            archive(
+                {
+                    "bin/busybox": File(image.busybox.read_bytes(), 0o755),
+                    "init": File(_INIT.encode(), 0o755),
+                },
+                ("dev",),
+            )
+        )
+        argv = ["qemu-system-x86_64", "-accel", "kvm", "-cpu", "host", "-m", "256"]
+        argv += ["-nodefaults", "-nographic", "-no-reboot", "-serial", "stdio"]
+        argv += ["-kernel", str(image.kernel), "-initrd", str(initrd)]
+        argv += ["-append", "console=ttyS0 panic=-1"]
+        done = run_process(argv, env=local_environment(), timeout_s=_TIMEOUT_S)
+    if _WORD in done.stdout:
+        return Verdict(True)
+    for line in done.stderr.splitlines():
+        if "KVM" in line or "kvm" in line:
+            return Verdict(False, f"a guest died at once: {line.strip()}")
+    if done.timed_out:
+        return Verdict(False, f"a guest said nothing for {_TIMEOUT_S:.0f} s")
+    said = (done.stderr.strip() or done.stdout.strip()).splitlines()
+    return Verdict(False, f"a guest ended early: {said[-1] if said else 'it said nothing'}")

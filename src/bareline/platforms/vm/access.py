@@ -1,0 +1,208 @@
+"""How guests are reached: generated keys, pinned on both sides, and one connection kept open.
+
+A handshake costs an emulated processor most of a second, so every command afterwards goes through
+the connection made when the guest came up. The local end of that connection lives in the guests'
+network; clients only need its socket.
+"""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.errors import PlatformError
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import Finished, run_process
+from bareline.platforms.vm.hypervisor import Hypervisor
+
+#: Cheapest key exchange for a processor without wide multiplication.
+_KEX = "curve25519-sha256"
+_HANDSHAKE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Key pairs of one platform's guests: one to log in with, one that every guest shows."""
+
+    client: str
+    client_public: str
+    host: str
+    host_public: str
+
+
+def make_keys(folder: Path) -> Keys:
+    """Generate both pairs, or read those that a folder already has."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    texts = []
+    for name in ("client", "host"):
+        path = folder / name
+        if not path.exists():
+            done = run_process(
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "bareline", "-f", str(path)],
+                env=local_environment(),
+                timeout_s=20.0,
+            )
+            if done.exit_code:
+                raise PlatformError(f"ssh-keygen failed: {done.stderr.strip()}")
+        texts += [path.read_text(), path.with_suffix(".pub").read_text()]
+    return Keys(*texts)
+
+
+def server_config() -> str:
+    """Give the configuration of the guests' sshd."""
+    return (
+        "HostKey /run/bareline/host_key\n"
+        "AuthorizedKeysFile /run/bareline/authorized_keys\n"
+        "PermitRootLogin prohibit-password\n"
+        "PasswordAuthentication no\nKbdInteractiveAuthentication no\n"
+        "UsePAM no\nUseDNS no\nStrictModes no\nPrintMotd no\nPrintLastLog no\n"
+        "MaxSessions 500\nMaxStartups 100\n"
+        # A paused guest must find its connections again.
+        "TCPKeepAlive no\nClientAliveInterval 0\n"
+        f"KexAlgorithms {_KEX}\nPidFile /run/sshd.pid\n"
+    )
+
+
+def guest_client_config() -> str:
+    """Give the configuration with which guests log in to each other, for MPI's launchers."""
+    return (
+        "Host *\n"
+        "  IdentityFile /run/bareline/client_key\n"
+        "  UserKnownHostsFile /run/bareline/known_hosts\n"
+        "  GlobalKnownHostsFile none\n"
+        "  StrictHostKeyChecking yes\n  CheckHostIP no\n  BatchMode yes\n  LogLevel ERROR\n"
+        "  TCPKeepAlive no\n  GSSAPIAuthentication no\n  ConnectTimeout 20\n"
+        f"  KexAlgorithms {_KEX}\n"
+        "  ControlPath /run/bareline/to-%h\n"
+    )
+
+
+def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:
+    """Pin the guests' key under all their addresses."""
+    kind, key = keys.host_public.split()[:2]
+    return "".join(f"{address} {kind} {key}\n" for address in addresses)
+
+
+class Access:
+    """The connections to one platform's guests.
+
+    Parameters
+    ----------
+    folder
+        Private, with a short path.
+    addresses
+        Of every guest as bareline reaches it, by the guest's name.
+    """
+
+    def __init__(
+        self, hypervisor: Hypervisor, folder: Path, keys: Keys, addresses: Mapping[str, str]
+    ) -> None:
+        self._hypervisor = hypervisor
+        self._folder = folder
+        self._addresses = dict(addresses)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        client = folder / "client_key"
+        client.touch(mode=0o600)
+        client.write_text(keys.client)
+        (folder / "known_hosts").write_text(known_hosts(keys, list(addresses.values())))
+        self._config = folder / "config"
+        self._config.write_text(self._client_config())
+
+    def _client_config(self) -> str:
+        hosts = "".join(
+            f"Host {name}\n  HostName {address}\n" for name, address in self._addresses.items()
+        )
+        return hosts + (
+            "Host *\n"
+            "  User root\n"
+            f"  IdentityFile {self._folder}/client_key\n  IdentitiesOnly yes\n"
+            f"  UserKnownHostsFile {self._folder}/known_hosts\n  GlobalKnownHostsFile none\n"
+            "  StrictHostKeyChecking yes\n  CheckHostIP no\n  BatchMode yes\n  LogLevel ERROR\n"
+            "  TCPKeepAlive no\n  ServerAliveInterval 0\n  GSSAPIAuthentication no\n"
+            f"  ConnectTimeout 20\n  KexAlgorithms {_KEX}\n"
+            f"  ControlPath {self._folder}/%n\n"
+        )
+
+    def connect(self, name: str) -> str:
+        """Open the connection to a guest; give the reason when that fails, else nothing."""
+        self.disconnect(name)
+        argv = ["ssh", "-F", str(self._config), "-M", "-N", "-f", name]
+        log = self._folder / f"{name}.log"
+        # Not through pipes: the part that stays behind would hold them open.
+        with log.open("wb") as file:
+            try:
+                done = subprocess.run(
+                    self._hypervisor.inside(argv),
+                    stdin=subprocess.DEVNULL,
+                    stdout=file,
+                    stderr=file,
+                    env=local_environment(),
+                    timeout=_HANDSHAKE_S,
+                    check=False,
+                )
+            except subprocess.TimeoutExpired:
+                return f"no ssh within {_HANDSHAKE_S:.0f} s"
+        if done.returncode == 0:
+            return ""
+        said = log.read_text(errors="replace").strip().splitlines()
+        return f"no ssh: {said[-1] if said else f'exit code {done.returncode}'}"
+
+    def disconnect(self, name: str) -> None:
+        """Close the connection, which ends every command that runs through it; idempotent."""
+        socket = self._folder / name
+        if not socket.exists():
+            return
+        run_process(
+            ["ssh", "-F", str(self._config), "-O", "exit", name],
+            env=local_environment(),
+            timeout_s=10.0,
+        )
+        socket.unlink(missing_ok=True)
+
+    def argv(
+        self,
+        name: str,
+        argv: Sequence[str],
+        env: Mapping[str, str] | None = None,
+        cwd: str | None = None,
+    ) -> list[str]:
+        """Give the local command line that runs `argv` in a guest; quoted here and only here."""
+        inner = list(argv)
+        if env:
+            inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
+        line = shlex.join(inner)
+        if cwd:
+            line = f"cd {shlex.quote(cwd)} && {line}"
+        # Without the open connection there is to be none: the address may be another's outside.
+        return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
+
+    def run(self, name: str, argv: Sequence[str], *, timeout_s: float = 60.0) -> Finished:
+        """Run a housekeeping command in a guest."""
+        return run_process(self.argv(name, argv), env=local_environment(), timeout_s=timeout_s)
+
+    def send(self, name: str, archive: bytes, folder: str) -> None:
+        """Unpack a tar archive in a folder of a guest.
+
+        Raises
+        ------
+        PlatformError
+            It did not arrive whole.
+        """
+        command = ["sh", "-c", 'mkdir -p "$1" && tar -xf - -C "$1"', "sh", folder]
+        try:
+            done = subprocess.run(
+                self.argv(name, command),
+                input=archive,
+                capture_output=True,
+                env=local_environment(),
+                timeout=120.0,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise PlatformError("files could not be copied within 120 s", where=name) from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip()
+            raise PlatformError(f"files could not be copied: {said}", where=name)

@@ -1,0 +1,285 @@
+"""The guests of a platform: brought up side by side, checked, replaced, paused, rebuilt."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol
+
+from bareline.errors import PlatformError
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import run_process
+from bareline.platforms.vm.access import Access, Keys
+from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml
+from bareline.platforms.vm.guest import (
+    Guest,
+    last_words,
+    read_failure,
+    read_ready,
+    wrong_size,
+)
+from bareline.platforms.vm.hypervisor import Hypervisor
+from bareline.platforms.vm.options import VmOptions
+
+_POLL_S = 0.03
+_ANSWER_S = 30.0
+
+
+class Medium(Protocol):
+    """What a guest starts from: an image made ready for one guest at a time."""
+
+    disk_format: str
+
+    def prepare(self, guest: Guest, folder: Path) -> tuple[Path, Boot | None, Path | None]:
+        """Make a guest's disk, and what it boots from or its medium for cloud-init."""
+
+
+class Fleet:
+    """Every guest of a platform, the neighbours' included.
+
+    Parameters
+    ----------
+    folder
+        Private folder for disks and consoles.
+    tell
+        Takes a sentence about what happened to a guest.
+    """
+
+    def __init__(
+        self,
+        options: VmOptions,
+        guests: Sequence[Guest],
+        hypervisor: Hypervisor,
+        access: Access,
+        medium: Medium,
+        *,
+        accelerator: Accelerator,
+        vcpus: int,
+        folder: Path,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.guests = tuple(guests)
+        self.vcpus = vcpus
+        self.accelerator = accelerator
+        #: Seconds from start to first answer, by guest name; the latest start counts.
+        self.boot_s: dict[str, float] = {}
+        #: What each guest reported when it came up.
+        self.reports: dict[str, dict[str, str]] = {}
+        self._options = options
+        self._hypervisor = hypervisor
+        self._access = access
+        self._medium = medium
+        self._folder = folder
+        self._tell = tell
+        self._domains: dict[str, Any] = {}
+        self._paused = False
+        self._giving_up = threading.Event()
+
+    # Coming up ---------------------------------------------------------------------------------
+
+    def start(self, guests: Iterable[Guest] | None = None) -> None:
+        """Bring up guests side by side, each anew until it is as asked or the limit is reached.
+
+        Raises
+        ------
+        PlatformError
+            A guest did not come up; the message holds the reason of every attempt.
+        """
+        chosen = tuple(guests if guests is not None else self.guests)
+        self._giving_up.clear()
+        with ThreadPoolExecutor(max_workers=len(chosen)) as pool:
+            running = [pool.submit(self._bring_up, guest) for guest in chosen]
+            problems = []
+            for future in running:
+                try:
+                    future.result()
+                except BaseException as error:
+                    self._giving_up.set()
+                    problems.append(error)
+        if problems:
+            raise problems[0]
+
+    def _bring_up(self, guest: Guest) -> None:
+        reasons = []
+        for attempt in range(1, self._options.attempts + 1):
+            started = time.monotonic()
+            reason = self._attempt(guest)
+            if not reason:
+                self.boot_s[guest.name] = round(time.monotonic() - started, 3)
+                if attempt > 1:
+                    self._tell(f"{guest.name} came up at attempt {attempt}")
+                return
+            if self._giving_up.is_set():
+                break
+            reasons.append(reason)
+            self._tell(
+                f"{guest.name} did not come up, attempt {attempt} of {self._options.attempts}: "
+                f"{reason}"
+            )
+            self.destroy(guest)
+        if not reasons:
+            raise PlatformError("given up because another guest failed", where=guest.name)
+        listed = "; ".join(f"{number}. {reason}" for number, reason in enumerate(reasons, 1))
+        raise PlatformError(
+            f"the guest did not come up in {len(reasons)} attempts: {listed}",
+            where=guest.name,
+            hint="see `bareline doctor`, or give it more time with `boot_timeout_s`",
+        )
+
+    def _attempt(self, guest: Guest) -> str:
+        """Start a guest and check it; give the reason when it is not as asked."""
+        libvirt = self._hypervisor.libvirt
+        console = self._console(guest)
+        console.unlink(missing_ok=True)
+        try:
+            disk, boot, seed = self._medium.prepare(guest, self._folder)
+            places = self.places(guest, disk=disk, boot=boot, seed=seed)
+            domain = self._hypervisor.connection.createXML(
+                domain_xml(self._options, places), libvirt.VIR_DOMAIN_START_VALIDATE
+            )
+        except libvirt.libvirtError as error:
+            return f"not started: {' '.join(str(error).split())}"
+        self._domains[guest.name] = domain
+        return self._wait_ready(guest, console) or self._access.connect(guest.name)
+
+    def places(
+        self, guest: Guest, *, disk: Path, boot: Boot | None, seed: Path | None
+    ) -> Places:
+        """Say where everything of a guest is."""
+        return Places(
+            name=f"bareline-{guest.name}",
+            uuid=guest.uuid,
+            index=guest.index,
+            vcpus=self.vcpus,
+            accelerator=self.accelerator,
+            disk=str(disk),
+            disk_format=self._medium.disk_format,
+            console=str(self._console(guest)),
+            mac=guest.mac,
+            management_mac=guest.management_mac,
+            bridge=self._hypervisor.bridge,
+            boot=boot,
+            seed=str(seed) if seed else None,
+            host_cpus=tuple(sorted(os.sched_getaffinity(0))),
+        )
+
+    def _console(self, guest: Guest) -> Path:
+        return self._folder / f"{guest.name}.console"
+
+    def _wait_ready(self, guest: Guest, console: Path) -> str:
+        deadline = time.monotonic() + self._options.boot_timeout_s
+        said = ""
+        while time.monotonic() < deadline and not self._giving_up.is_set():
+            with contextlib.suppress(OSError):
+                said = console.read_text(errors="replace")
+            problem = read_failure(said)
+            if problem:
+                return problem
+            ready = read_ready(said)
+            if ready is not None:
+                self.reports[guest.name] = ready
+                return wrong_size(ready, self._options, self.vcpus)
+            if not self.runs(guest):
+                return f"it died while booting: {last_words(said)}"
+            time.sleep(_POLL_S)
+        return f"not booted after {self._options.boot_timeout_s:g} s: {last_words(said)}"
+
+    # Being up ----------------------------------------------------------------------------------
+
+    def runs(self, guest: Guest) -> bool:
+        """Tell whether the guest's machine exists and has not crashed; costs a millisecond."""
+        domain = self._domains.get(guest.name)
+        libvirt = self._hypervisor.libvirt
+        if domain is None:
+            return False
+        try:
+            state, _ = domain.state()
+        except libvirt.libvirtError:
+            return False
+        return state in (libvirt.VIR_DOMAIN_RUNNING, libvirt.VIR_DOMAIN_PAUSED)
+
+    def answers(self, guest: Guest) -> bool:
+        """Tell whether the guest still executes commands."""
+        return self._access.run(guest.name, ["true"], timeout_s=_ANSWER_S).exit_code == 0
+
+    def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
+        """Name the guests that died or hang, each with what happened."""
+        found = {}
+        for guest in guests:
+            if not self.runs(guest):
+                found[guest.name] = "its virtual machine ended"
+            elif not self.answers(guest):
+                found[guest.name] = f"it does not answer within {_ANSWER_S:.0f} s"
+        return found
+
+    def rebuild(self, guest: Guest, reason: str) -> None:
+        """Put a new guest in the place of a broken one.
+
+        Raises
+        ------
+        PlatformError
+            The new one did not come up either.
+        """
+        self._tell(f"{guest.name} is rebuilt: {reason}")
+        self.destroy(guest)
+        self.start([guest])
+
+    def pause(self) -> None:
+        """Stop every guest's processors; idempotent."""
+        if not self._paused:
+            self._paused = True
+            self._each("suspend")
+
+    def resume(self) -> None:
+        """Let every guest go on; idempotent."""
+        if self._paused:
+            self._paused = False
+            self._each("resume")
+
+    def _each(self, action: str) -> None:
+        libvirt = self._hypervisor.libvirt
+        for guest in self.guests:
+            if self.runs(guest):
+                # One that ends at this very moment is found broken later.
+                with contextlib.suppress(libvirt.libvirtError):
+                    getattr(self._domains[guest.name], action)()
+
+    def destroy(self, guest: Guest) -> None:
+        """End a guest and forget its disk; idempotent."""
+        libvirt = self._hypervisor.libvirt
+        self._access.disconnect(guest.name)
+        domain = self._domains.pop(guest.name, None)
+        if domain is not None:
+            with contextlib.suppress(libvirt.libvirtError):
+                domain.destroy()
+
+    def pid(self, guest: Guest) -> int | None:
+        """Give the process of a guest as the host counts, for those who want to look at it."""
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                with contextlib.suppress(OSError):
+                    words = (entry / "cmdline").read_bytes().split(b"\0")
+                    if guest.uuid.encode() in words and b"qemu" in words[0]:
+                        return int(entry.name)
+        return None
+
+
+def overlay(base: Path, base_format: str, path: Path) -> Path:
+    """Make an empty copy-on-write layer over an image.
+
+    Raises
+    ------
+    PlatformError
+        qemu-img cannot make it.
+    """
+    path.unlink(missing_ok=True)
+    argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
+    done = run_process([*argv, str(path)], env=local_environment(), timeout_s=30.0)
+    if done.exit_code:
+        raise PlatformError(f"the guest's disk cannot be made: {done.stderr.strip()}")
+    return path

@@ -1,0 +1,209 @@
+"""One guest: who it is, what is handed to it, and what it tells when it is up."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from bareline.platforms.vm.access import (
+    Keys,
+    guest_client_config,
+    known_hosts,
+    server_config,
+)
+from bareline.platforms.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, share_tag
+from bareline.platforms.vm.initramfs import File
+from bareline.platforms.vm.nic import Nic
+from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.tuning import arguments, script
+
+#: Last part of the first guest's address; the host has 1.
+_FIRST_HOST = 11
+#: Name of the measured network interface in every guest.
+DEVICE = "net0"
+#: Network of the second NIC through which a guest is reached when the first one is the host's.
+MANAGEMENT_SUBNET = "10.94.6"
+
+#: Memory that a guest's kernel takes for itself, at most.
+_KERNEL_SHARE = 0.18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guest:
+    """Identity of a guest.
+
+    Parameters
+    ----------
+    index
+        Position among all guests of the host, from 0.
+    tenant, node
+        Set that it belongs to and its position there, from 0.
+    address
+        On the network that is measured.
+    management_address
+        Where bareline reaches it; the same unless the measured NIC is the host's.
+    """
+
+    index: int
+    tenant: int
+    node: int
+    name: str
+    uuid: str
+    mac: str
+    address: str
+    management_mac: str | None
+    management_address: str
+
+
+def make_guests(options: VmOptions, nodes: int) -> list[Guest]:
+    """Name the guests of every tenant, `nodes` each."""
+    guests = []
+    for tenant in range(options.tenancy.tenants):
+        for node in range(nodes):
+            index = tenant * nodes + node
+            prefix = f"t{tenant + 1}" if options.tenancy.tenants > 1 else ""
+            last = _FIRST_HOST + index
+            address = f"{options.nic.subnet}.{last}"
+            outside = options.nic.outside
+            guests.append(
+                Guest(
+                    index=index,
+                    tenant=tenant,
+                    node=node,
+                    name=f"{prefix}g{node + 1}",
+                    uuid=str(uuid.uuid4()),
+                    mac=f"{MEASURED_MAC}:{last:02x}",
+                    address=address,
+                    management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
+                    management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
+                )
+            )
+    return guests
+
+
+def host_address(nic: Nic) -> str:
+    """Give the host's address on the private bridge."""
+    return f"{MANAGEMENT_SUBNET if nic.outside else nic.subnet}.1"
+
+
+def settings_files(
+    options: VmOptions, guest: Guest, guests: Sequence[Guest], keys: Keys
+) -> dict[str, File]:
+    """Give the files of ``/run/bareline`` in a guest, by name."""
+    addresses = [other.address for other in guests]
+    files = {
+        "node": File(_node_settings(options, guest).encode()),
+        "setup": File(guest_script("setup")),
+        "tune": File(_tune_script(options).encode(), 0o755),
+        "host_key": File(keys.host.encode(), 0o600),
+        "authorized_keys": File(keys.client_public.encode(), 0o600),
+        "client_key": File(keys.client.encode(), 0o600),
+        "client_config": File(guest_client_config().encode(), 0o600),
+        "known_hosts": File(known_hosts(keys, addresses).encode()),
+        "sshd_config": File(server_config().encode(), 0o600),
+        "hosts": File(_hosts(guests).encode()),
+    }
+    mounts = _mounts(options)
+    if mounts:
+        files["shares"] = File(mounts.encode())
+    return files
+
+
+def guest_script(name: str) -> bytes:
+    """Give a script of the folder ``guest``."""
+    return (resources.files("bareline.platforms.vm") / "guest" / name).read_bytes()
+
+
+def _node_settings(options: VmOptions, guest: Guest) -> str:
+    # Every value is bareline's own or was checked to be a word.
+    values = {
+        "node_name": guest.name,
+        "measured_mac": "" if options.nic.attach == "adapter" else guest.mac,
+        "measured_name": DEVICE,
+        "measured_address": guest.address,
+        "measured_mtu": str(options.nic.mtu),
+        "management_mac": guest.management_mac or "",
+        "management_address": guest.management_address,
+        "clock_source": options.clock.source,
+        "queues": str(options.nic.queues),
+        "probe_modules": "yes" if options.nic.passed_through else "",
+    }
+    return "".join(f"{name}='{value}'\n" for name, value in values.items())
+
+
+def _tune_script(options: VmOptions) -> str:
+    import shlex
+
+    settings = options.guest_tuning.settings()
+    if not settings:
+        return "#!/bin/sh\n"
+    congestion = options.guest_tuning.congestion
+    load = f"modprobe -q tcp_{congestion}\n" if congestion not in (None, "cubic", "reno") else ""
+    return (
+        f"#!/bin/sh\n{load}set -- {shlex.join(arguments(settings))}\n"
+        f"{{ {script(settings)}; }} > /run/bareline/tuned\n"
+    )
+
+
+def _hosts(guests: Sequence[Guest]) -> str:
+    lines = ["127.0.0.1 localhost"]
+    lines += [f"{guest.address} {guest.name}" for guest in guests]
+    return "\n".join(lines) + "\n"
+
+
+def _mounts(options: VmOptions) -> str:
+    lines = []
+    for number, share in enumerate(options.shares):
+        mode = "ro" if share.read_only else "rw"
+        match share.kind:
+            case "9p":
+                how = f"{mode},trans=virtio,version=9p2000.L,msize=262144"
+                lines.append(f"9p {share_tag(number)} {share.target} {how}")
+            case "virtiofs":
+                lines.append(f"virtiofs {share_tag(number)} {share.target} {mode}")
+            case "nfs":
+                source = f"{host_address(options.nic)}:/{share_tag(number)}"
+                lines.append(f"nfs4 {source} {share.target} {mode},vers=4.2,hard")
+    return "".join(f"{line}\n" for line in lines)
+
+
+# What a guest tells ------------------------------------------------------------------------------
+
+_READY = re.compile(r"^bareline-ready (.+)$", re.MULTILINE)
+_FAILED = re.compile(r"^bareline-failed (.+)$", re.MULTILINE)
+
+
+def read_ready(console: str) -> dict[str, str] | None:
+    """Read the line with which a guest reports, None before it did."""
+    match = _READY.search(console.replace("\r", ""))
+    if match is None:
+        return None
+    return dict(word.partition("=")[::2] for word in match[1].split())
+
+
+def read_failure(console: str) -> str:
+    """Read what a guest could not do; empty when it complained of nothing."""
+    match = _FAILED.search(console.replace("\r", ""))
+    return match[1].strip() if match else ""
+
+
+def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:
+    """Say in what a guest is not as it was asked for; empty when it is."""
+    cores = int(ready["cores"])
+    if cores != vcpus:
+        return f"wrong size: {cores} cores instead of {vcpus}"
+    memory_bytes = int(ready["memory_kib"]) << 10
+    if not (1 - _KERNEL_SHARE) * options.memory.size_bytes - (96 << 20) < memory_bytes:
+        return f"wrong size: {memory_bytes >> 20} MiB instead of {options.memory.size_bytes >> 20}"
+    if int(ready["mtu"]) != options.nic.mtu:
+        return f"wrong network: an MTU of {ready['mtu']} instead of {options.nic.mtu}"
+    return ""
+
+
+def last_words(console: str) -> str:
+    """Give the last line of a guest's console, for a guest that never reported."""
+    lines = [line.strip() for line in console.replace("\r", "\n").split("\n") if line.strip()]
+    return lines[-1][:160] if lines else "the console stayed empty"

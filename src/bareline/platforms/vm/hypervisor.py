@@ -1,0 +1,233 @@
+"""A libvirt of bareline's own, enclosed so that nothing of it can outlive bareline.
+
+The daemon runs in namespaces of its own: processes (their end is the end of all guests), mounts
+(its folders are not the system's), and, where guests use no adapter of the host, network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+from bareline.errors import PlatformError, ToolMissing
+from bareline.platforms.process import Finished, run_process
+from bareline.platforms.hosts import local_environment
+from bareline.tools import install_hint
+
+_START_S = 20.0
+_LIBVIRT_FOLDERS = ("/etc/libvirt", "/var/lib/libvirt", "/var/cache/libvirt", "/var/log/libvirt")
+TOOLS = ("libvirtd", "qemu-system-x86_64", "qemu-img", "ip", "unshare", "nsenter", "ssh-keygen", "ssh")
+
+_DAEMON = """\
+unix_sock_dir = "{folder}"
+unix_sock_rw_perms = "0700"
+auth_unix_ro = "none"
+auth_unix_rw = "none"
+log_outputs = "3:file:{folder}/log/libvirtd.log"
+"""
+_QEMU = """\
+user = "root"
+group = "root"
+dynamic_ownership = 0
+remember_owner = 0
+cgroup_controllers = []
+namespaces = []
+security_driver = "none"
+stdio_handler = "file"
+"""
+
+
+def missing_tool() -> str | None:
+    """Name the first program that is not here, in the order in which one would install them."""
+    return next((tool for tool in TOOLS if shutil.which(tool) is None), None)
+
+
+def import_libvirt() -> Any:
+    """Give the module ``libvirt``, silent: its errors come as exceptions.
+
+    Raises
+    ------
+    ToolMissing
+        It is not installed.
+    """
+    try:
+        import libvirt
+    except ImportError as error:
+        raise ToolMissing(
+            "the Python package libvirt-python is not installed",
+            hint="install it with `pip install 'bareline[vm]'` (it compiles against libvirt-dev)",
+        ) from error
+    libvirt.registerErrorHandler(lambda _context, _error: None, None)
+    return libvirt
+
+
+class Hypervisor:
+    """The enclosed daemon; a context manager.
+
+    Parameters
+    ----------
+    folder
+        Private to this daemon; short, because a socket's path has at most 107 characters.
+    cache_folder
+        Where libvirt keeps what it found out about QEMU, which takes it a second.
+    bridge, address, mtu
+        The private bridge and the host's address on it.
+    own_network
+        Whether bridge and guests live in a network namespace of their own.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        cache_folder: Path,
+        *,
+        bridge: str,
+        address: str,
+        mtu: int,
+        own_network: bool = True,
+    ) -> None:
+        self.bridge = bridge
+        self.address = address
+        self._mtu = mtu
+        self._own_network = own_network
+        self._cache = cache_folder
+        self._popen: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes] | None = None
+        self._connection: Any = None
+        self.folder = folder
+
+    def __enter__(self) -> Hypervisor:
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    @property
+    def libvirt(self) -> Any:
+        """The module ``libvirt``."""
+        return import_libvirt()
+
+    @property
+    def connection(self) -> Any:
+        """The open connection (``libvirt.virConnect``)."""
+        assert self._connection is not None
+        return self._connection
+
+    @property
+    def pid(self) -> int:
+        """Process 1 of the enclosure, as the host counts."""
+        assert self._popen is not None
+        children = Path(f"/proc/{self._popen.pid}/task/{self._popen.pid}/children")
+        listed = children.read_text(encoding="ascii").split()
+        if not listed:
+            raise PlatformError("the enclosure of the guests has ended", hint=self.last_words())
+        return int(listed[0])
+
+    def inside(self, argv: Sequence[str]) -> list[str]:
+        """Give the command line that runs in the guests' network and ends with the enclosure."""
+        line = ["nsenter", f"--pid=/proc/{self.pid}/ns/pid"]
+        if self._own_network:
+            line.append(f"--net=/proc/{self.pid}/ns/net")
+        return [*line, "--", *argv]
+
+    def run_inside(self, argv: Sequence[str], *, timeout_s: float = 20.0) -> Finished:
+        """Run a housekeeping program in the guests' network."""
+        return run_process(self.inside(argv), env=local_environment(), timeout_s=timeout_s)
+
+    def last_words(self) -> str:
+        """Give what the enclosure printed last."""
+        with contextlib.suppress(OSError):
+            lines = (self.folder / "enclosure.log").read_text(errors="replace").split("\n")
+            said = [line for line in lines if line.strip()]
+            if said:
+                return f"it said: {said[-1]}"
+        return "see that libvirtd and QEMU are whole"
+
+    def _start(self) -> None:
+        for path in _LIBVIRT_FOLDERS:
+            if not Path(path).is_dir():
+                raise ToolMissing(
+                    f"libvirt is not whole: {path} is missing", hint=install_hint("libvirtd")
+                )
+        for name in ("etc", "lib", "log"):
+            (self.folder / name).mkdir()
+        known = self._cache / "vm" / "libvirt"
+        known.mkdir(parents=True, exist_ok=True)
+        (self.folder / "cache").symlink_to(known)
+        (self.folder / "etc" / "libvirtd.conf").write_text(_DAEMON.format(folder=self.folder))
+        (self.folder / "etc" / "qemu.conf").write_text(_QEMU)
+        script = resources.files("bareline.platforms.vm") / "guest" / "enclosure"
+        enclosure = self.folder / "enclosure"
+        enclosure.write_text(script.read_text(encoding="utf-8"), encoding="utf-8")
+        argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        argv += ["--net"] if self._own_network else []
+        argv += ["sh", str(enclosure), str(self.folder), "yes" if self._own_network else "no"]
+        argv += [self.bridge, self.address, str(self._mtu)]
+        self._log = (self.folder / "enclosure.log").open("wb")
+        self._popen = subprocess.Popen(
+            argv,
+            stdin=subprocess.PIPE,
+            stdout=self._log,
+            stderr=self._log,
+            env=local_environment(),
+            start_new_session=True,  # Ctrl-C is bareline's to handle
+        )
+        self._connect()
+
+    def _connect(self) -> None:
+        assert self._popen is not None
+        libvirt = import_libvirt()
+        socket = self.folder / "libvirt-sock"
+        deadline = time.monotonic() + _START_S
+        problem = "no socket"
+        while time.monotonic() < deadline:
+            if self._popen.poll() is not None:
+                break
+            if socket.exists():
+                try:
+                    self._connection = libvirt.open(f"qemu+unix:///system?socket={socket}")
+                    return
+                except libvirt.libvirtError as error:
+                    problem = str(error)
+            time.sleep(0.02)
+        else:
+            raise PlatformError(
+                f"libvirtd did not answer within {_START_S:.0f} s: {problem}",
+                hint=self.last_words(),
+            )
+        raise PlatformError("libvirtd could not be started", hint=self.last_words())
+
+    def stop(self) -> None:
+        """End the daemon and with it every guest; idempotent."""
+        if self._connection is not None:
+            with contextlib.suppress(Exception):
+                self._connection.close()
+            self._connection = None
+        popen, self._popen = self._popen, None
+        if popen is not None:
+            assert popen.stdin is not None
+            popen.stdin.close()
+            try:
+                popen.wait(5.0)
+            except subprocess.TimeoutExpired:
+                popen.kill()
+                popen.wait()
+        if self._log is not None:
+            self._log.close()

@@ -1,0 +1,306 @@
+"""The guest image that bareline builds out of the host's own package sources."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+
+from bareline.errors import PlatformError, ToolMissing
+from bareline.platforms.vm.kernel import unpack_kernel
+from bareline.platforms.vm.locks import file_lock
+from bareline.tools import install_hint
+
+#: What a guest needs to boot and to be reached, and what the probes run. Both MPI libraries are
+#: in, so that one image serves every platform.
+PACKAGES = (
+    "busybox-static kmod iproute2 procps openssh-server ethtool nfs-common "
+    "openmpi-bin libopenmpi3 mpich libmpich12 "
+    "nuttcp iperf3 hpcc fio "
+    "libopenblas0-pthread liblapack3 libscalapack-openmpi2.2 libfftw3-double3 "
+    "libgomp1 libgfortran5 numactl"
+).split()
+#: The kernel with all drivers: the smaller one for clouds knows no emulated NIC.
+_KERNELS = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
+#: Names that differ between distributions: the first that the host's sources know is taken.
+_ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
+    "libopenmpi3": ("libopenmpi3t64", "libopenmpi40"),
+    "libmpich12": ("libmpich12t64",),
+    "libscalapack-openmpi2.2": ("libscalapack-openmpi2.2t64", "libscalapack-openmpi2.1"),
+}
+_DISK_SIZE = "6G"
+_INODES = 131072
+_BUILD_TIMEOUT_S = 1800.0
+_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AutoImage:
+    """A built image: an ext4 disk without partitions, and what boots it.
+
+    Parameters
+    ----------
+    digest
+        Hash of the recipe that it was built by.
+    packages
+        Version of every package inside.
+    build_s
+        How long building took.
+    """
+
+    disk: Path
+    kernel: Path
+    modules: Path
+    busybox: Path
+    digest: str
+    packages: Mapping[str, str]
+    build_s: float
+
+    @property
+    def kernel_version(self) -> str:
+        """Release of the kernel inside."""
+        return self.modules.name
+
+
+def missing_tools() -> list[str]:
+    """List the programs that building an image needs and that are not here."""
+    return [tool for tool in _TOOLS if shutil.which(tool) is None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Recipe:
+    suite: str
+    sources: str
+    packages: tuple[str, ...]
+    pack: str
+
+    @property
+    def digest(self) -> str:
+        text = "\0".join(
+            (self.suite, self.sources, *self.packages, self.pack, _DISK_SIZE, str(_INODES))
+        )
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def image_folder(cache_folder: Path) -> Path:
+    """Give the folder of the built images."""
+    return cache_folder / "vm" / "images"
+
+
+def built_image(cache_folder: Path) -> AutoImage:
+    """Give the image for this host, built if the cache does not have it.
+
+    Raises
+    ------
+    ToolMissing
+        A program for building is not installed.
+    PlatformError
+        It cannot be built; the message holds mmdebstrap's last lines.
+    """
+    missing = missing_tools()
+    if missing:
+        raise ToolMissing(
+            f"building a guest image needs '{missing[0]}'",
+            where='image = "auto"',
+            hint=install_hint(missing[0]),
+        )
+    recipe = _recipe()
+    folder = image_folder(cache_folder) / recipe.digest
+    with file_lock(folder.with_suffix(".lock")):
+        if not (folder / "image.json").exists():
+            _build(recipe, folder)
+    return _load(folder, recipe.digest)
+
+
+def _load(folder: Path, digest: str) -> AutoImage:
+    described = json.loads((folder / "image.json").read_text(encoding="utf-8"))
+    modules = next((folder / "modules").iterdir())
+    return AutoImage(
+        disk=folder / "disk.raw",
+        kernel=folder / "vmlinux",
+        modules=modules,
+        busybox=folder / "busybox",
+        digest=digest,
+        packages=described["packages"],
+        build_s=described["build_s"],
+    )
+
+
+# Recipe ----------------------------------------------------------------------------------------
+
+
+@cache
+def _recipe() -> _Recipe:
+    release = _os_release()
+    kernel = _KERNELS.get(release.get("ID", ""))
+    suite = release.get("VERSION_CODENAME", "")
+    if kernel is None or not suite:
+        raise PlatformError(
+            "guest images can be built on Debian and Ubuntu only",
+            where='image = "auto"',
+            hint="give the path of a cloud image as `image = { path = ... }`",
+        )
+    sources = _sources(suite)
+    pack = resources.files("bareline.platforms.vm") / "guest" / "pack"
+    return _Recipe(suite, sources, (kernel, *PACKAGES), pack.read_text(encoding="utf-8"))
+
+
+def _os_release() -> dict[str, str]:
+    values = {}
+    for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines():
+        key, equals, value = line.partition("=")
+        if equals:
+            values[key] = value.strip('"')
+    return values
+
+
+def _sources(suite: str) -> str:
+    """Give the host's own package sources of its distribution, one line each.
+
+    The guest must run what the host runs: the same MPI, the same libraries.
+    """
+    columns = "$(CREATED_BY)|$(CODENAME)|$(TRUSTED)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    listed = _ask(["apt-get", "indextargets", "--format", columns])
+    lines = set()
+    for line in listed.splitlines():
+        created_by, codename, _, source = line.split("|", 3)
+        if created_by == "Packages" and codename.partition("-")[0] == suite:
+            lines.add(source)
+    if not lines:
+        raise PlatformError(
+            f"the package sources of this host list nothing for '{suite}'",
+            where='image = "auto"',
+            hint="run `apt-get update` and see that it succeeds",
+        )
+    return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _known_names(packages: Iterable[str]) -> list[str]:
+    """Give the names under which the host's sources have the packages."""
+    wanted = [name for package in packages for name in (package, *_ALTERNATIVES.get(package, ()))]
+    shown = _ask(["apt-cache", "show", "--no-all-versions", *wanted], check=False)
+    known = {line[9:] for line in shown.splitlines() if line.startswith("Package: ")}
+    found = []
+    for package in packages:
+        names = [name for name in (package, *_ALTERNATIVES.get(package, ())) if name in known]
+        if not names:
+            raise PlatformError(
+                f"the package sources of this host have no '{package}'",
+                where='image = "auto"',
+                hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
+            )
+        found.append(names[0])
+    return found
+
+
+def _ask(argv: list[str], *, check: bool = True) -> str:
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+    )
+    if check and done.returncode:
+        raise PlatformError(f"`{' '.join(argv[:2])}` failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _proxy_options() -> list[str]:
+    """Give the host's settings of how packages are fetched, for apt inside the new root."""
+    options = []
+    for line in _ask(["apt-config", "dump", "Acquire"]).splitlines():
+        if "::Proxy" in line and not line.rstrip().endswith('"";'):
+            options.append(f"--aptopt={line.rstrip(';')}")
+    return options
+
+
+# Building ----------------------------------------------------------------------------------------
+
+
+def _build(recipe: _Recipe, folder: Path) -> None:
+    """Build into a temporary folder and move it into place whole."""
+    started = time.monotonic()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # mmdebstrap without root works as another user, who cannot reach a private cache folder.
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="bareline-image-") as name:
+        out = Path(name)
+        out.chmod(0o777)
+        pack = out / "pack"
+        pack.write_text(recipe.pack, encoding="utf-8")
+        pack.chmod(0o755)
+        _bootstrap(recipe, out, folder.with_suffix(".log"))
+        packages = dict(
+            line.split(" ", 1)
+            for line in (out / "packages").read_text(encoding="utf-8").splitlines()
+        )
+        building = folder.with_suffix(".new")
+        shutil.rmtree(building, ignore_errors=True)
+        building.mkdir()
+        (building / "vmlinux").write_bytes(unpack_kernel((out / "vmlinuz").read_bytes()))
+        shutil.copytree(out / "modules", building / "modules")
+        shutil.copy(out / "busybox", building / "busybox")
+        # cp keeps the disk's holes; the standard library does not.
+        subprocess.run(
+            ["cp", "--sparse=always", str(out / "disk.raw"), str(building / "disk.raw")],
+            check=True,
+        )
+    described = {
+        "packages": packages,
+        "build_s": round(time.monotonic() - started, 1),
+        "suite": recipe.suite,
+    }
+    (building / "image.json").write_text(json.dumps(described, indent=1), encoding="utf-8")
+    shutil.rmtree(folder, ignore_errors=True)
+    building.rename(folder)
+
+
+def _bootstrap(recipe: _Recipe, out: Path, log: Path) -> None:
+    sources = out / "sources.list"
+    sources.write_text(recipe.sources, encoding="utf-8")
+    argv = ["mmdebstrap", "--variant=minbase", "--format=null"]
+    argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
+    argv += [f"--include={','.join(_known_names(recipe.packages))}", *_proxy_options()]
+    for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
+        argv.append(f"--dpkgopt=path-exclude={path}")
+    argv.append(f'--customize-hook={out}/pack "$1" {out} {_DISK_SIZE} {_INODES}')
+    argv += [recipe.suite, "-", str(sources)]
+    # The guest boots with an initramfs of our own: the kernel's package need not make one.
+    environment = {**os.environ, "LC_ALL": "C", "INITRD": "No"}
+    try:
+        done = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_BUILD_TIMEOUT_S,
+            env=environment,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise PlatformError(
+            f"building the guest image took more than {_BUILD_TIMEOUT_S:.0f} s",
+            where='image = "auto"',
+            hint="see that this host reaches its package sources",
+        ) from error
+    log.write_text(done.stdout + done.stderr, encoding="utf-8")
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
+        raise PlatformError(
+            f"mmdebstrap failed: {' / '.join(said[-3:]) or f'exit code {done.returncode}'}",
+            where=str(log),
+            hint=_bootstrap_hint(done.stderr),
+        )
+
+
+def _bootstrap_hint(said: str) -> str:
+    if "subuid" in said or "newuidmap" in said or "unshare" in said:
+        return (
+            "without root it needs user namespaces and `newuidmap` (package uidmap); or run as root"
+        )
+    return "see that this host reaches its package sources: `apt-get update`"

@@ -1,0 +1,139 @@
+"""A guest's kernel: unpacked, and its modules in the order in which they load."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import subprocess
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from bareline.errors import PlatformError
+
+_ELF = b"\x7fELF"
+
+
+def _first_stream_xz(data: bytes) -> bytes:
+    return lzma.LZMADecompressor().decompress(data)
+
+
+def _first_stream_gzip(data: bytes) -> bytes:
+    return zlib.decompressobj(wbits=31).decompress(data)
+
+
+def _first_stream_bzip2(data: bytes) -> bytes:
+    return bz2.BZ2Decompressor().decompress(data)
+
+
+def _by_program(program: str) -> Callable[[bytes], bytes]:
+    def unpack(data: bytes) -> bytes:
+        # The kernel is followed by other code, at which the program rightly complains.
+        done = subprocess.run([program, "-dc"], input=data, capture_output=True, check=False)
+        return done.stdout
+
+    return unpack
+
+
+_PACKINGS: tuple[tuple[bytes, Callable[[bytes], bytes]], ...] = (
+    (b"\xfd7zXZ\x00", _first_stream_xz),
+    (b"\x28\xb5\x2f\xfd", _by_program("zstd")),
+    (b"\x1f\x8b\x08", _first_stream_gzip),
+    (b"BZh", _first_stream_bzip2),
+    (b"\x02\x21\x4c\x18", _by_program("lz4")),
+)
+
+
+def unpack_kernel(packed: bytes) -> bytes:
+    """Take the ELF kernel out of a ``bzImage``.
+
+    An emulated processor spends seconds on unpacking; QEMU can start the ELF file directly.
+
+    Raises
+    ------
+    PlatformError
+        No packing that we know holds a kernel.
+    """
+    if packed.startswith(_ELF):
+        return packed
+    for magic, unpack in _PACKINGS:
+        for start in _places(packed, magic):
+            try:
+                unpacked = unpack(packed[start:])
+            except (lzma.LZMAError, zlib.error, OSError, ValueError):
+                continue
+            if unpacked.startswith(_ELF):
+                return unpacked
+    raise PlatformError(
+        "the guest's kernel cannot be unpacked", hint="install `xz-utils`, `zstd` and `lz4`"
+    )
+
+
+def _places(data: bytes, magic: bytes) -> Iterator[int]:
+    start = data.find(magic)
+    while start >= 0:
+        yield start
+        start = data.find(magic, start + 1)
+
+
+def module_name(path: str) -> str:
+    """Give a module's name from its file: ``kernel/net/8139too.ko.xz`` is ``8139too``."""
+    return path.rpartition("/")[2].partition(".ko")[0].replace("-", "_")
+
+
+def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
+    """List the files of modules and all they depend on, in the order in which they load.
+
+    Parameters
+    ----------
+    folder
+        ``lib/modules/VERSION``. Modules built into the kernel need no file and are left out.
+
+    Raises
+    ------
+    PlatformError
+        The kernel does not have a wanted module.
+    """
+    needs: dict[str, list[str]] = {}
+    files: dict[str, Path] = {}
+    for line in (folder / "modules.dep").read_text(encoding="ascii").splitlines():
+        path, _, dependencies = line.partition(":")
+        files[module_name(path)] = folder / path
+        needs[module_name(path)] = [module_name(other) for other in dependencies.split()]
+    inside = (folder / "modules.builtin").read_text(encoding="ascii").splitlines()
+    builtin = {module_name(path) for path in inside}
+    order: list[Path] = []
+
+    def visit(name: str) -> None:
+        if name in builtin:
+            return
+        if name not in files:
+            raise PlatformError(
+                f"the guest's kernel {folder.name} has no module '{name}'",
+                hint="choose another NIC model or disk bus",
+            )
+        if files[name] in order:
+            return
+        # modules.dep names the nearest dependency first; the farthest must load first.
+        for other in reversed(needs[name]):
+            visit(other)
+        if files[name] not in order:
+            order.append(files[name])
+
+    for name in wanted:
+        visit(name.replace("-", "_"))
+    return order
+
+
+def read_module(path: Path) -> bytes:
+    """Give a module as the kernel takes it, unpacked."""
+    data = path.read_bytes()
+    match path.suffix:
+        case ".xz":
+            return lzma.decompress(data)
+        case ".gz":
+            return gzip.decompress(data)
+        case ".zst":
+            return _by_program("zstd")(data)
+    return data

@@ -1,0 +1,305 @@
+"""The platform type ``vm``: what is needed here, and how guests come and go."""
+
+from __future__ import annotations
+
+import os
+import platform as python_platform
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+from bareline.build import ensure_native
+from bareline.cache import cache_folder
+from bareline.errors import PlatformError, ToolMissing
+from bareline.model import Layout, Scalar
+from bareline.platforms.base import (
+    Allocation,
+    Availability,
+    Context,
+    Options,
+    Platform,
+    PlatformSpec,
+)
+from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.platforms.vm import remains
+from bareline.platforms.vm.accel import choose_accelerator, known_verdict
+from bareline.platforms.vm.access import Access, make_keys
+from bareline.platforms.vm.allocation import GuestsAllocation, TenantsAllocation
+from bareline.platforms.vm.domain import Boot, Places, domain_xml, pool_xml
+from bareline.platforms.vm.fleet import Fleet, Medium
+from bareline.platforms.vm.guest import Guest, host_address, make_guests
+from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
+from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
+from bareline.platforms.vm.medium import AutoMedium, CloudMedium
+from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.machine import Image
+from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
+from bareline.platforms.vm.preflight import check_host
+from bareline.platforms.vm.tuning import tune_host
+from bareline.tools import install_hint
+
+#: Name of the private bridge, in a network of its own.
+BRIDGE = "bareline0"
+
+
+def vcpus_of(options: VmOptions) -> int:
+    """Give the virtual processors of each guest: as asked, or the host's cores shared out."""
+    if options.cpu.count is not None:
+        return options.cpu.count
+    return max(1, len(os.sched_getaffinity(0)) // options.guest_total)
+
+
+class VmAllocation(TenantsAllocation):
+    """The guests of a platform, with what is known about all of them."""
+
+    def __init__(self, fleet: Fleet, told: list[str], about: Mapping[str, Scalar], **named: Any):
+        super().__init__(fleet=fleet, **named)
+        self._told = told
+        self._about = dict(about)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the guests and how they were made."""
+        boot_s = self._fleet.boot_s
+        return {
+            **super().facts(),
+            **self._about,
+            "vm.boot_s": max(boot_s.values()),
+            **{f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())},
+            "mpi.flavour": self.mpi.flavour,
+            "mpi.version": self.mpi.version,
+        }
+
+    def suspend(self) -> None:
+        """Pause every guest."""
+        self._fleet.pause()
+
+    def resume(self) -> None:
+        """Let every guest go on."""
+        self._fleet.resume()
+
+    def events(self) -> tuple[str, ...]:
+        """Tell what happened to guests since the last call."""
+        told, self._told[:] = tuple(self._told), []
+        return told
+
+
+class VmPlatform(Platform):
+    """Virtual machines on this host."""
+
+    type: ClassVar[str] = "vm"
+    summary: ClassVar[str] = "virtual machines on this host, made by bareline (libvirt, QEMU)"
+    options: ClassVar[type[Options]] = VmOptions
+
+    def __init__(self, spec: PlatformSpec, context: Context) -> None:
+        super().__init__(spec, context)
+        assert isinstance(spec.options, VmOptions)
+        self._options = spec.options
+
+    @classmethod
+    def available(cls, spec: PlatformSpec) -> Availability:
+        """Say whether guests with these options can be started here, and if not why."""
+        assert isinstance(spec.options, VmOptions)
+        try:
+            _check_tools(spec.options)
+            check_host(spec.options, vcpus_of(spec.options))
+        except PlatformError as error:
+            where = f"{error.where}: " if error.where else ""
+            return Availability(False, f"{where}{error.what}", error.hint or "")
+        verdict = known_verdict(cache_folder())
+        if verdict is not None and not verdict.works and spec.options.acceleration == "auto":
+            return Availability(True, f"processors are emulated: {verdict.reason}")
+        return Availability(True)
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        """Remove what a killed bareline left behind; say what."""
+        return remains.clean(cache_folder())
+
+    @classmethod
+    def definition(cls, spec: PlatformSpec) -> str:
+        """Give the libvirt definition of the platform's first guest, as it would be here."""
+        options = spec.options
+        assert isinstance(options, VmOptions)
+        guest = make_guests(options, options.guests)[0]
+        verdict = known_verdict(cache_folder())
+        kvm = options.acceleration == "kvm" or (
+            options.acceleration == "auto" and verdict is not None and verdict.works
+        )
+        direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line="console=ttyS0")
+        places = Places(
+            name=f"bareline-{guest.name}",
+            uuid=guest.uuid,
+            index=guest.index,
+            vcpus=vcpus_of(options),
+            accelerator="kvm" if kvm else "tcg",
+            disk="/GUEST/disk.qcow2",
+            console="/GUEST/console",
+            mac=guest.mac,
+            management_mac=guest.management_mac,
+            bridge=BRIDGE,
+            boot=direct if options.image == "auto" else None,
+            seed=None if options.image == "auto" else "/GUEST/seed.iso",
+            host_cpus=tuple(sorted(os.sched_getaffinity(0))),
+        )
+        return domain_xml(options, places)
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Start the guests that the layout needs, and end them on every exit.
+
+        Raises
+        ------
+        PlatformError
+            Something is missing here, or a guest did not come up.
+        """
+        with ExitStack() as stack:
+            try:
+                _check_tools(self._options)
+                check_host(self._options, vcpus_of(self._options))
+                remains.clean(self.context.cache)
+                allocation = self._bring_up(max(1, layout.nodes), stack)
+            except PlatformError as error:
+                error.where = f"{self.spec.name}, {error.where}" if error.where else self.spec.name
+                raise
+            yield allocation
+
+    def _bring_up(self, nodes: int, stack: ExitStack) -> VmAllocation:
+        options, cache = self._options, self.context.cache
+        if nodes > options.guests:
+            raise PlatformError(f"{nodes} nodes are more than its {options.guests} guests")
+        image = built_image(cache) if options.image == "auto" else None
+        accelerator = choose_accelerator(options.acceleration, cache, image)
+        guests = make_guests(options, nodes)
+        enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
+        disks = self.context.scratch / "guests"
+        disks.mkdir(parents=True, exist_ok=True)
+        outside = options.nic.outside
+        bridge = f"bl{enclosure.name[-8:]}" if outside else BRIDGE
+        holder = stack.enter_context(
+            remains.claimed(cache, (enclosure, disks), bridge=bridge if outside else None)
+        )
+        hypervisor = stack.enter_context(
+            Hypervisor(
+                enclosure,
+                cache,
+                bridge=bridge,
+                address=host_address(options.nic),
+                mtu=1500 if outside else options.nic.mtu,
+                own_network=not outside,
+            )
+        )
+        told: list[str] = []
+        about = tune_host(options.host_tuning, hypervisor, holder)
+        if options.nic.attach == "vf" and options.nic.device:
+            hypervisor.connection.networkCreateXML(pool_xml(options.nic.device))
+        keys = make_keys(enclosure / "keys")
+        access = Access(
+            hypervisor,
+            enclosure / "ssh",
+            keys,
+            {guest.name: guest.management_address for guest in guests},
+        )
+        medium: Medium
+        if image is not None:
+            medium = AutoMedium(image, options, guests, keys)
+        else:
+            assert isinstance(options.image, Image)
+            medium = CloudMedium(options.image, options, guests, keys)
+        fleet = Fleet(
+            options,
+            guests,
+            hypervisor,
+            access,
+            medium,
+            accelerator=accelerator,
+            vcpus=vcpus_of(options),
+            folder=disks,
+            tell=told.append,
+        )
+        fleet.start()
+        about |= self._describe(fleet, image)
+        return self._allocation(fleet, access, image, told, about)
+
+    def _describe(self, fleet: Fleet, image: AutoImage | None) -> dict[str, Scalar]:
+        options = self._options
+        return {
+            "vm.accelerator": fleet.accelerator,
+            "vm.guests": len(fleet.guests),
+            "vm.vcpus": fleet.vcpus,
+            "vm.memory_bytes": options.memory.size_bytes,
+            "vm.nic": options.nic.title,
+            "vm.mtu_bytes": options.nic.mtu,
+            "vm.image": image.digest if image else str(getattr(options.image, "path", "")),
+            **({"vm.image_build_s": image.build_s} if image else {}),
+        }
+
+    def _allocation(
+        self,
+        fleet: Fleet,
+        access: Access,
+        image: AutoImage | None,
+        told: list[str],
+        about: Mapping[str, Scalar],
+    ) -> VmAllocation:
+        try:
+            host: MpiInstallation | None = find_mpi(self._options.mpi)
+        except ToolMissing:
+            host = None  # What needs no MPI can still be measured.
+        first = fleet.guests[0].name
+        inside = guest_mpi(host, partial(access.run, first), image)
+        common = {
+            "options": self._options,
+            "fleet": fleet,
+            "access": access,
+            "mpi": inside,
+            "native": partial(ensure_native, host, self.context.cache),
+            "caveats": _caveats(fleet) + mpi_caveats(host, inside),
+        }
+        tenants: dict[int, list[Guest]] = {}
+        for guest in fleet.guests:
+            tenants.setdefault(guest.tenant, []).append(guest)
+        neighbours = [
+            GuestsAllocation(guests=guests, **common)
+            for tenant, guests in tenants.items()
+            if tenant > 0
+        ]
+        return VmAllocation(
+            told=told, about=about, guests=tenants[0], neighbours=neighbours, **common
+        )
+
+
+def _caveats(fleet: Fleet) -> tuple[str, ...]:
+    found = []
+    if fleet.accelerator == "tcg":
+        found.append("emulated-cpu")
+    if len(fleet.guests) > 1:
+        found.append("shared-host")
+    if fleet.vcpus * len(fleet.guests) > len(os.sched_getaffinity(0)):
+        found.append("oversubscribed")
+    return tuple(found)
+
+
+def _check_tools(options: VmOptions) -> None:
+    """See that everything is installed that starting guests takes.
+
+    Raises
+    ------
+    PlatformError
+        With the first thing that is missing and how to get it.
+    """
+    if python_platform.machine() != "x86_64":
+        raise PlatformError("virtual machines are made on x86_64 hosts only")
+    if os.geteuid() != 0:
+        raise PlatformError(
+            "virtual machines need root: bridges and namespaces are made",
+            hint="run bareline with sudo",
+        )
+    missing = missing_tool()
+    if missing is None and options.image == "auto":
+        missing = next(iter(missing_tools()), None)
+    if missing is not None:
+        raise ToolMissing(f"'{missing}' is not installed", hint=install_hint(missing))
+    import_libvirt()

@@ -1,0 +1,131 @@
+"""What a killed bareline leaves behind, and how it is found: a small file for each platform in use.
+
+Guests themselves never remain: their enclosure ends with bareline (see `hypervisor`). What remains
+is a folder, and, where the host's own network is used, a bridge and settings.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a platform in use has put on this machine.
+
+    Parameters
+    ----------
+    pid, started
+        The process that uses it, and when that one was started, in ticks since boot; a later
+        process may get the same number.
+    folders
+        The enclosure's folder and that of the guests' disks.
+    bridge
+        A bridge in the host's own network, if any.
+    settings
+        Settings of the host that were changed, with their former values.
+    """
+
+    pid: int
+    started: int
+    folders: Sequence[str]
+    bridge: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def start_ticks(pid: int) -> int:
+    """Give when a process was started, in ticks since boot; 0 when it does not exist."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    return int(text.rpartition(")")[2].split()[19])
+
+
+def claims_folder(cache_folder: Path) -> Path:
+    """Give the folder of the claims."""
+    return cache_folder / "vm" / "claims"
+
+
+class Holder:
+    """A claim that is kept while a platform is in use, and may grow meanwhile."""
+
+    def __init__(self, path: Path, claim: Claim) -> None:
+        self._path = path
+        self._claim = claim
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._write()
+
+    def _write(self) -> None:
+        new = self._path.with_suffix(".new")
+        new.write_text(json.dumps(asdict(self._claim)), encoding="utf-8")
+        new.rename(self._path)
+
+    def add_setting(self, name: str, former: str) -> None:
+        """Note the former value of a host setting, before it is changed."""
+        self._claim = replace(self._claim, settings={**self._claim.settings, name: former})
+        self._write()
+
+    def release(self) -> None:
+        """Undo the claim; idempotent."""
+        release(self._claim)
+        self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def claimed(
+    cache_folder: Path, folders: Sequence[Path], *, bridge: str | None = None
+) -> Iterator[Holder]:
+    """Keep a claim while a platform is in use; the first folder's name is the claim's."""
+    claim = Claim(
+        pid=os.getpid(),
+        started=start_ticks(os.getpid()),
+        folders=tuple(str(folder) for folder in folders),
+        bridge=bridge,
+    )
+    holder = Holder(claims_folder(cache_folder) / f"{folders[0].name}.json", claim)
+    try:
+        yield holder
+    finally:
+        holder.release()
+
+
+def clean(cache_folder: Path) -> list[str]:
+    """Remove what platforms of dead processes left; say what, a line each."""
+    removed = []
+    for path in sorted(claims_folder(cache_folder).glob("*.json")):
+        try:
+            claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            continue
+        if start_ticks(claim.pid) == claim.started:
+            continue
+        removed += [f"virtual machines of process {claim.pid}: {what}" for what in release(claim)]
+        path.unlink(missing_ok=True)
+    return removed
+
+
+def release(claim: Claim) -> list[str]:
+    """Undo a claim; say what there was to undo."""
+    undone = []
+    for name, value in claim.settings.items():
+        setting = Path("/proc/sys", *name.split("."))
+        with contextlib.suppress(OSError):
+            setting.write_text(value, encoding="ascii")
+            undone.append(f"setting {name} is {value} again")
+    if claim.bridge and Path("/sys/class/net", claim.bridge).exists():
+        subprocess.run(["ip", "link", "delete", claim.bridge], capture_output=True, check=False)
+        undone.append(f"bridge {claim.bridge} removed")
+    for folder in claim.folders:
+        if Path(folder).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            undone.append(f"folder {folder} removed")
+    return undone
