@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import platform as host
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -195,6 +196,12 @@ def test_kernel_options_keep_what_matters_and_nothing_private() -> None:
 @pytest.mark.parametrize("name", CAPTURES)
 def test_every_fact_has_a_label(name: str) -> None:
     assert parse_node(capture(name)).keys() <= FACT_KEYS.keys()
+
+
+def test_the_reference_lists_every_fact() -> None:
+    page = Path(__file__).parent.parent / "docs" / "reference" / "facts.md"
+    listed = re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", page.read_text(encoding="utf-8"), re.M)
+    assert listed == [(fact.key, fact.label) for fact in FACT_KEYS.values()]
 
 
 # Parts -------------------------------------------------------------------------------------------
@@ -533,6 +540,27 @@ def test_a_node_with_another_network() -> None:
     # The loopback of a new namespace is down and carries no address.
     assert "net.mtu" in str(facts["node[1].missing"])
     assert "node[1].cpu.model" not in facts
+
+
+@pytest.mark.netns
+def test_device_of_a_namespace_is_not_mixed_up_with_the_host_s() -> None:
+    """A link called like this machine's own device, seen through this machine's /sys."""
+    names = [path.name for path in Path("/sys/class/net").iterdir() if path.name != "lo"]
+    name = names[0] if names else "eth0"
+    links = (
+        f"ip link add {name} mtu 4321 type veth peer name peer0 && ip link set {name} up && "
+        f"ip addr add 10.99.0.1/24 dev {name} && "
+        f"tc qdisc add dev {name} root tbf rate 1gbit burst 128k latency 10ms && "
+        'exec "$@"'
+    )
+    unshare = ["unshare", *([] if os.geteuid() == 0 else ["--map-root-user"]), "--net"]
+    inside = [*unshare, "sh", "-c", links, "sh"]
+    if subprocess.run([*inside, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no permission for network namespaces")
+    facts = gather(Here(inside, address="10.99.0.1"))
+    expect(facts, net__device=name, net__driver="veth", net__kind="virtual link", net__mtu=4321)
+    expect(facts, net__shaped_bps=1e9, net__qdisc="tbf")
+    assert not {"net.speed_bps", "net.pci_id"} & facts.keys()
 
 
 def test_a_node_that_does_not_answer() -> None:
