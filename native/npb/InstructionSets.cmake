@@ -37,7 +37,7 @@ function(npb_target target set)
     target_include_directories(${target} PUBLIC "${modules}")
     target_link_libraries(${target} PUBLIC bareline_flags MPI::MPI_Fortran MPI::MPI_C)
     target_compile_options(${target} PRIVATE
-        $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-std=f2018 -fimplicit-none>
+        $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-std=f2018 -fopenmp-simd>
         ${NPB_FLAGS_${set}})
 endfunction()
 
