@@ -92,6 +92,5 @@ def merge_nodes(nodes: Sequence[Facts]) -> Facts:
         put(merged, f"node[{index}].missing", ", ".join(lacking))
         differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in lacking)
     merged["node.count"] = len(nodes)
-    if len(nodes) > 1:
-        merged["node.heterogeneous"] = differing
+    merged["node.heterogeneous"] = differing
     return merged

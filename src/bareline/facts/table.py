@@ -46,8 +46,14 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Tell whether the row is a difference of the platforms that may explain a result."""
-        return not self.equal and self.fact.kind is Kind.CHARACTERISTIC
+        """Tell whether the row is a difference of the platforms that may explain a result.
+
+        A detail that only one platform tells is none: often just the permission is missing.
+        """
+        if self.equal or self.fact.kind is not Kind.CHARACTERISTIC:
+            return False
+        told = {self.texts[name] for name, value in self.values.items() if value is not None}
+        return len(told) > 1 or not self.fact.detail
 
 
 def table(platforms: Mapping[str, PlatformFacts]) -> list[Row]:
