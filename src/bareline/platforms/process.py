@@ -214,17 +214,22 @@ def _drain(descriptor: int, buffer: bytearray) -> bool:
 def kill_marked(token: str) -> int:
     """Kill every process on this machine that carries a trial's mark; give their number.
 
+    Returns when they are gone, so that nothing of them runs into the next trial.
+
     Parameters
     ----------
     token
         Value of the variable `TRIAL_VARIABLE`, or its beginning when it ends in ``-``.
     """
-    killed = 0
-    for pid in marked_processes(token):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-            killed += 1
-    return killed
+    killed: set[int] = set()
+    deadline = time.monotonic() + _GRACE_S
+    while (marked := marked_processes(token)) and time.monotonic() < deadline:
+        for pid in marked:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        time.sleep(0.002)
+    return len(killed)
 
 
 def marked_processes(token: str) -> list[int]:

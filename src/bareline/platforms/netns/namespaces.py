@@ -133,23 +133,30 @@ def find_privilege() -> Privilege:
 @cache
 def _try_privileges() -> Privilege:
     order = [Privilege.ROOT] if os.geteuid() == 0 else []
-    said = ""
+    reasons = []
     for privilege in (*order, Privilege.USER_NAMESPACE):
-        done = subprocess.run(
-            _unshare(privilege, ["sh", "-c", "mount -t tmpfs shm /dev/shm && ip link set lo up"]),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            env=_environment(),
-            check=False,
-        )
-        if done.returncode == 0:
+        reason = obstacle(privilege)
+        if not reason:
             return privilege
-        said = said or (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        reasons.append(reason)
     raise PlatformError(
-        f"network namespaces cannot be made here: {said}",
-        hint=_privilege_hint(),
+        f"network namespaces cannot be made here: {reasons[0]}", hint=_privilege_hint()
     )
+
+
+def obstacle(privilege: Privilege) -> str:
+    """Make namespaces and say what went wrong; empty when nothing did."""
+    done = subprocess.run(
+        _unshare(privilege, ["sh", "-c", "mount -t tmpfs shm /dev/shm && ip link set lo up"]),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=_environment(),
+        check=False,
+    )
+    if done.returncode == 0:
+        return ""
+    return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
 
 
 def _privilege_hint() -> str:

@@ -1,0 +1,59 @@
+/* A tiny MPI program for the tests of platforms.
+
+   rank_program [sleep|signal|exit]: every rank prints one JSON line with where and how it runs;
+   then rank 0 and the last rank exchange messages, and a rank sleeps, dies or fails as told. */
+
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MESSAGE_BYTES 65536
+#define MESSAGES 64
+
+static char message[MESSAGE_BYTES];
+
+static void exchange(int rank, int last)
+{
+    for (int i = 0; i < MESSAGES; i++) {
+        if (rank == 0) {
+            MPI_Send(message, MESSAGE_BYTES, MPI_BYTE, last, 0, MPI_COMM_WORLD);
+            MPI_Recv(message, 1, MPI_BYTE, last, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else if (rank == last) {
+            MPI_Recv(message, MESSAGE_BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(message, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size;
+    char host[256], folder[4096];
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const char *action = argc > 1 ? argv[1] : "";
+    const char *value = getenv("SAID");
+    cpu_set_t cores;
+    sched_getaffinity(0, sizeof cores, &cores);
+    gethostname(host, sizeof host);
+    if (!getcwd(folder, sizeof folder))
+        folder[0] = '\0';
+    printf("{\"rank\": %d, \"size\": %d, \"host\": \"%s\", \"said\": \"%s\", \"cores\": %d, "
+           "\"folder\": \"%s\"}\n",
+        rank, size, host, value ? value : "", CPU_COUNT(&cores), folder);
+    fflush(stdout);
+    if (size > 1)
+        exchange(rank, size - 1);
+    if (!strcmp(action, "sleep"))
+        sleep(600);
+    if (!strcmp(action, "signal") && rank == size - 1)
+        raise(SIGSEGV);
+    MPI_Finalize();
+    return !strcmp(action, "exit") ? 7 : 0;
+}
