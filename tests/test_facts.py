@@ -524,6 +524,20 @@ def test_this_machine() -> None:
     assert "node.incomplete" not in facts
 
 
+@pytest.mark.parametrize("address", ["localhost", "::1", "127.0.0.1"])
+def test_device_by_name_and_by_address(address: str) -> None:
+    if address == "::1" and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("no IPv6")
+    assert gather(Here([], address=address))["net.device"] == "lo"
+
+
+@pytest.mark.parametrize("address", ["-x", "no such host", "$(id)", "beef"])
+def test_strange_addresses_are_only_not_found(address: str) -> None:
+    facts = gather(Here([], address=address))
+    assert facts.get("net.chosen_by", "default route") == "default route"
+    assert facts["cpu.logical"] == os.sysconf("SC_NPROCESSORS_ONLN")
+
+
 def test_steal_of_this_machine() -> None:
     allocation = Here([])
     before, after = read_steal(allocation), read_steal(allocation)
@@ -581,7 +595,7 @@ def test_busybox_is_enough(tmp_path: Path) -> None:
     for applet in _APPLETS:
         (tmp_path / applet).symlink_to(busybox)
     done = subprocess.run(
-        [str(tmp_path / "sh"), "-s", "localhost", "/tmp"],
+        [str(tmp_path / "sh"), "-s", "--", "localhost", "/tmp"],
         input=script(),
         env={"PATH": str(tmp_path)},
         capture_output=True,

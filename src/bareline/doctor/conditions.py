@@ -14,7 +14,7 @@ _FREE_LIMIT = 0.1
 
 def conditions() -> Iterable[Check]:
     """Read this machine's facts and judge them as a place to measure."""
-    done = ask(["sh", "-s", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
+    done = ask(["sh", "-s", "--", "127.0.0.1", "/tmp"], stdin=script(), timeout_s=10.0)
     yield from judge(parse_node(done.stdout))
 
 

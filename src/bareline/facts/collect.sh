@@ -1,6 +1,6 @@
 # Prints what a node is, as raw sections for the parsers of this folder.
 #
-# usage: sh -s ADDRESS FOLDER <collect.sh
+# usage: sh -s -- ADDRESS FOLDER <collect.sh
 #   ADDRESS  under which the other nodes reach this one: the device that carries it is described
 #   FOLDER   in which trials work: its file system is described
 #
@@ -109,10 +109,13 @@ system() {
 find_device() {
     address=$1
     case $address in
-    *[!0-9a-fA-F:.]*)
-        have getent && address=$(limited getent ahostsv4 "$address" | head -n 1 | cut -d ' ' -f 1)
-        ;;
+    *[!0-9a-fA-F:.]*) named=yes ;;
+    *[:.]*) named= ;;
+    *) named=yes ;;
     esac
+    if [ "$named" ] && have getent; then
+        address=$(limited getent ahostsv4 "$address" | head -n 1 | cut -d ' ' -f 1)
+    fi
     device=
     chosen=
     if have ip && [ -n "$address" ]; then
@@ -180,7 +183,7 @@ storage() {
     done
     section folder
     (cd "$folder" 2>/dev/null && pwd -P)
-    output df df -PTk "$folder"
+    output df df -PTk -- "$folder"
     section mountinfo
     cat /proc/self/mountinfo
     section blocks

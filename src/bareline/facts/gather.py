@@ -47,7 +47,7 @@ def gather(allocation: Nodes) -> Facts:
     folder = allocation.work_folder()
     nodes = []
     for index, node in enumerate(allocation.nodes):
-        done = allocation.on_node(index, ["sh", "-s", node.address, folder], stdin=script())
+        done = allocation.on_node(index, ["sh", "-s", "--", node.address, folder], stdin=script())
         facts = parse_node(done.stdout)
         if not facts:
             said = done.stderr.strip().splitlines()
