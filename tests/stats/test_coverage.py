@@ -4,13 +4,14 @@ Bounds are in Monte-Carlo standard errors, and each is checked to be tighter tha
 interval that is wrong by one order statistic.
 """
 
+import math
 import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bareline.stats import null_distribution, paired_ratio, unpaired_ratio
+from bareline.stats import paired_ratio, unpaired_ratio
 from bareline.stats.coverage import (
     DISTRIBUTIONS,
     block_drift_coverage,
@@ -35,32 +36,46 @@ def rng():
     return np.random.default_rng(20_151_115)
 
 
-def check(share, null):
-    rank = null.interval_rank(0.95)
+def check(share, levels):
+    """Check a coverage against its level, between those of one order statistic more and less."""
+    wider, exact, narrower = levels
     tolerance = ERRORS * share.standard_error
-    assert share.value == pytest.approx(null.level(rank), abs=tolerance)
-    for wrong in (rank - 1, rank + 1):
-        wrong_level = null.level(wrong) if wrong else 1.0
-        assert abs(wrong_level - null.level(rank)) > tolerance
+    assert share.value == pytest.approx(exact, abs=tolerance)
+    assert min(wider - exact, exact - narrower) > tolerance
+
+
+# From binomial coefficients and tables of the statistics, not from the code under test:
+# 1 - 2 P(B <= k - 1) for k = 1, 2, 6, 10 of n = 6, 10, 20, 30, with the ranks before and after.
+SIGN = {
+    n: tuple(1 - 2 * sum(math.comb(n, i) for i in range(rank)) / 2**n for rank in (k - 1, k, k + 1))
+    for n, k in {6: 1, 10: 2, 20: 6, 30: 10}.items()
+}
+# The numbers of sign assignments with T+ <= -1, 0, 1 (n = 6) and T+ <= 7, 8, 9 (n = 10).
+SIGNED_RANK = {
+    6: tuple(1 - 2 * count / 64 for count in (0, 1, 2)),
+    10: tuple(1 - 2 * count / 1024 for count in (19, 25, 33)),
+}
+# The numbers of splits of 12 into 6 and 6 with U <= 4, 5, 6.
+MANN_WHITNEY_6 = tuple(1 - 2 * count / 924 for count in (12, 19, 30))
 
 
 @EVERY_NOISE
 @pytest.mark.parametrize("n", [6, 10, 20, 30])
 def test_median_interval_has_its_exact_level(noise, n):
-    check(median_coverage(noise, n, SIMULATIONS, rng()), null_distribution.sign(n))
+    check(median_coverage(noise, n, SIMULATIONS, rng()), SIGN[n])
 
 
 @EVERY_NOISE
 @pytest.mark.parametrize("n", [6, 10])
 def test_paired_ratio_has_its_exact_level(noise, n):
     share = ratio_coverage(noise, n, SIMULATIONS, rng(), paired_ratio)
-    check(share, null_distribution.signed_rank(n))
+    check(share, SIGNED_RANK[n])
 
 
 @EVERY_NOISE
 def test_unpaired_ratio_has_its_exact_level(noise):
     share = ratio_coverage(noise, 6, SIMULATIONS, rng(), unpaired_ratio)
-    check(share, null_distribution.mann_whitney(6, 6))
+    check(share, MANN_WHITNEY_6)
 
 
 @pytest.mark.parametrize("n", [20, 30])
