@@ -10,17 +10,19 @@
 include(CheckCCompilerFlag)
 
 set(NPB_FLAGS_generic "")
+set(NPB_FLAGS_native "") # bareline_flags has -march=native
 set(NPB_FLAGS_avx2 -mavx2 -mfma -mbmi -mbmi2)
 set(NPB_FLAGS_avx512 ${NPB_FLAGS_avx2} -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl
     -mprefer-vector-width=512)
 
 set(NPB_SETS generic)
 set(NPB_LAUNCHER OFF)
-if(NOT BARELINE_NATIVE_ARCH AND NOT CMAKE_C_COMPILER MATCHES "smpicc"
+if(BARELINE_NATIVE_ARCH)
+    set(NPB_SETS native)
+elseif(NOT BARELINE_SIMULATED
         AND CMAKE_Fortran_COMPILER_ID STREQUAL "GNU"
         AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
-    string(REPLACE ";" " " _flags "${NPB_FLAGS_avx512}")
-    check_c_compiler_flag("${_flags}" BARELINE_HAVE_AVX512_FLAGS)
+    check_c_compiler_flag("${NPB_FLAGS_avx512}" BARELINE_HAVE_AVX512_FLAGS)
     if(BARELINE_HAVE_AVX512_FLAGS)
         list(APPEND NPB_SETS avx2 avx512)
         set(NPB_LAUNCHER ON)
@@ -35,7 +37,7 @@ function(npb_target target set)
     set(modules "${CMAKE_CURRENT_BINARY_DIR}/modules/${target}")
     set_target_properties(${target} PROPERTIES Fortran_MODULE_DIRECTORY "${modules}")
     target_include_directories(${target} PUBLIC "${modules}")
-    target_link_libraries(${target} PUBLIC bareline_flags MPI::MPI_Fortran MPI::MPI_C)
+    target_link_libraries(${target} PUBLIC bareline_flags MPI::MPI_Fortran)
     target_compile_options(${target} PRIVATE
         $<$<COMPILE_LANG_AND_ID:Fortran,GNU>:-std=f2018 -fopenmp-simd>
         ${NPB_FLAGS_${set}})
