@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,9 @@ _METRICS = {
         "latency_p99": ("s", "lower", True),
     }),
     "mpi.allreduce": ("mpi", "latency", {"latency": ("s", "lower", False)}),
-    "memory.stream": ("memory", "triad", {
-        name: ("B/s", "higher", False) for name in ("triad", "copy", "scale", "add")
-    }),
+    "memory.stream": ("memory", "triad", dict.fromkeys(
+        ("triad", "copy", "scale", "add"), ("B/s", "higher", False)
+    )),
     "compute.dgemm": ("compute", "rate", {"rate": ("flop/s", "higher", False)}),
     "net.nuttcp": ("network", "rate", {
         "rate": ("B/s", "higher", False),
@@ -90,11 +90,11 @@ def _samples(probe: str, ranks: int, costs: Costs, rng: np.random.Generator) -> 
         ]
     if probe == "memory.stream":
         rates = {"copy": 11.2e9, "scale": 11.0e9, "add": 12.4e9, "triad": 12.5e9}
-        return [Sample(name, noisy(rate * costs.memory)) for name, rate in rates.items()]
+        return [Sample(name, 1 / noisy(1 / rate / costs.memory)) for name, rate in rates.items()]
     if probe == "compute.dgemm":
-        return [Sample("rate", noisy(38e9 * costs.compute))]
+        return [Sample("rate", 1 / noisy(1 / 38e9 / costs.compute))]
     return [
-        Sample("rate", noisy(0.93 / costs.byte_s)),
+        Sample("rate", 1 / noisy(costs.byte_s / 0.93)),
         Sample("retransmissions", float(rng.poisson(20))),
         Sample("cpu_sender", noisy(60)),
     ]
@@ -207,6 +207,7 @@ class PlantedFact:
 
 def planted_facts(names: tuple[str, ...]) -> list[PlantedFact]:
     """Give characteristics, some equal on all platforms."""
+
     def same(value: str) -> tuple[str, ...]:
         return (value,) * len(names)
 
@@ -247,10 +248,3 @@ def document(planted: Callable[..., Document]) -> Document:
 def hostile(planted: Callable[..., Document]) -> Document:
     """Give a document whose names try to break out of the page."""
     return planted(("bare" + HOSTILE, "vm" + HOSTILE), titles=(HOSTILE, HOSTILE), blocks=7)
-
-
-@pytest.fixture
-def no_colour(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Set what users set who want no colours."""
-    monkeypatch.setenv("NO_COLOR", "1")
-    yield

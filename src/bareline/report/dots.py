@@ -10,6 +10,9 @@ import polars as pl
 from bareline.report.cells import Cell
 from bareline.report.document import Document
 
+#: Dots that a cell keeps however crowded the panel: smallest, largest and one between.
+_FEWEST = 3
+
 _CASE = ["platform", "params", "ranks", "threads", "nodes", "point"]
 
 
@@ -48,7 +51,7 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
         schema_overrides={name: samples.schema[name] for name in _CASE},
     )
     found = samples.join(keys, on=_CASE, how="inner").sort("cell", "value", "trial")
-    kept = _thinned(found, max(5, most // len(cells)))
+    kept = _thinned(found, max(_FEWEST, most // len(cells)))
     note = ""
     if kept.height < found.height:
         note = (

@@ -87,7 +87,16 @@ class TableView:
 
     def marks(self, codes: Iterable[str]) -> str:
         """Give the letters of some caveats, e.g. ``a,c``."""
-        return ",".join(self.letters[code] for code in codes if code in self.letters)
+        return ",".join(sorted(self.letters[code] for code in codes if code in self.letters))
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The figures of one layer, by probe."""
+
+    layer: str
+    title: str
+    probes: Mapping[str, Sequence[DrawnFigure]]
 
 
 def write_page(document: Document, path: Path) -> Path:
@@ -149,9 +158,9 @@ def render_page(document: Document) -> str:
     style = _asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = _asset("page.js")
     anchors = {figure.id for figure in figures}
-    sections = _sections(document, drawn)
-    anchors |= {layer_anchor(section["layer"]) for section in sections}
-    anchors |= {probe_anchor(probe) for section in sections for probe in section["probes"]}
+    sections = _sections(drawn)
+    anchors |= {layer_anchor(section.layer) for section in sections}
+    anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
     template = _environment().get_template("page.html.j2")
     return template.render(
         document=document,
@@ -196,29 +205,47 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"sentence": _sentence, "count": count, "size": _size_text}
+    environment.filters |= {
+        "sentence": _sentence,
+        "count": count,
+        "size": _size_text,
+        "order": _order_text,
+    }
     environment.globals |= {"layer_anchor": layer_anchor, "probe_anchor": probe_anchor}
     return environment
+
+
+def _order_text(order: float | str) -> str:
+    return order if isinstance(order, str) else f"{order:.7g}"
 
 
 def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
 
 
-_INTERVAL = re.compile(r"\[[^\[\]<>&]*\]")
-_AMOUNT = re.compile(
-    r"(?:about )?[\d.,]+ (?:times|%) (?:slower|faster|lower|higher|worse|better|longer|shorter)"
-    r"|equals? \S+ within \d+%|equal within \d+%|not measured"
+_AMOUNT = (
+    r"[\d.,]+ (?:times|%) (?:slower|faster|lower|higher|worse|better|longer|shorter)"
+    r"(?!, within noise)|equals? \S+ within \d+%|equal within \d+%|not measured"
 )
-_LEAD = re.compile(r"^([A-Z][A-Za-z ]{1,30}):")
+_LEAD = re.compile(r"([A-Z][A-Za-z ]{1,30}): ")
 
 
-def _sentence(text: str) -> Markup:
-    """Set a statement: layer and amounts in bold, intervals in lighter ink."""
-    safe = str(escape(text))
-    safe = _AMOUNT.sub(lambda match: f"<b>{match[0]}</b>", safe)
-    safe = _INTERVAL.sub(lambda match: f'<span class="light">{match[0]}</span>', safe)
-    return Markup(_LEAD.sub(r'<span class="lead">\1</span>', safe))
+def _sentence(text: str, names: Sequence[str]) -> Markup:
+    """Set a statement: amounts in bold, intervals lighter, platform names unbroken."""
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    pattern = re.compile(
+        rf"(?P<b>{_AMOUNT})|(?P<light>\[[^\[\]]*\])|(?<![\w-])(?P<name>{known})(?![\w-])"
+    )
+    lead = _LEAD.match(text)
+    parts = [Markup('<span class="lead">{}</span>').format(lead[1])] if lead else []
+    position = lead.end() if lead else 0
+    for match in pattern.finditer(text, position):
+        parts.append(escape(text[position : match.start()]))
+        markup = "<b>{}</b>" if match["b"] else f'<span class="{match.lastgroup}">{{}}</span>'
+        parts.append(Markup(markup).format(match[0]))
+        position = match.end()
+    parts.append(escape(text[position:]))
+    return Markup("").join(parts)
 
 
 def _anchor(statement: Statement, known: set[str]) -> str:
@@ -258,8 +285,8 @@ def _view(table: DataTable) -> TableView:
     return TableView(table, dict(zip(codes, letters, strict=False)))
 
 
-def _sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[dict[str, object]]:
-    """Group figures by layer and probe; figures of tables come after those with drawings."""
+def _sections(drawn: Sequence[DrawnFigure]) -> list[Section]:
+    """Group figures by layer and probe."""
     sections = []
     for layer in Layer:
         own = [figure for figure in drawn if figure.figure.layer == layer]
@@ -267,9 +294,7 @@ def _sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[dict[str
         for figure in own:
             probes.setdefault(figure.figure.probe, []).append(figure)
         if probes:
-            sections.append(
-                {"layer": layer.value, "title": LAYER_TITLES[layer], "probes": probes}
-            )
+            sections.append(Section(layer.value, LAYER_TITLES[layer], probes))
     return sections
 
 
@@ -315,5 +340,3 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
 def _download(name: str, about: str, kind: str, content: bytes) -> Download:
     encoded = base64.b64encode(content).decode()
     return Download(name, about, f"data:{kind};base64,{encoded}", len(content))
-
-

@@ -128,6 +128,7 @@ def ratio_ticks(values: Iterable[float]) -> Ticks:
     finite = [value for value in values if value > 0 and math.isfinite(value)]
     low, high = min([1.0, *finite]), max([1.0, *finite])
     low, high = min(low / 1.03, 0.95), max(high * 1.05, 1.06)
+    ladder: tuple[float, ...]
     ladder = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
     if high / low < 2.2:
         ticks = tuple(tick for tick in _round_steps(low, high, 5) if tick > 0)
@@ -153,7 +154,8 @@ def size_ticks(sizes: Sequence[float]) -> Ticks:
         step //= 2
     if not ticks:
         ticks = [float(low)]
-    return Ticks(domain, tuple(ticks), tuple(format_size(tick).replace(" ", "\u00a0") for tick in ticks))
+    labels = tuple(format_size(tick).replace(" ", "\u00a0") for tick in ticks)
+    return Ticks(domain, tuple(ticks), labels)
 
 
 def count_ticks(counts: Sequence[float]) -> Ticks:

@@ -15,6 +15,9 @@ from bareline.report.theme import COLOURS, FONT, colour, config
 _VEGA_LITE = "6.1"
 _ENLARGED = 1.12
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
+_CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
+_PLACE = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
 _PAINTS = ("fill", "stroke", "stop-color")
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
 _DEFAULTS: Mapping[str, str] = {"opacity": "1", "pointer-events": "none", "font-family": FONT}
@@ -80,6 +83,21 @@ def to_png(drawing: str) -> bytes:
     return bytes(vl_convert.svg_to_png(drawing, scale=2))
 
 
+def _shorten(element: ElementTree.Element) -> None:
+    """Round coordinates to a hundredth of a pixel and write round marks as circles."""
+    for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
+        long = element.get(name)
+        if long is not None:
+            element.set(name, _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.2f}", long))
+    circle = _CIRCLE.fullmatch(element.get("d", ""))
+    place = _PLACE.fullmatch(element.get("transform", ""))
+    if circle and place:
+        del element.attrib["d"], element.attrib["transform"]
+        element.tag = f"{_NAMESPACE}circle"
+        for name, value in (("cx", place[1]), ("cy", place[2]), ("r", circle[1])):
+            element.set(name, value)
+
+
 def _is_empty(element: ElementTree.Element) -> bool:
     path = element.tag == f"{_NAMESPACE}path"
     invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
@@ -94,9 +112,12 @@ def _reduce(element: ElementTree.Element, variables: Mapping[str, str], prefix: 
         if element.get(name) == value:
             del element.attrib[name]
     for name in _PAINTS:
-        value = element.get(name)
-        if value in variables:
-            element.set(name, variables[value])
+        paint = element.get(name)
+        if paint is not None and paint in variables:
+            element.set(name, variables[paint])
+    if "stroke" not in element.attrib and element.tag == f"{_NAMESPACE}path":
+        element.attrib.pop("stroke-width", None)
+    _shorten(element)
     tip = element.attrib.pop("aria-label", None)
     if tip:
         element.set("data-tip", tip)

@@ -26,7 +26,7 @@ COLOURS: Mapping[str, tuple[str, str]] = MappingProxyType(
         "soft": ("#5b626b", "#a3aab3"),
         "faint": ("#8c939c", "#7b828b"),
         "line": ("#dfe2e6", "#33383e"),
-        "band": ("#eef0f3", "#23272c"),
+        "band": ("#e6eaef", "#2a3037"),
         "worse": ("#a63a00", "#ff9a62"),
         "better": ("#00684b", "#4fd1a5"),
         "baseline": ("#50555c", "#c3c7cc"),
@@ -87,6 +87,11 @@ class Look:
         return COLOURS[self.token][0]
 
     @property
+    def id(self) -> str:
+        """Name of the pair, unique among the platforms of a page."""
+        return f"{self.token}-{_SHAPES.index(self.shape) if self.shape in _SHAPES else 'o'}"
+
+    @property
     def outline(self) -> str:
         """The mark for the page's legend."""
         return _OUTLINES.get(self.shape, self.shape)
@@ -131,7 +136,7 @@ def config() -> dict[str, Any]:
     return {
         "font": FONT,
         "background": None,
-        "padding": 4,
+        "padding": {"left": 2, "right": 6, "top": 4, "bottom": 4},
         "view": {"stroke": None},
         "axis": axis,
         "title": {

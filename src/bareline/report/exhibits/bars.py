@@ -10,8 +10,17 @@ import altair as alt
 from bareline.report.cells import Cell, varying
 from bareline.report.document import Document, ExhibitSpec, slug
 from bareline.report.dots import trial_dots
-from bareline.report.exhibits.base import Chart, Exhibit, Figure, inline, select
-from bareline.report.exhibits.table import cells_table
+from bareline.report.exhibits.base import (
+    Chart,
+    Exhibit,
+    Figure,
+    heading,
+    inline,
+    raw,
+    select,
+    tip,
+)
+from bareline.report.exhibits.table import cells_table, headline_first
 from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.report.wording import (
@@ -23,8 +32,8 @@ from bareline.report.wording import (
     ratio_phrase,
 )
 
-LABELS_PX = 112
-WIDTH_PX = 200
+#: Names and bars together.
+WIDTH_PX = 312
 PITCH_PX = 18
 HEAD_PX = 20
 #: Most bars in a panel; further groups go on in the next one.
@@ -51,7 +60,7 @@ class Bars(Exhibit):
 
 def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-    metrics = list(dict.fromkeys(cell.metric for cell in cells))
+    metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
     groups = _groups(cells, several=len(metrics) > 1)
     dots = trial_dots(document, cells, document.dots_per_panel)
     published = [
@@ -65,7 +74,7 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
     ticks = zero_ticks(value * scale.factor for value in values)
     panels = []
     for chunk in _chunks(groups, len(document.names)):
-        panels.append(_Panel(document, chunk, scale, ticks, len(metrics) == 1).chart())
+        panels.append(_Panel(document, chunk, scale, ticks).chart())
     names = ", ".join(metric_name(metric) for metric in metrics)
     return Figure(
         id=slug("bars", cells[0].probe, *metrics[:1], spec.title),
@@ -75,7 +84,7 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
         layer=cells[0].layer,
         panels=tuple(panels),
         wide=True,
-        text_summary=_summary(document, groups, scale),
+        text_summary=_summary(groups, scale),
         data_table=cells_table(cells),
     )
 
@@ -83,7 +92,7 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
 def _groups(cells: Sequence[Cell], *, several: bool) -> list[tuple[str, list[Cell]]]:
     names = varying(cells)
     groups: dict[str, list[Cell]] = {}
-    for cell in sorted(cells, key=lambda cell: not cell.headline):
+    for cell in headline_first(cells):
         label = describe(cell, names)
         if several:
             label = f"{metric_name(cell.metric)}, {label}" if label else metric_name(cell.metric)
@@ -107,14 +116,14 @@ class _Panel:
         groups: Sequence[tuple[str, list[Cell]]],
         scale: Scale,
         ticks: Ticks,
-        single: bool,
     ) -> None:
         self.document = document
         self.scale = scale
         self.ticks = ticks
+        longest = max(len(name) for name in document.names)
+        self.labels = min(170.0, max(76.0, 26 + 6.3 * longest))
+        self.width = WIDTH_PX - self.labels
         self.looks = looks(document.names)
-        metric = metric_name(groups[0][1][0].metric)
-        self.title = scale.titled(metric) if single else scale.unit
         self.heads: list[dict[str, Any]] = []
         self.bars: list[dict[str, Any]] = []
         self.empty: list[dict[str, Any]] = []
@@ -135,8 +144,12 @@ class _Panel:
     def _place(self, name: str, cell: Cell | None, y: float) -> None:
         look, scale = self.looks[name], self.scale
         base = {
-            "y": y, "name": name, "colour": look.colour, "fill": look.colour, "shape": look.shape
-        }  # fmt: skip
+            "y": y,
+            "name": name,
+            "colour": look.colour,
+            "fill": look.colour,
+            "shape": look.shape,
+        }
         if cell is None or cell.value is None:
             verdict = cell.verdict if cell is not None else "missing"
             word = VERDICTS.get(verdict, verdict) or "missing"
@@ -144,10 +157,10 @@ class _Panel:
             self.empty.append({**base, "text": word + failed})
             return
         bounds = interval(scale, cell.lo, cell.hi)
-        tip = f"{name}: {scale.show(cell.value)} {scale.unit}"
-        tip += f" [{bounds}]" if bounds else ""
-        tip += f", n = {cell.n}"
-        tip += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
+        told = f"{name}: {scale.show(cell.value)} {scale.unit}"
+        told += f" [{bounds}]" if bounds else ""
+        told += f", n = {cell.n}"
+        told += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
         self.bars.append(
             {
                 **base,
@@ -158,7 +171,7 @@ class _Panel:
                 "text": scale.show(cell.value),
                 "top": y - 5,
                 "bottom": y + 5,
-                "tip": tip,
+                "tip": told,
             }
         )
         dots = trial_dots(self.document, [cell], self.document.dots_per_panel).dots
@@ -199,13 +212,15 @@ class _Panel:
     def chart(self) -> Chart:
         """Draw the panel."""
         layers = [
-            *self._bars(), *self._trials(), *self._medians(), *self._names(),
+            *self._bars(),
+            *self._trials(),
+            *self._medians(),
+            *self._names(),
             *self._published(),
-        ]  # fmt: skip
-        title = alt.Title(
-            self.title, fontWeight="normal", fontSize=11.5, offset=6, dx=0, limit=WIDTH_PX + 60
+        ]
+        return alt.layer(*layers).properties(
+            width=self.width, height=self.height, title=heading(self.scale.unit, self.width)
         )
-        return alt.layer(*layers).properties(width=WIDTH_PX, height=self.height, title=title)
 
     def _x(self, field: str = "x") -> alt.X:
         return alt.X(
@@ -243,10 +258,10 @@ class _Panel:
                     "x2": alt.X2(field="x"),
                     "y": self._y("top"),
                     "y2": alt.Y2(field="bottom"),
-                    "fill": _raw(alt.Fill, "colour"),
+                    "fill": raw(alt.Fill, "colour"),
                 }
                 if style["fillOpacity"] == 0:
-                    encoded["stroke"] = _raw(alt.Stroke, "colour")
+                    encoded["stroke"] = raw(alt.Stroke, "colour")
                 drawn.append(base.mark_rect(aria=False, **style).encode(**encoded))
         return drawn
 
@@ -255,10 +270,12 @@ class _Panel:
             alt.Chart(inline(self.dots))
             .mark_point(filled=True, shape="circle", size=11, opacity=0.4)
             .encode(
-                x=self._x(), y=self._y(), fill=_raw(alt.Fill, "colour"),
-                description=alt.Description(field="tip", type="nominal"),
+                x=self._x(),
+                y=self._y(),
+                fill=raw(alt.Fill, "colour"),
+                description=tip(),
             )
-        ]  # fmt: skip
+        ]
 
     def _medians(self) -> list[alt.Chart]:
         base = alt.Chart(inline(self.bars))
@@ -267,39 +284,49 @@ class _Panel:
                 x=self._x("lo"), x2=alt.X2(field="hi"), y=self._y()
             ),
             base.mark_rule(strokeWidth=2).encode(
-                x=self._x(), y=self._y("top"), y2=alt.Y2(field="bottom"),
-                stroke=_raw(alt.Stroke, "colour"),
-                description=alt.Description(field="tip", type="nominal"),
+                x=self._x(),
+                y=self._y("top"),
+                y2=alt.Y2(field="bottom"),
+                stroke=raw(alt.Stroke, "colour"),
+                description=tip(),
             ),
             base.mark_text(align="left", baseline="middle", aria=False).encode(
-                x=alt.value(WIDTH_PX + 8), y=self._y(),
+                x=alt.value(self.width + 8),
+                y=self._y(),
                 text=alt.Text(field="text", type="nominal"),
             ),
-        ]  # fmt: skip
+        ]
 
     def _names(self) -> list[alt.Chart]:
         """Write platforms and groups at the left, and why a bar is not there."""
         base = alt.Chart(inline([*self.bars, *self.empty])).encode(y=self._y())
-        left = -LABELS_PX
+        left = -self.labels
         drawn = [
             base.mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False).encode(
-                x=alt.value(left + 5), stroke=_raw(alt.Stroke, "colour"),
-                fill=_raw(alt.Fill, "fill"), shape=_raw(alt.Shape, "shape"),
+                x=alt.value(left + 5),
+                stroke=raw(alt.Stroke, "colour"),
+                fill=raw(alt.Fill, "fill"),
+                shape=raw(alt.Shape, "shape"),
             ),
-            base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 20, aria=False)
-            .encode(x=alt.value(left + 14), text=alt.Text(field="name", type="nominal")),
+            base.mark_text(
+                align="left", baseline="middle", limit=self.labels - 20, aria=False
+            ).encode(x=alt.value(left + 14), text=alt.Text(field="name", type="nominal")),
             alt.Chart(inline(self.heads))
-            .mark_text(align="left", baseline="middle", fontWeight=600, aria=False,
-                       limit=LABELS_PX + WIDTH_PX)
+            .mark_text(align="left", baseline="middle", fontWeight=600, aria=False, limit=WIDTH_PX)
             .encode(x=alt.value(left), y=self._y(), text=alt.Text(field="text", type="nominal")),
-        ]  # fmt: skip
+        ]
         if self.empty:
             drawn.append(
                 alt.Chart(inline(self.empty))
-                .mark_text(align="left", baseline="middle", fontStyle="italic",
-                           color=colour("soft"), aria=False)
+                .mark_text(
+                    align="left",
+                    baseline="middle",
+                    fontStyle="italic",
+                    color=colour("soft"),
+                    aria=False,
+                )
                 .encode(x=alt.value(4), y=self._y(), text=alt.Text(field="text", type="nominal"))
-            )  # fmt: skip
+            )
         return drawn
 
     def _published(self) -> list[alt.Chart]:
@@ -308,25 +335,23 @@ class _Panel:
         base = alt.Chart(inline(self.diamonds)).encode(y=self._y())
         return [
             base.mark_point(
-                shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), stroke=colour("ink"),
-                strokeWidth=1.3, opacity=1,
-            ).encode(x=self._x(), description=alt.Description(field="tip", type="nominal")),
-            base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 20, aria=False)
-            .encode(x=alt.value(14 - LABELS_PX), text=alt.Text(field="name", type="nominal")),
+                shape=PUBLISHED_SHAPE,
+                size=60,
+                fill=colour("paper"),
+                stroke=colour("ink"),
+                strokeWidth=1.3,
+                opacity=1,
+            ).encode(x=self._x(), description=tip()),
+            base.mark_text(
+                align="left", baseline="middle", limit=self.labels - 20, aria=False
+            ).encode(x=alt.value(14 - self.labels), text=alt.Text(field="name", type="nominal")),
             base.mark_text(align="left", baseline="middle", aria=False).encode(
-                x=alt.value(WIDTH_PX + 8), text=alt.Text(field="text", type="nominal")
+                x=alt.value(self.width + 8), text=alt.Text(field="text", type="nominal")
             ),
-        ]  # fmt: skip
+        ]
 
 
-def _raw(channel: Any, field: str) -> Any:
-    """Take the field's value as the colour or shape itself."""
-    return channel(field=field, type="nominal", scale=None, legend=None)
-
-
-def _summary(
-    document: Document, groups: Sequence[tuple[str, list[Cell]]], scale: Scale
-) -> str:
+def _summary(groups: Sequence[tuple[str, list[Cell]]], scale: Scale) -> str:
     parts = []
     for label, cells in groups[:6]:
         values = [

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 import altair as alt
 
@@ -23,7 +24,8 @@ from bareline.report.cells import Cell
 from bareline.report.document import Document, ExhibitSpec
 
 Tone = Literal["", "worse", "better", "muted"]
-Chart = alt.Chart | alt.LayerChart | alt.VConcatChart | alt.ConcatChart
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
+Channel = TypeVar("Channel", alt.Fill, alt.Stroke, alt.Shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +118,13 @@ class Figure:
 
     @property
     def chart(self) -> Chart | None:
-        """The whole drawing as one specification, two panels to a row."""
-        if len(self.panels) <= 1:
-            return self.panels[0] if self.panels else None
-        return alt.concat(*self.panels, columns=2, spacing=24)
+        """The whole drawing as one specification with its title, two panels to a row."""
+        if not self.panels:
+            return None
+        title = f"{self.probe}: {self.title}" if self.probe else self.title
+        return alt.concat(*self.panels, columns=2, spacing=24).properties(
+            title=alt.Title(title, fontSize=13, offset=14)
+        )
 
 
 class Exhibit(ABC):
@@ -199,6 +204,21 @@ def by_metric(cells: Sequence[Cell]) -> Iterator[tuple[tuple[str, str], list[Cel
     yield from groups.items()
 
 
-def inline(rows: Sequence[dict[str, Any]]) -> alt.Data:
-    """Hand rows to a chart as they are, whatever their number."""
-    return alt.Data(values=list(rows))
+def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
+    """Hand rows to a chart as one text, which it neither copies nor checks value by value."""
+    return alt.InlineData(values=json.dumps(list(rows)), format=alt.JsonDataFormat(type="json"))
+
+
+def raw(channel: type[Channel], field: str) -> Channel:
+    """Take a field's value as the colour or shape itself, without scale or legend."""
+    return channel(field=field, type="nominal", scale=None, legend=None)
+
+
+def tip() -> alt.Description:
+    """Take the text of the field "tip" as what the page's tooltip says."""
+    return alt.Description(field="tip", type="nominal")
+
+
+def heading(text: str, width_px: float) -> alt.Title:
+    """Write what the vertical axis shows above it, where it can be read without turning."""
+    return alt.Title(text, fontWeight="normal", fontSize=11.5, limit=width_px, offset=6)

@@ -13,7 +13,17 @@ from bareline.model import Scalar
 from bareline.report.cells import Cell, is_number, numeric_axis, varying
 from bareline.report.document import Document, ExhibitSpec, slug
 from bareline.report.dots import Dots, trial_dots
-from bareline.report.exhibits.base import Chart, Exhibit, Figure, by_metric, inline, select
+from bareline.report.exhibits.base import (
+    Chart,
+    Exhibit,
+    Figure,
+    by_metric,
+    heading,
+    inline,
+    raw,
+    select,
+    tip,
+)
 from bareline.report.exhibits.table import cells_table
 from bareline.report.scales import (
     Scale,
@@ -143,7 +153,7 @@ class _Panel:
         axes = self.axes
         compared = any(cell.ratio is not None for cell in self.cells)
         name = axes.scale.titled(metric_name(self.cells[0].metric)) if self.cells else ""
-        heading = f"{self.title}: {name}" if self.title else name
+        text = f"{self.title}: {name}" if self.title else name
         rows = self._rows(ratio=False)
         upper = alt.layer(
             self._trials(),
@@ -152,7 +162,7 @@ class _Panel:
             _marks(rows, self._x(not compared), _y(axes.y)),
             *self._published(),
             *self._labels(rows),
-        ).properties(width=WIDTH_PX, height=VALUE_HEIGHT_PX, title=_heading(heading))
+        ).properties(width=WIDTH_PX, height=VALUE_HEIGHT_PX, title=heading(text, WIDTH_PX + 100))
         if not compared:
             return upper
         rows = self._rows(ratio=True)
@@ -164,7 +174,7 @@ class _Panel:
         ).properties(
             width=WIDTH_PX,
             height=RATIO_HEIGHT_PX,
-            title=_heading(f"ratio to {self.document.baseline} (above 1 is worse)"),
+            title=heading(f"ratio to {self.document.baseline} (above 1 is worse)", WIDTH_PX + 100),
         )
         return alt.vconcat(upper, lower, spacing=8)
 
@@ -233,11 +243,14 @@ class _Panel:
             for dot in self.dots.dots
             if dot.value > 0
         ]
-        return (
+        chart: alt.Chart = (
             alt.Chart(inline(rows))
-            .mark_point(filled=True, shape="circle", size=9, opacity=0.28, clip=True)
-            .encode(x=self._x(False), y=_y(self.axes.y), fill=_raw("colour"), description=_tip())
+            .mark_point(filled=True, shape="circle", size=11, opacity=0.35, clip=True)
+            .encode(
+                x=self._x(False), y=_y(self.axes.y), fill=raw(alt.Fill, "colour"), description=tip()
+            )
         )
+        return chart
 
     def _labels(self, rows: Sequence[dict[str, Any]]) -> list[alt.Chart]:
         """Write each platform's name at the end of its line, moved apart where they collide."""
@@ -262,12 +275,15 @@ class _Panel:
         return [
             base.mark_point(size=42, strokeWidth=1.2, opacity=1, aria=False).encode(
                 x=alt.value(WIDTH_PX + 10),
-                stroke=_raw("colour"), fill=_raw("fill"), shape=_raw("shape"),
+                stroke=raw(alt.Stroke, "colour"),
+                fill=raw(alt.Fill, "fill"),
+                shape=raw(alt.Shape, "shape"),
             ),
             base.mark_text(align="left", baseline="middle", limit=92, aria=False).encode(
-                x=alt.value(WIDTH_PX + 18), text=alt.Text(field="text", type="nominal"),
+                x=alt.value(WIDTH_PX + 18),
+                text=alt.Text(field="text", type="nominal"),
             ),
-        ]  # fmt: skip
+        ]
 
     def _published(self) -> list[alt.Chart]:
         if not self.cells:
@@ -290,25 +306,15 @@ class _Panel:
         return [
             alt.Chart(inline(rows))
             .mark_point(
-                shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), stroke=colour("ink"),
-                strokeWidth=1.3, opacity=1,
+                shape=PUBLISHED_SHAPE,
+                size=60,
+                fill=colour("paper"),
+                stroke=colour("ink"),
+                strokeWidth=1.3,
+                opacity=1,
             )
-            .encode(x=self._x(False), y=_y(self.axes.y), description=_tip())
-        ]  # fmt: skip
-
-
-def _heading(text: str) -> alt.Title:
-    return alt.Title(text, fontWeight="normal", fontSize=11.5, limit=WIDTH_PX + 90, offset=6)
-
-
-def _raw(field: str) -> Any:
-    """Take the field's value as the colour or shape itself."""
-    kinds = {"colour": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape}
-    return kinds[field](field=field, type="nominal", scale=None, legend=None)
-
-
-def _tip() -> alt.Description:
-    return alt.Description(field="tip", type="nominal")
+            .encode(x=self._x(False), y=_y(self.axes.y), description=tip())
+        ]
 
 
 def _y(ticks: Ticks) -> alt.Y:
@@ -329,34 +335,37 @@ def _y(ticks: Ticks) -> alt.Y:
 
 def _bands(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     held = [{**row, "y": row["lo"]} for row in rows if row["lo"] is not None]
-    return (
+    chart: alt.Chart = (
         alt.Chart(inline(held))
         .mark_area(opacity=0.18, aria=False)
-        .encode(x=x, y=y, y2=alt.Y2(field="hi"), fill=_fill("colour"), detail="series:N")
+        .encode(x=x, y=y, y2=alt.Y2(field="hi"), fill=raw(alt.Fill, "colour"), detail="series:N")
     )
-
-
-def _fill(field: str) -> alt.Fill:
-    return alt.Fill(field=field, type="nominal", scale=None, legend=None)
+    return chart
 
 
 def _lines(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
-    return (
+    chart: alt.Chart = (
         alt.Chart(inline(rows))
         .mark_line(strokeWidth=1.4, aria=False, strokeJoin="round")
-        .encode(x=x, y=y, stroke=_raw("colour"), detail="series:N")
+        .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), detail="series:N")
     )
+    return chart
 
 
 def _marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
-    return (
+    chart: alt.Chart = (
         alt.Chart(inline(rows))
         .mark_point(size=24, strokeWidth=1.2, opacity=1)
         .encode(
-            x=x, y=y, stroke=_raw("colour"), fill=_raw("fill"), shape=_raw("shape"),
-            description=_tip(),
+            x=x,
+            y=y,
+            stroke=raw(alt.Stroke, "colour"),
+            fill=raw(alt.Fill, "fill"),
+            shape=raw(alt.Shape, "shape"),
+            description=tip(),
         )
-    )  # fmt: skip
+    )
+    return chart
 
 
 def _reference(margin: float, ticks: Ticks) -> list[alt.Chart]:
@@ -385,9 +394,7 @@ def _summary(document: Document, x: str, groups: dict[str, list[Cell]]) -> str:
             own = [cell for cell in group if cell.platform == name and cell.ratio is not None]
             own.sort(key=lambda cell: _number(cell.coordinates[x]))
             ends = own if len(own) < 2 else [own[0], own[-1]]
-            parts = [
-                f"{ratio_phrase(c)} at {parameter_value(x, c.coordinates[x])}" for c in ends
-            ]
+            parts = [f"{ratio_phrase(c)} at {parameter_value(x, c.coordinates[x])}" for c in ends]
             where = f" ({title})" if title else ""
             text += f" {name}{where}: {', '.join(parts) or 'nothing to compare'}."
     return text

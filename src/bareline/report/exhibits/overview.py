@@ -18,12 +18,16 @@ from bareline.report.exhibits.base import (
     Field,
     Figure,
     inline,
+    raw,
+    tip,
 )
 from bareline.report.exhibits.table import tone_of
 from bareline.report.scales import Ticks, plain, ratio_ticks
 from bareline.report.theme import colour, looks
 from bareline.report.wording import VERDICTS, count, ratio_interval, ratio_text
 
+#: Height of a row's name where it stands above the marks.
+_NAME_PX = 15
 #: Above this many rows each probe keeps only its most telling one.
 MOST_ROWS = 45
 
@@ -101,8 +105,8 @@ class _Size:
     def choose(cls, platforms: int, *, narrow: bool) -> _Size:
         pitch = 13.0 if platforms <= 3 else 11.0 if platforms <= 5 else 7.0
         if narrow:
-            return cls(0, 262, pitch + 1, 20, 26)
-        return cls(215, 480, pitch, 7, 24)
+            return cls(0, 262, pitch + 1, 12, 26)
+        return cls(225, 590, pitch, 8, 26)
 
 
 class _Drawing:
@@ -120,6 +124,7 @@ class _Drawing:
         self.names = list(names)
         self.looks = looks(document.names)
         self.narrow = narrow
+        self.simulated = {(cell.platform, cell.probe) for cell in document.cells if cell.simulated}
         self.size = _Size.choose(len(names), narrow=narrow)
         self.ticks: Ticks = ratio_ticks(
             value
@@ -133,6 +138,7 @@ class _Drawing:
         self.labels: list[dict[str, Any]] = []
         self.heads: list[dict[str, Any]] = []
         self.rules: list[dict[str, Any]] = []
+        self.lines: list[dict[str, Any]] = []
         self.height = self._place(rows)
 
     def _place(self, rows: Sequence[Sequence[Finding]]) -> float:
@@ -141,28 +147,31 @@ class _Drawing:
             if row[0].layer != layer:
                 layer = row[0].layer
                 self.rules.append({"y": y})
+                self.lines[-1:] = []
                 self.heads.append({"y": y + size.head / 2 + 1, "text": LAYER_TITLES[layer]})
                 y += size.head
             depth = len(self.names) * size.pitch
             self.labels.append(
                 {
-                    "y": y + 6 if self.narrow else y + depth / 2,
+                    "y": y + _NAME_PX / 2 if self.narrow else y + depth / 2,
                     "text": row[0].subject,
                 }
             )
-            top = y + (14 if self.narrow else 0)
+            y += _NAME_PX if self.narrow else 0
             for finding in row:
-                self._place_mark(finding, top + (self.names.index(finding.platform) + 0.5)
-                                 * size.pitch)
+                place = self.names.index(finding.platform) + 0.5
+                self._place_mark(finding, y + place * size.pitch)
             y += depth + size.gap
+            self.lines.append({"y": y - size.gap / 2})
         return y
 
     def _place_mark(self, finding: Finding, y: float) -> None:
         look = self.looks[finding.platform]
+        simulated = (finding.platform, finding.probe) in self.simulated
         base = {
             "y": y,
             "colour": look.colour,
-            "fill": look.colour,
+            "fill": colour("paper") if simulated else look.colour,
             "shape": look.shape,
             "tip": _tip(finding),
         }
@@ -201,7 +210,7 @@ class _Drawing:
                 orient="top",
                 values=list(self.ticks.values),
                 labelExpr=self.ticks.label_expression,
-                title=f"times {self.document.baseline}, log scale",
+                title=f"ratio to {self.document.baseline}, log scale; right of 1 is worse",
                 titleAlign="left",
                 titleAnchor="start",
                 titleColor=colour("soft"),
@@ -223,22 +232,26 @@ class _Drawing:
         return [
             alt.Chart(inline(band))
             .mark_rect(color=colour("band"), aria=False)
-            .encode(
-                x=self._x(), x2=alt.X2(field="x2"), y=alt.value(0), y2=alt.value(self.height)
-            ),
+            .encode(x=self._x(), x2=alt.X2(field="x2"), y=alt.value(0), y2=alt.value(self.height)),
             alt.Chart(inline([{"x": 1}]))
             .mark_rule(color=colour("baseline"), strokeWidth=1.3, aria=False)
             .encode(x=self._x()),
-            alt.Chart(inline(self.rules))
-            .mark_rule(color=colour("faint"), strokeWidth=0.7, aria=False)
-            .encode(
-                y=self._y(), x=alt.value(-self.size.labels), x2=alt.value(self.size.plot + 44)
-            ),
+            self._across(self.lines, "line"),
+            self._across(self.rules, "faint"),
         ]
+
+    def _across(self, rows: list[dict[str, Any]], token: str) -> alt.Chart:
+        """Draw lines over the whole width, names and numbers included."""
+        chart: alt.Chart = (
+            alt.Chart(inline(rows))
+            .mark_rule(color=colour(token), strokeWidth=0.7, aria=False)
+            .encode(y=self._y(), x=alt.value(-self.size.labels), x2=alt.value(self.size.plot + 44))
+        )
+        return chart
 
     def _names(self) -> list[alt.Chart]:
         def written(rows: list[dict[str, Any]], **style: Any) -> alt.Chart:
-            return (
+            chart: alt.Chart = (
                 alt.Chart(inline(rows))
                 .mark_text(align="left", baseline="middle", aria=False, **style)
                 .encode(
@@ -247,34 +260,44 @@ class _Drawing:
                     text=alt.Text(field="text", type="nominal"),
                 )
             )
+            return chart
 
         limit = self.size.labels - 8 if not self.narrow else self.size.plot
-        return [
-            written(self.heads, fontWeight=600, fontSize=12),
-            written(self.labels, fontSize=11.5, limit=limit),
-        ]
+        texts = ((self.heads, {"fontWeight": 600, "fontSize": 12}), (self.labels, {"limit": limit}))
+        drawn = []
+        for rows, style in texts:
+            if self.narrow:  # names lie over the grid: clear the ground around the letters
+                drawn.append(written(rows, **style, stroke=colour("paper"), strokeWidth=5))
+            drawn.append(written(rows, **style))
+        return drawn
 
     def _values(self) -> list[alt.Chart]:
         base = alt.Chart(inline(self.marks)).encode(y=self._y())
         drawn = [
             base.mark_rule(strokeWidth=2.2, opacity=0.55, aria=False).encode(
-                x=self._x("lo"), x2=alt.X2(field="hi"), stroke=_raw(alt.Stroke, "colour")
+                x=self._x("lo"), x2=alt.X2(field="hi"), stroke=raw(alt.Stroke, "colour")
             ),
-            base.mark_point(size=46, strokeWidth=1.2, opacity=1).encode(
+            base.mark_point(
+                size=46 if self.size.pitch >= 10 else 32, strokeWidth=1.2, opacity=1
+            ).encode(
                 x=self._x(),
-                stroke=_raw(alt.Stroke, "colour"),
-                fill=_raw(alt.Fill, "fill"),
-                shape=_raw(alt.Shape, "shape"),
-                description=alt.Description(field="tip", type="nominal"),
+                stroke=raw(alt.Stroke, "colour"),
+                fill=raw(alt.Fill, "fill"),
+                shape=raw(alt.Shape, "shape"),
+                description=tip(),
             ),
         ]
         if self.size.pitch >= 11:
             drawn.append(
                 base.mark_text(
-                    align="left", baseline="middle", dx=8, fontSize=10.5,
-                    color=colour("soft"), aria=False,
+                    align="left",
+                    baseline="middle",
+                    dx=8,
+                    fontSize=10.5,
+                    color=colour("soft"),
+                    aria=False,
                 ).encode(x=self._x("hi"), text=alt.Text(field="text", type="nominal"))
-            )  # fmt: skip
+            )
         return drawn
 
     def _missing(self) -> list[alt.Chart]:
@@ -284,48 +307,50 @@ class _Drawing:
         at_one = -math.log(ticks.domain[0]) / math.log(ticks.domain[1] / ticks.domain[0])
         return [
             base.mark_text(
-                align="left", baseline="middle", fontSize=10.5, fontStyle="italic",
-                color=colour("soft"), limit=self.size.plot * (1 - at_one) - 12,
+                align="left",
+                baseline="middle",
+                fontSize=10.5,
+                fontStyle="italic",
+                color=colour("soft"),
+                limit=self.size.plot * (1 - at_one) - 12,
             ).encode(
                 x=alt.value(at_one * self.size.plot + 10),
                 text=alt.Text(field="text", type="nominal"),
-                description=alt.Description(field="tip", type="nominal"),
+                description=tip(),
             )
-        ]  # fmt: skip
+        ]
 
     def _legend(self) -> list[alt.Chart]:
         """Write the platforms' marks and names in lines above the axis."""
         width = self.size.labels + self.size.plot
-        x, line, rows = 0.0, 0, []
+        places: list[tuple[str, float, int]] = []
+        x, line = 0.0, 0
         for name in self.names:
-            length = 26 + 6.1 * min(len(name), 30)
+            length = 32 + 6.6 * min(len(name), 29)
             if x and x + length > width:
                 x, line = 0.0, line + 1
-            look = self.looks[name]
-            rows.append({"x": x, "line": line, "text": name, "colour": look.colour,
-                         "shape": look.shape})  # fmt: skip
+            places.append((name, x - self.size.labels, line))
             x += length
         drawn = []
-        for row in rows:
-            y = alt.value(-46 - 17 * (line - row["line"]))
-            left = row["x"] - self.size.labels
-            base = alt.Chart(inline([row]))
+        for name, left, own_line in places:
+            y = alt.value(-46 - 17 * (line - own_line))
+            look = self.looks[name]
+            base = alt.Chart(inline([{"text": name}]))
             drawn += [
                 base.mark_point(
-                    size=46, strokeWidth=1.2, fill=row["colour"], stroke=row["colour"],
-                    shape=row["shape"], opacity=1, aria=False,
+                    size=46,
+                    strokeWidth=1.2,
+                    fill=look.colour,
+                    stroke=look.colour,
+                    shape=look.shape,
+                    opacity=1,
+                    aria=False,
                 ).encode(x=alt.value(left + 5), y=y),
-                base.mark_text(align="left", baseline="middle", aria=False, limit=190,
-                               fontSize=11.5)
-                .encode(x=alt.value(left + 14), y=y,
-                        text=alt.Text(field="text", type="nominal")),
-            ]  # fmt: skip
+                base.mark_text(
+                    align="left", baseline="middle", aria=False, limit=190, fontSize=11.5
+                ).encode(x=alt.value(left + 14), y=y, text=alt.Text(field="text", type="nominal")),
+            ]
         return drawn
-
-
-def _raw(channel: Any, field: str) -> Any:
-    """Take the field's value as the colour or shape itself."""
-    return channel(field=field, type="nominal", scale=None, legend=None)
 
 
 def _tip(finding: Finding) -> str:
@@ -346,7 +371,7 @@ def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
         Column("n"),
         Column("verdict", "text"),
     )
-    fields = []
+    fields: list[tuple[Field, ...]] = []
     starts = set()
     for row in rows:
         starts.add(len(fields))

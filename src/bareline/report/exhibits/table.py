@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from bareline.model import Scalar
 from bareline.report.cells import Cell, varying
 from bareline.report.document import Document, ExhibitSpec, slug
 from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
@@ -57,10 +58,16 @@ def cells_table(cells: Sequence[Cell]) -> DataTable:
     """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict."""
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
     names = varying(cells)
-    metrics = len({cell.metric for cell in cells}) > 1
-    ordered = sorted(enumerate(cells), key=lambda item: (_group_order(item[1], names), item[0]))
-    rows = [_row(cell, names, metrics, scale) for _, cell in ordered]
-    keys = [_group_order(cell, names) for _, cell in ordered]
+    order = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
+    metrics = len(order) > 1
+
+    def group(cell: Cell) -> tuple[object, ...]:
+        known = cell.coordinates
+        return (order.index(cell.metric), *(_orderable(known.get(name)) for name in names))
+
+    ordered = sorted(cells, key=group)
+    rows = [_row(cell, names, metrics, scale) for cell in ordered]
+    keys = [group(cell) for cell in ordered]
     starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
     return DataTable(_columns(cells[0], names, metrics, scale), tuple(rows), starts)
 
@@ -70,9 +77,7 @@ def tone_of(verdict: str) -> Tone:
     return _TONES.get(verdict, "")
 
 
-def _columns(
-    cell: Cell, names: Sequence[str], metrics: bool, scale: Scale
-) -> tuple[Column, ...]:
+def _columns(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple[Column, ...]:
     heads = [Column("metric", "text")] if metrics else []
     for name in names:
         number = not isinstance(cell.coordinates.get(name), str)
@@ -82,10 +87,10 @@ def _columns(
         *heads,
         Column("platform", "text"),
         Column(scale.titled(median)),
-        Column("95 % interval", "light"),
+        Column("95 %", "light"),
         Column("n"),
         Column("ratio"),
-        Column("95 % interval", "light"),
+        Column("95 %", "light"),
         Column("verdict", "text"),
     )
 
@@ -96,13 +101,8 @@ def _row(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple
     for name in names:
         value = known.get(name)
         heads.append(
-            Field(
-                parameter_value(name, value), value if isinstance(value, int | float) else None
-            )
+            Field(parameter_value(name, value), value if isinstance(value, int | float) else None)
         )
-    verdict = VERDICTS.get(cell.verdict, cell.verdict)
-    if cell.n_failed and cell.verdict != "failed":
-        verdict = f"{verdict} ({cell.n_failed} failed)".strip()
     return (
         *heads,
         Field(cell.platform, platform=cell.platform),
@@ -115,22 +115,22 @@ def _row(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple
             tone=tone_of(cell.verdict) if cell.verdict else "muted",
         ),
         Field(ratio_interval(cell.ratio_lo, cell.ratio_hi), cell.ratio_lo),
-        Field(verdict, tone=tone_of(cell.verdict)),
+        Field(VERDICTS.get(cell.verdict, cell.verdict), tone=tone_of(cell.verdict)),
     )
 
 
-def _group_order(cell: Cell, names: Sequence[str]) -> tuple[object, ...]:
-    known = cell.coordinates
-    return (
-        not cell.headline,
-        cell.metric,
-        *((known.get(name) is not None, _orderable(known.get(name))) for name in names),
-    )
+def headline_first(cells: Sequence[Cell]) -> list[Cell]:
+    """Put a probe's headline metric before its others."""
+    return sorted(cells, key=lambda cell: not cell.headline)
 
 
-def _orderable(value: object) -> tuple[bool, float, str]:
-    number = isinstance(value, int | float)
-    return (not number, float(value) if isinstance(value, int | float) else 0.0, str(value))
+def _orderable(value: Scalar | None) -> tuple[int, float, str]:
+    """Order what is absent first, then numbers, then texts."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, str):
+        return (2, 0.0, value)
+    return (1, float(value), "")
 
 
 EXHIBIT = Table()

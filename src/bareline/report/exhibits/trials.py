@@ -40,9 +40,7 @@ class Trials(Exhibit):
         return drawn
 
 
-def _figure(
-    document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]
-) -> Figure:
+def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Figure:
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
     table, note = _table(document, cells, scale)
     title = spec.title or f"{cells[0].probe}: all trials of {metric_name(cells[0].metric)}"
@@ -57,15 +55,12 @@ def _figure(
     )
 
 
-def _table(
-    document: Document, cells: Sequence[Cell], scale: Scale
-) -> tuple[DataTable, str]:
+def _table(document: Document, cells: Sequence[Cell], scale: Scale) -> tuple[DataTable, str]:
     present = {cell.platform: cell for cell in cells}
     names = [name for name in document.names if name in present]
     dots = trial_dots(document, cells, MOST_TRIALS * len(cells))
     values = {
-        name: sorted(dot.value for dot in dots.dots if dot.cell.platform == name)
-        for name in names
+        name: sorted(dot.value for dot in dots.dots if dot.cell.platform == name) for name in names
     }
     rows = []
     for index in range(max(map(len, values.values()), default=0)):
