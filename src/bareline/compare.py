@@ -418,12 +418,13 @@ def _compare_one(cube: Cube, platform: str, baseline: str, margin: float) -> pl.
     n = np.minimum(result.n, result.n_baseline)
     if paired:
         adjusted = stats.adjust_paired(p, worse, than, families)
-        hopeless = np.zeros(n.shape, dtype=bool)  # joint flips can always reject from n = 6 on
+        smallest = stats.smallest_p(n)
+        by_holm = n > stats.MAX_FLIPPED_BLOCKS  # joint flips can always reject from n = 6 on
     else:
         adjusted = stats.holm(p, families)
         smallest = stats.smallest_p(result.n, result.n_baseline)
-        hopeless = ~stats.can_reject(smallest, stats.family_size(p, families))
-        hopeless &= ~np.isnan(smallest)
+        by_holm = ~np.isnan(smallest)
+    hopeless = by_holm & ~stats.can_reject(smallest, stats.family_size(p, families))
     on_ratio = stats.judge(result.ratio, result.lo, result.hi, n, adjusted, margin=margin)
     median = stats.summarize(than).median
     tolerance = margin * np.nan_to_num(np.abs(median))

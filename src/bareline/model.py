@@ -146,7 +146,8 @@ class Output:
     """What came of a command: everything that a probe's parser may look at.
 
     `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line
-    as it was really launched, for the raw record.
+    as it was really launched, for the raw record. `caveats` are what the platform noticed while
+    the command ran, e.g. stolen processor time.
     """
 
     stdout: str
@@ -157,6 +158,7 @@ class Output:
     files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     argv: tuple[str, ...] = ()
     clock: Clock = "wall"
+    caveats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,8 +198,8 @@ class Runner:
         finally:
             self._tell_events(trial.platform, allocation)
         outcome, caveats = judge_output(probe, params, output, trial.timeout_s)
-        caveats = tuple(dict.fromkeys((*allocation.caveats(trial.layout), *caveats)))
-        return outcome, caveats, output
+        noticed = (*allocation.caveats(trial.layout), *output.caveats, *caveats)
+        return outcome, tuple(dict.fromkeys(noticed)), output
 
     def _allocation(self, name: str, stack: ExitStack) -> Allocation | Failed:
         """Bring a platform up at its first use; remember when it does not come up."""

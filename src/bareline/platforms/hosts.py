@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bareline.errors import PlatformError, ToolMissing
+from bareline.facts import read_steal, steal_caveats
 from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.platforms.base import Allocation
 from bareline.platforms.process import Finished, Process, end_group, kill_marked, run_process, spawn
@@ -134,7 +135,10 @@ class HostsAllocation(Allocation):
             line = self.mpi_argv(argv, layout, env, cwd)
         else:
             line = self.node_argv(command.node, argv, env, cwd)
+        watched = 0 if command.mpi else self._index(command.node)
+        before = read_steal(self, watched)
         done = run_process(line, env=local_environment(env), timeout_s=timeout_s)
+        caveats = steal_caveats(before, read_steal(self, watched))
         files = {}
         if command.outputs and done.exit_code == 0:
             node = 0 if command.mpi else command.node
@@ -147,6 +151,7 @@ class HostsAllocation(Allocation):
             timed_out=done.timed_out,
             files=MappingProxyType(files),
             argv=tuple(line),
+            caveats=caveats,
         )
 
     def _with_server(

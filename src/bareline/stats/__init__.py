@@ -6,7 +6,7 @@ the last axis, which holds one value per launch (NaN where a launch is absent).
 
 from bareline.stats.effect import cliffs_delta
 from bareline.stats.family import ALPHA, can_reject, family_size, holm, smallest_p
-from bareline.stats.joint import adjust_paired
+from bareline.stats.joint import MAX_FLIPPED_BLOCKS, adjust_paired
 from bareline.stats.ratio import Ratio, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
 from bareline.stats.shift import Shift, paired_shift, unpaired_shift
@@ -17,6 +17,7 @@ from bareline.stats.verdict import DEFAULT_MARGIN, Verdict, judge, judge_shift
 __all__ = [
     "ALPHA",
     "DEFAULT_MARGIN",
+    "MAX_FLIPPED_BLOCKS",
     "MIN_LAUNCHES",
     "Ratio",
     "Shift",
