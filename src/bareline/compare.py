@@ -230,7 +230,8 @@ class Cube:
 
     def of(self, platform: str) -> FloatCube:
         """Give a platform's values, shape (points, blocks)."""
-        return self.values[self.platforms.index(platform)]
+        found: FloatCube = self.values[self.platforms.index(platform)]
+        return found
 
 
 def summarize_runs(records: Records) -> pl.DataFrame:
@@ -575,9 +576,8 @@ def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
         nodes = row.pop("nodes")
         if nodes:
             params["nodes"] = nodes
-        row.pop("rung", None)
-        rows.append({**{k: row[k] for k in ("platform", "baseline", "probe") if k in row},
-                     "params": params, **row})
+        first = [key for key in ("platform", "baseline", "probe") if key in row]
+        rows.append({key: row.pop(key) for key in first} | {"params": params} | row)
     return rows
 
 

@@ -103,7 +103,7 @@ def findings(
     baseline = records.baseline if baseline is None else baseline
     margin = records.margin if margin is None else margin
     points = cube.points.filter(pl.col("headline") & (pl.col("better") != "none"))
-    found = []
+    found: list[Finding] = []
     for (probe,), group in points.group_by("probe", maintain_order=True):
         for platform in cube.platforms:
             if platform != baseline:

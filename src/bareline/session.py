@@ -153,9 +153,8 @@ def status_of(run: Run) -> dict[str, Any]:
     for trial in plan:
         counts = by_platform.setdefault(trial.platform, {"planned": 0, "measured": 0, "failed": 0})
         counts["planned"] += 1
-        record = history.records.get(trial.index)
-        if record is not None:
-            counts[record.status] += 1
+        if trial.index in history.records:
+            counts[history.records[trial.index].status] += 1
     return {
         "run": str(run.path),
         "study": study.name,

@@ -426,7 +426,8 @@ def _write_atomically(path: Path, text: str) -> None:
 
 def _to_line(record: Record) -> dict[str, Any]:
     trial, case, outcome = record.trial, record.trial.case, record.outcome
-    failed = isinstance(outcome, Failed)
+    failure = outcome if isinstance(outcome, Failed) else None
+    samples = () if isinstance(outcome, Failed) else outcome.samples
     return {
         "trial": trial.index,
         "attempt": record.attempt,
@@ -444,8 +445,8 @@ def _to_line(record: Record) -> dict[str, Any]:
         "duration_s": record.duration_s,
         "clock": record.clock,
         "status": record.status,
-        "stage": outcome.stage.value if failed else None,
-        "reason": outcome.reason if failed else None,
+        "stage": failure.stage.value if failure else None,
+        "reason": failure.reason if failure else None,
         "caveats": list(record.caveats),
         "samples": [
             {
@@ -454,10 +455,8 @@ def _to_line(record: Record) -> dict[str, Any]:
                 "value": float(sample.value),
                 **({"caveats": list(sample.caveats)} if sample.caveats else {}),
             }
-            for sample in outcome.samples
-        ]
-        if not failed
-        else [],
+            for sample in samples
+        ],
     }
 
 

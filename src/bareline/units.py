@@ -109,4 +109,4 @@ def parse_size(text: str | int) -> int:
         raise UsageError(f"'{text}' is not a size", hint="write bytes or a unit, e.g. 64KiB")
     prefix = (match[2] or "B").upper()[0]
     power = "BKMGT".index(prefix)
-    return round(float(match[1]) * 1024**power)
+    return round(float(match[1]) * float(1 << (10 * power)))

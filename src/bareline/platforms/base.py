@@ -118,15 +118,15 @@ class Platform(ABC):
 
     Attributes
     ----------
-    type
-        Name in platform files.
+    type_name
+        Its name in platform files.
     summary
         One line for ``bareline platforms``.
     options
         Its checked options.
     """
 
-    type: ClassVar[str]
+    type_name: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[type[Options]]
 
@@ -164,5 +164,5 @@ def load_platform_types() -> Mapping[str, type[Platform]]:
     for module in pkgutil.iter_modules(package.__path__, "bareline.platforms."):
         platform = getattr(importlib.import_module(module.name), "PLATFORM", None)
         if platform is not None:
-            found[platform.type] = platform
+            found[platform.type_name] = platform
     return found

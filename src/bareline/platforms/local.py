@@ -138,7 +138,7 @@ class LocalAllocation(HostsAllocation):
 class LocalPlatform(Platform):
     """The machine that bareline runs on."""
 
-    type = "local"
+    type_name = "local"
     summary = "this machine, MPI over shared memory or TCP loopback"
     options = LocalOptions
 

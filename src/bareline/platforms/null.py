@@ -102,7 +102,7 @@ class NullAllocation(Allocation):
 class NullPlatform(Platform):
     """Planted distributions, to test bareline itself."""
 
-    type: ClassVar[str] = "null"
+    type_name: ClassVar[str] = "null"
     summary: ClassVar[str] = "planted distributions, to test bareline itself"
     options: ClassVar[type[Options]] = NullOptions
 

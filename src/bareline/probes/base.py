@@ -77,7 +77,7 @@ class Probe(ABC, Generic[P]):
         """The metric that verdicts and adaptive stopping look at."""
         return next(iter(self.metrics))
 
-    def make_params(self, given: Mapping[str, Scalar], *, where: str = "") -> P:
+    def make_params(self, given: Mapping[str, Scalar], *, where: str | None = None) -> P:
         """Turn a study's parameters into this probe's own, checked.
 
         Raises
@@ -88,7 +88,6 @@ class Probe(ABC, Generic[P]):
         from pydantic import TypeAdapter, ValidationError
 
         known = [field.name for field in fields(self.params)]  # type: ignore[arg-type]
-        where = where or self.name
         for key in given:
             if key not in known:
                 close = difflib.get_close_matches(key, known, 1)
@@ -99,8 +98,9 @@ class Probe(ABC, Generic[P]):
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(str(part) for part in first["loc"]) or "params"
+            message = first["msg"].removeprefix("Value error, ")
             raise ProbeError(
-                f"{self.name}: parameter '{key}' = {first['input']!r}: {first['msg']}",
+                f"{self.name}: parameter '{key}' = {first['input']!r}: {message}",
                 where=where,
                 hint=f"see `bareline probes {self.name}`",
             ) from error

@@ -249,7 +249,7 @@ def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> l
 class NetnsPlatform(Platform):
     """Hosts as network namespaces of this machine."""
 
-    type = "netns"
+    type_name = "netns"
     summary = "hosts as network namespaces of this machine, joined by shaped links"
     options = NetnsOptions
 
