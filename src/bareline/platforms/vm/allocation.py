@@ -131,9 +131,7 @@ class GuestsAllocation(HostsAllocation):
 
         def end(guest: Guest) -> None:
             if guest.name not in self._broken:
-                self._access.run(
-                    guest.name, ["sh", "-c", _END_MARKED, "sh", mark], timeout_s=30.0
-                )
+                self._access.run(guest.name, ["sh", "-c", _END_MARKED, "sh", mark], timeout_s=30.0)
 
         with ThreadPoolExecutor(max_workers=len(self.guests)) as pool:
             list(pool.map(end, self.guests))

@@ -311,9 +311,7 @@ def _nic(devices: ET.Element, options: VmOptions, places: Places) -> None:
         case "vf":
             _virtual_function(devices, options, places)
         case "adapter":
-            device = ET.SubElement(
-                devices, "hostdev", mode="subsystem", type="pci", managed="yes"
-            )
+            device = ET.SubElement(devices, "hostdev", mode="subsystem", type="pci", managed="yes")
             source = ET.SubElement(device, "source")
             _pci_address(source, options.nic.addresses[places.index])
 
@@ -338,7 +336,9 @@ def _virtual_device(interface: ET.Element, options: VmOptions, places: Places) -
     ET.SubElement(interface, "model", type=nic.model)
     if nic.model != "virtio":
         return
-    driver = ET.SubElement(interface, "driver", name="vhost" if uses_vhost(options, places) else "qemu")
+    driver = ET.SubElement(
+        interface, "driver", name="vhost" if uses_vhost(options, places) else "qemu"
+    )
     if nic.queues > 1:
         driver.set("queues", str(nic.queues))
     if nic.offloads and nic.mergeable_buffers:

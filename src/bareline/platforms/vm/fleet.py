@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from bareline.errors import PlatformError
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
-from bareline.platforms.vm.access import Access, Keys
+from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml
 from bareline.platforms.vm.guest import (
     Guest,
@@ -28,6 +28,8 @@ from bareline.platforms.vm.options import VmOptions
 
 _POLL_S = 0.03
 _ANSWER_S = 30.0
+#: The interval between ready and first answer is short and its ends are known to 0.2 s.
+_CLOCK_TOLERANCE = 1.8
 
 
 class Medium(Protocol):
@@ -77,6 +79,7 @@ class Fleet:
         self._folder = folder
         self._tell = tell
         self._domains: dict[str, Any] = {}
+        self._ready_at: dict[str, float] = {}
         self._paused = False
         self._giving_up = threading.Event()
 
@@ -145,11 +148,29 @@ class Fleet:
         except libvirt.libvirtError as error:
             return f"not started: {' '.join(str(error).split())}"
         self._domains[guest.name] = domain
-        return self._wait_ready(guest, console) or self._access.connect(guest.name)
+        return (
+            self._wait_ready(guest, console)
+            or self._access.connect(guest.name)
+            or self._wrong_clock(guest)
+        )
 
-    def places(
-        self, guest: Guest, *, disk: Path, boot: Boot | None, seed: Path | None
-    ) -> Places:
+    def _wrong_clock(self, guest: Guest) -> str:
+        """Say when a guest's time does not pass as fast as the host's.
+
+        A kernel that measures its time stamp counter while the host is busy may get it wrong by a
+        multiple, and with it every time that a benchmark reports.
+        """
+        earlier_s, ready_at = float(self.reports[guest.name]["now_s"]), self._ready_at[guest.name]
+        said = self._access.run(guest.name, ["cat", "/proc/uptime"])
+        now = time.monotonic() - said.duration_s / 2
+        if said.exit_code:
+            return f"no command over ssh: {said.stderr.strip()}"
+        rate = (float(said.stdout.split()[0]) - earlier_s) / (now - ready_at)
+        if not 1 / _CLOCK_TOLERANCE < rate < _CLOCK_TOLERANCE:
+            return f"wrong clock: it runs {rate:.2f} times as fast as the host's"
+        return ""
+
+    def places(self, guest: Guest, *, disk: Path, boot: Boot | None, seed: Path | None) -> Places:
         """Say where everything of a guest is."""
         return Places(
             name=f"bareline-{guest.name}",
@@ -183,6 +204,7 @@ class Fleet:
             ready = read_ready(said)
             if ready is not None:
                 self.reports[guest.name] = ready
+                self._ready_at[guest.name] = time.monotonic()
                 return wrong_size(ready, self._options, self.vcpus)
             if not self.runs(guest):
                 return f"it died while booting: {last_words(said)}"

@@ -17,13 +17,22 @@ from types import TracebackType
 from typing import IO, Any
 
 from bareline.errors import PlatformError, ToolMissing
-from bareline.platforms.process import Finished, run_process
 from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import Finished, run_process
 from bareline.tools import install_hint
 
 _START_S = 20.0
 _LIBVIRT_FOLDERS = ("/etc/libvirt", "/var/lib/libvirt", "/var/cache/libvirt", "/var/log/libvirt")
-TOOLS = ("libvirtd", "qemu-system-x86_64", "qemu-img", "ip", "unshare", "nsenter", "ssh-keygen", "ssh")
+TOOLS = (
+    "libvirtd",
+    "qemu-system-x86_64",
+    "qemu-img",
+    "ip",
+    "unshare",
+    "nsenter",
+    "ssh-keygen",
+    "ssh",
+)
 
 _DAEMON = """\
 unix_sock_dir = "{folder}"

@@ -23,12 +23,12 @@ from bareline.tools import install_hint
 #: What a guest needs to boot and to be reached, and what the probes run. Both MPI libraries are
 #: in, so that one image serves every platform.
 PACKAGES = (
-    "busybox-static kmod iproute2 procps openssh-server ethtool nfs-common "
-    "openmpi-bin libopenmpi3 mpich libmpich12 "
-    "nuttcp iperf3 hpcc fio "
-    "libopenblas0-pthread liblapack3 libscalapack-openmpi2.2 libfftw3-double3 "
-    "libgomp1 libgfortran5 numactl"
-).split()
+    *("busybox-static", "kmod", "iproute2", "procps", "openssh-server", "ethtool", "nfs-common"),
+    *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
+    *("nuttcp", "iperf3", "hpcc", "fio", "numactl"),
+    *("libopenblas0-pthread", "liblapack3", "libscalapack-openmpi2.2", "libfftw3-double3"),
+    *("libgomp1", "libgfortran5"),
+)
 #: The kernel with all drivers: the smaller one for clouds knows no emulated NIC.
 _KERNELS = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
 #: Names that differ between distributions: the first that the host's sources know is taken.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,9 +53,16 @@ class AutoMedium:
     disk_format = "qcow2"
 
     def __init__(
-        self, image: AutoImage, options: VmOptions, guests: Sequence[Guest], keys: Keys
+        self,
+        image: AutoImage,
+        options: VmOptions,
+        guests: Sequence[Guest],
+        keys: Keys,
+        *,
+        emulated: bool,
     ) -> None:
         self._image = image
+        self._emulated = emulated
         self._options = options
         self._guests = guests
         self._keys = keys
@@ -69,13 +77,21 @@ class AutoMedium:
         initrd = folder / f"{guest.name}.initrd"
         initrd.touch(mode=0o600)
         initrd.write_bytes(self._common + own)
-        return disk, Boot(
-            kernel=str(self._image.kernel), initrd=str(initrd), command_line=self._command_line()
-        ), None
+        return (
+            disk,
+            Boot(
+                kernel=str(self._image.kernel),
+                initrd=str(initrd),
+                command_line=self._command_line(),
+            ),
+            None,
+        )
 
     def _command_line(self) -> str:
         root = _ROOT_DEVICES.get(self._options.disk.bus, "/dev/sda")
         words = [f"root={root}", _ARGUMENTS]
+        if self._emulated:
+            words += counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
         if self._options.clock.source == "tsc":
             words.append("tsc=reliable")
         return " ".join([*words, self._options.kernel_args]).strip()
@@ -98,6 +114,18 @@ class AutoMedium:
                 read_module(path)
             )
         return archive(files, ("dev", "proc", "mnt"))
+
+
+def counter_argument(cpuinfo: str) -> list[str]:
+    """Tell a kernel how fast its time stamp counter runs, so that it need not measure that.
+
+    QEMU's emulated processor hands out the host's counter, whose rate is half the host's BogoMIPS
+    where it is constant. Measuring it on a busy host goes wrong by a multiple at times.
+    """
+    if " constant_tsc " not in cpuinfo.replace("\n", " "):
+        return []
+    match = re.search(r"^bogomips\s*:\s*([\d.]+)", cpuinfo, re.MULTILINE | re.IGNORECASE)
+    return [f"tsc_early_khz={round(float(match[1]) * 500)}"] if match else []
 
 
 class CloudMedium:

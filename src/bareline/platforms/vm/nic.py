@@ -62,7 +62,7 @@ class Nic(BaseModel):
         the host. ``vf``: an SR-IOV virtual function. ``adapter``: a whole adapter.
     device
         The host's interface for ``macvtap``; for ``vf`` the physical function whose free virtual
-        functions are handed out.
+        functions are handed out, ``auto`` being the first that has any.
     addresses
         PCI addresses, one for each guest, of virtual functions or adapters.
     vhost
@@ -135,7 +135,7 @@ class Nic(BaseModel):
         match self.attach:
             case "vf" if not self.addresses and not self.device:
                 return (
-                    "attach = \"vf\" needs the virtual functions' PCI addresses in `addresses`, or "
+                    'attach = "vf" needs the virtual functions\' PCI addresses in `addresses`, or '
                     "the physical function in `device`; see `lspci -D | grep 'Virtual Function'`"
                 )
             case "vf" if self.addresses and self.device:
@@ -145,7 +145,7 @@ class Nic(BaseModel):
             case "macvtap" if not self.device:
                 return 'attach = "macvtap" needs the host\'s interface in `device`; see `ip link`'
             case "bridge" if self.device or self.addresses:
-                return 'the private bridge takes no `device` or `addresses`; set `attach` too'
+                return "the private bridge takes no `device` or `addresses`; set `attach` too"
             case "adapter" | "macvtap" if self.device and self.addresses:
                 return f'attach = "{self.attach}" takes `device` or `addresses`, not both'
         if len(set(self.addresses)) != len(self.addresses):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from bareline.build import ensure_native
 from bareline.cache import cache_folder
@@ -19,7 +19,6 @@ from bareline.platforms.base import (
     Allocation,
     Availability,
     Context,
-    Options,
     Platform,
     PlatformSpec,
 )
@@ -33,11 +32,11 @@ from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
 from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
-from bareline.platforms.vm.medium import AutoMedium, CloudMedium
-from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.machine import Image
+from bareline.platforms.vm.medium import AutoMedium, CloudMedium
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
-from bareline.platforms.vm.preflight import check_host
+from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.preflight import check_host, physical_function
 from bareline.platforms.vm.tuning import tune_host
 from bareline.tools import install_hint
 
@@ -53,10 +52,20 @@ def vcpus_of(options: VmOptions) -> int:
 
 
 class VmAllocation(TenantsAllocation):
-    """The guests of a platform, with what is known about all of them."""
+    """The guests of a platform, with what is known about all of them.
 
-    def __init__(self, fleet: Fleet, told: list[str], about: Mapping[str, Scalar], **named: Any):
-        super().__init__(fleet=fleet, **named)
+    Parameters
+    ----------
+    told
+        Sentences about what happened to guests, added to by the fleet.
+    about
+        Facts that are known from the making.
+    """
+
+    def __init__(
+        self, *args: Any, told: list[str], about: Mapping[str, Scalar], **named: Any
+    ) -> None:
+        super().__init__(*args, **named)
         self._told = told
         self._about = dict(about)
 
@@ -89,9 +98,9 @@ class VmAllocation(TenantsAllocation):
 class VmPlatform(Platform):
     """Virtual machines on this host."""
 
-    type: ClassVar[str] = "vm"
-    summary: ClassVar[str] = "virtual machines on this host, made by bareline (libvirt, QEMU)"
-    options: ClassVar[type[Options]] = VmOptions
+    type_name = "vm"
+    summary = "virtual machines on this host, made by bareline (libvirt, QEMU)"
+    options = VmOptions
 
     def __init__(self, spec: PlatformSpec, context: Context) -> None:
         super().__init__(spec, context)
@@ -194,7 +203,7 @@ class VmPlatform(Platform):
         told: list[str] = []
         about = tune_host(options.host_tuning, hypervisor, holder)
         if options.nic.attach == "vf" and options.nic.device:
-            hypervisor.connection.networkCreateXML(pool_xml(options.nic.device))
+            hypervisor.connection.networkCreateXML(pool_xml(physical_function(options.nic.device)))
         keys = make_keys(enclosure / "keys")
         access = Access(
             hypervisor,
@@ -204,7 +213,7 @@ class VmPlatform(Platform):
         )
         medium: Medium
         if image is not None:
-            medium = AutoMedium(image, options, guests, keys)
+            medium = AutoMedium(image, options, guests, keys, emulated=accelerator == "tcg")
         else:
             assert isinstance(options.image, Image)
             medium = CloudMedium(options.image, options, guests, keys)
@@ -250,24 +259,29 @@ class VmPlatform(Platform):
             host = None  # What needs no MPI can still be measured.
         first = fleet.guests[0].name
         inside = guest_mpi(host, partial(access.run, first), image)
-        common = {
-            "options": self._options,
-            "fleet": fleet,
-            "access": access,
-            "mpi": inside,
-            "native": partial(ensure_native, host, self.context.cache),
-            "caveats": _caveats(fleet) + mpi_caveats(host, inside),
-        }
+        native = partial(ensure_native, host, self.context.cache)
+        caveats = _caveats(fleet) + mpi_caveats(host, inside)
         tenants: dict[int, list[Guest]] = {}
         for guest in fleet.guests:
             tenants.setdefault(guest.tenant, []).append(guest)
         neighbours = [
-            GuestsAllocation(guests=guests, **common)
+            GuestsAllocation(
+                self._options, guests, fleet, access, mpi=inside, native=native, caveats=caveats
+            )
             for tenant, guests in tenants.items()
             if tenant > 0
         ]
         return VmAllocation(
-            told=told, about=about, guests=tenants[0], neighbours=neighbours, **common
+            self._options,
+            tenants[0],
+            fleet,
+            access,
+            mpi=inside,
+            native=native,
+            caveats=caveats,
+            neighbours=neighbours,
+            told=told,
+            about=about,
         )
 
 

@@ -118,7 +118,7 @@ def _check_shares(options: VmOptions) -> None:
             raise PlatformError(
                 "no NFS server that runs in a network of its own is installed",
                 where="shares.kind",
-                hint="install it with `apt-get install nfs-ganesha-vfs`, or use kind = \"9p\"",
+                hint='install it with `apt-get install nfs-ganesha-vfs`, or use kind = "9p"',
             )
 
 
@@ -148,12 +148,12 @@ def _check_nic(options: VmOptions) -> None:
         raise PlatformError(
             "the host has no IOMMU, without which hardware cannot be passed to a guest",
             where="nic.attach",
-            hint="enable VT-d or AMD-Vi in the firmware and boot with intel_iommu=on or amd_iommu=on",
+            hint="enable it in the firmware and boot with intel_iommu=on or amd_iommu=on",
         )
 
 
 def _check_device(nic: Nic, guests: int) -> None:
-    folder = _NETWORK / str(nic.device)
+    folder = _NETWORK / physical_function(nic.device or "")
     if not folder.exists():
         raise PlatformError(
             f"the host has no network interface '{nic.device}'",
@@ -175,6 +175,26 @@ def _check_device(nic: Nic, guests: int) -> None:
                 where="nic.device",
                 hint=f"run `echo {guests} > /sys/class/net/{nic.device}/device/sriov_numvfs`",
             )
+
+
+def physical_function(device: str) -> str:
+    """Give the named adapter, or for ``auto`` the first one that has virtual functions.
+
+    Raises
+    ------
+    PlatformError
+        None has any.
+    """
+    if device != "auto":
+        return device
+    for folder in sorted(_NETWORK.iterdir()):
+        if _number(folder / "device" / "sriov_numvfs"):
+            return folder.name
+    raise PlatformError(
+        "no adapter of this host has SR-IOV virtual functions",
+        where="nic.device",
+        hint="make some: `echo 2 > /sys/class/net/DEVICE/device/sriov_numvfs`",
+    )
 
 
 def _number(path: Path) -> int:
