@@ -97,7 +97,7 @@ class Probe(ABC, Generic[P]):
             return TypeAdapter(self.params).validate_python(dict(given))
         except ValidationError as error:
             first = error.errors()[0]
-            key = ".".join(str(part) for part in first["loc"]) or "params"
+            key = ".".join(map(str, first["loc"]))
             message = first["msg"].removeprefix("Value error, ")
             raise ProbeError(
                 f"{self.name}: parameter '{key}' = {first['input']!r}: {message}",

@@ -14,9 +14,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from bareline.errors import ParseError
 from bareline.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.probes.base import Probe
 from bareline.probes.native import QUANTILES, read_report, spread_samples
+
+_KERNELS = ("copy", "scale", "add", "triad")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,11 @@ class Stream(Probe[StreamParams]):
 
     def parse(self, params: StreamParams, output: Output) -> Iterable[Sample]:
         """Read nodebench's JSON lines."""
-        for point in read_report(output, "nodebench", "stream").points:
+        points = read_report(output, "nodebench", "stream").points
+        kernels = [point.at.get("kernel") for point in points]
+        if kernels != list(_KERNELS):
+            raise ParseError(f"kernels {kernels} instead of {list(_KERNELS)}")
+        for point in points:
             yield from spread_samples(point, "rate", "bandwidth", point.at)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from bareline.errors import ParseError
 from bareline.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.probes.base import Probe
 from bareline.probes.native import (
@@ -54,6 +55,12 @@ class MpiParams:
         if self.min_bytes > self.max_bytes:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
+    def sizes(self, smallest: int = 0) -> list[int]:
+        """List the message sizes in bytes that a benchmark with this smallest size measures."""
+        least = max(self.min_bytes, smallest)
+        powers = [1 << power for power in range(self.max_bytes.bit_length())]
+        return ([0] if least == 0 else []) + [size for size in powers if size >= least]
+
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         """Give the program's options, with no size below the benchmark's smallest."""
         chosen = ["-m", f"{max(self.min_bytes, smallest)}:{self.max_bytes}"]
@@ -71,6 +78,11 @@ def latency_metrics() -> dict[str, Metric]:
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
         "latency_loop_mean": Metric("s", "lower", detail=True),
     }
+
+
+def _size_of_cut(cut: Mapping[str, object]) -> object:
+    point = cut.get("point")
+    return point.get("size_bytes") if isinstance(point, dict) else None
 
 
 class MpiFunction(Probe[MpiParams]):
@@ -100,8 +112,14 @@ class MpiFunction(Probe[MpiParams]):
         return Command(argv=("{native}/mpibench", self.benchmark, *options), mpi=True)
 
     def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
-        """Read mpibench's JSON lines."""
-        for point in read_report(output, "mpibench", self.benchmark).points:
+        """Read mpibench's JSON lines, and hold its sizes against those that were asked for."""
+        report = read_report(output, "mpibench", self.benchmark)
+        said = [point.at.get("size_bytes") for point in report.points]
+        said += [_size_of_cut(cut) for cut in report.cut]
+        asked = params.sizes(self.smallest_bytes)
+        if sorted(said, key=str) != sorted(asked, key=str):
+            raise ParseError(f"sizes {said} instead of {asked}")
+        for point in report.points:
             yield from self.point_samples(point)
 
     def point_samples(self, point: Point) -> Iterable[Sample]:

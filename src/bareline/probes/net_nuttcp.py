@@ -72,6 +72,8 @@ class Nuttcp(Probe[NuttcpParams]):
 
     def parse(self, params: NuttcpParams, output: Output) -> Iterable[Sample]:
         """Read the line of key=value pairs."""
+        if not output.stdout.endswith("\n"):
+            raise ParseError("the output is truncated: its last line has no end")
         lines = [line for line in output.stdout.splitlines() if "real_seconds=" in line]
         if len(lines) != 1:
             raise ParseError(f"{len(lines)} lines of results instead of one")

@@ -1,0 +1,159 @@
+"""Every probe against captured outputs: good, truncated, empty, failed, mutated."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bareline.errors import ParseError
+from bareline.model import Layout, Output
+from bareline.probes.base import find_probe, load_probes
+
+DATA = Path(__file__).with_name("data")
+#: Probes whose good output is captured; the name of the file is the name of the probe.
+CAPTURED = sorted(path.name.removesuffix(".good.out") for path in DATA.glob("*.good.out"))
+
+
+def output(text, **more):
+    return Output(stdout=text, stderr="", exit_code=0, duration_s=1.0, **more)
+
+
+def good(name):
+    return (DATA / f"{name}.good.out").read_text()
+
+
+def read(name, text):
+    probe = find_probe(name)
+    return probe.read(probe.make_params({}), output(text))
+
+
+def test_every_probe_has_a_captured_output():
+    assert set(load_probes()) - {"null"} <= set(CAPTURED)
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_good_outputs_give_every_declared_metric(name):
+    samples = read(name, good(name))
+    assert {sample.metric for sample in samples} == set(find_probe(name).metrics)
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_truncated_outputs_are_refused_wherever_they_end(name):
+    text = good(name).rstrip()
+    lines = text.splitlines()
+    cuts = {0, 1, len(text) // 3, len(text) - 1} | {len("\n".join(lines[:k])) for k in (1, -1)}
+    for end in cuts - {len(text)}:
+        with pytest.raises(ParseError):
+            read(name, text[:end])
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+@pytest.mark.parametrize(
+    "text", ["", "\n", "\x00\x01", "Segmentation fault\n", "{}\n", "[]\n", "null\n", "1\n2\n"]
+)
+def test_garbage_is_refused(name, text):
+    with pytest.raises(ParseError):
+        read(name, text)
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_mutated_outputs_give_the_same_numbers_or_an_error(name, data):
+    """Delete, repeat or replace a piece: what is read is what was measured, or nothing is."""
+    text = good(name)
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start, min(len(text), start + 60)))
+    piece = data.draw(st.sampled_from(["", text[start:end] * 2, "x", "\n", " ", "warning: slow\n"]))
+    mutated = text[:start] + piece + text[end:]
+    before = {_key(sample): sample.value for sample in read(name, text)}
+    try:
+        samples = read(name, mutated)
+    except ParseError:
+        return
+    for sample in samples:
+        if before.get(_key(sample)) != sample.value:
+            # Damage inside a number cannot be told from another number; a number that moved to
+            # another metric or size can.
+            assert _damaged_in_place(text, start, end)
+
+
+def _key(sample):
+    return sample.metric, tuple(sorted(sample.point.items()))
+
+
+def _damaged_in_place(text, start, end):
+    """Tell whether a mutation touched the characters of a number."""
+    around = text[max(0, start - 1) : end + 1]
+    return any(character.isdigit() for character in around)
+
+
+@pytest.mark.parametrize("name", CAPTURED)
+def test_commands_are_argument_vectors_with_known_placeholders(name):
+    probe = find_probe(name)
+    layout = Layout(2, max(1, probe.min_ranks // 2), 1)
+    command = probe.command(probe.make_params({}), layout)
+    assert command.argv
+    assert all(isinstance(part, str) for part in command.argv)
+    # bareline's own programs are found by the platform, others must be named as required.
+    if not command.argv[0].startswith("{native}/"):
+        assert command.argv[0] in command.requires
+
+
+NATIVE = [name for name in CAPTURED if good(name).startswith('{"bareline"')]
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_a_wrong_result_is_never_a_number(name):
+    text = good(name).replace('"verified":true', '"verified":false', 1)
+    with pytest.raises(ParseError, match="is wrong"):
+        read(name, text)
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_the_output_of_another_benchmark_is_refused(name):
+    other = next(candidate for candidate in NATIVE if candidate != name)
+    with pytest.raises(ParseError, match="the output is of"):
+        read(name, good(other))
+
+
+@pytest.mark.parametrize("name", NATIVE)
+def test_lost_and_repeated_points_are_noticed(name):
+    lines = good(name).splitlines()
+    with pytest.raises(ParseError):
+        read(name, "\n".join([*lines[:1], *lines[2:]]))
+    with pytest.raises(ParseError):
+        read(name, "\n".join([*lines[:2], *lines[1:]]))
+
+
+def test_cut_points_are_a_caveat():
+    probe = find_probe("mpi.pingpong")
+    text = good("mpi.pingpong")
+    params = probe.make_params({"max_bytes": 8 << 20})
+    assert tuple(probe.caveats(params, output(text))) == ()
+    cut = text.replace('"cut":[]', '"cut":[{"point":{"size_bytes":8388608},"reason":"slow"}]')
+    assert probe.read(params, output(cut))
+    assert tuple(probe.caveats(params, output(cut))) == ("cut",)
+
+
+def test_pingpong_bandwidth_is_size_over_latency():
+    samples = {_key(sample): sample.value for sample in read("mpi.pingpong", good("mpi.pingpong"))}
+    at = (("size_bytes", 65536),)
+    assert samples["bandwidth", at] == pytest.approx(65536 / samples["latency", at])
+    assert ("bandwidth", (("size_bytes", 0),)) not in samples
+
+
+@pytest.mark.parametrize(
+    ("found", "replacement"),
+    [
+        ("rate_Mbps=", "rate_Mbps=9"),  # another magnitude than amount over time
+        ("retrans=", "retrans=-"),
+        ("tx_cpu=", "tx_cpu=x"),
+        ("rtt_ms=", "rtt="),
+        ("real_seconds=", "real_seconds=9"),
+    ],
+)
+def test_nuttcp_figures_that_contradict_each_other_are_refused(found, replacement):
+    with pytest.raises(ParseError):
+        read("net.nuttcp", good("net.nuttcp").replace(found, replacement))
