@@ -74,7 +74,7 @@ contains
     end function random_skip
 
     !> Draws one number.
-    subroutine random_next(state, number)
+    pure subroutine random_next(state, number)
         integer(i8), intent(inout) :: state
         real(dp), intent(out) :: number
         state = random_product(random_multiplier, state)

@@ -1,0 +1,53 @@
+!> Driver of CG.
+program npb_cg
+
+    use cg_grid, only: grid_t
+    use cg_kernel, only: cg_state_t
+    use cg_matrix, only: generate_matrix, matrix_memory_bytes
+    use cg_problem, only: cg_classes, cg_problem_t, find_cg_problem
+    use cg_reference, only: verify_cg
+    use npb_kinds, only: i8
+    use npb_report, only: parameter_t, report_header, report_point
+    use npb_run, only: run_t
+    use npb_timing, only: timing_begin, timing_end, timing_t
+
+    implicit none (type, external)
+
+    integer(i8), parameter :: vectors = 7, real_bytes = 8
+    type(run_t) :: run
+    type(cg_problem_t) :: problem
+    type(cg_state_t) :: state
+    type(timing_t) :: timing
+    integer :: iteration
+
+    call run%open('cg', cg_classes)
+    problem = find_cg_problem(run%class_name)
+    call run%require_power_of_two()
+    call run%require_at_most(problem%na)
+    call run%require_memory(matrix_memory_bytes(problem%na, problem%nonzer, run%ranks) &
+                            + vectors*real_bytes*problem%na)
+    call report_header(run, [parameter_t('na', int(problem%na, i8)), &
+                             parameter_t('nonzer', int(problem%nonzer, i8)), &
+                             parameter_t('niter', int(problem%niter, i8))])
+
+    state%grid = grid_t(run%comm, run%rank, run%ranks, problem%na)
+    state%shift = problem%shift
+    associate (grid => state%grid)
+        call generate_matrix(problem%na, problem%nonzer, problem%shift, grid%first_row, &
+                             grid%last_row, grid%first_column, grid%last_column, state%matrix)
+    end associate
+    call state%reset()
+    call state%iterate() ! warm-up
+    call state%reset()
+
+    call timing_begin(run%comm)
+    do iteration = 1, problem%niter
+        call state%iterate()
+    end do
+    timing = timing_end()
+
+    call report_point(run, timing, problem%niter, problem%operations(), &
+                      verify_cg(run%class_name, state%zeta))
+    call run%close()
+
+end program npb_cg
