@@ -27,6 +27,8 @@ class Cell:
     ----------
     value, lo, hi
         Median of the trials and its 95 % interval, in `unit`; None where there is none.
+    value_baseline
+        Median on the baseline, where the cell is compared with it.
     ratio, ratio_lo, ratio_hi
         Above 1 means worse than the baseline; None for the baseline itself.
     verdict
@@ -52,6 +54,7 @@ class Cell:
     value: float | None
     lo: float | None
     hi: float | None
+    value_baseline: float | None
     ratio: float | None
     ratio_lo: float | None
     ratio_hi: float | None
@@ -80,8 +83,8 @@ class Cell:
         return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
 
 
-def read_cells(summary: pl.DataFrame, comparison: pl.DataFrame) -> tuple[Cell, ...]:
-    """Join the two frames; what only one of them holds is kept.
+def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
+    """Join the two frames; what only one of them holds is kept, and either may be absent.
 
     Parameters
     ----------
@@ -89,13 +92,17 @@ def read_cells(summary: pl.DataFrame, comparison: pl.DataFrame) -> tuple[Cell, .
         Frames as `bareline.compare` gives them. Cells of the baseline come from the summary
         alone.
     """
-    compared = {_key(row): row for row in comparison.iter_rows(named=True)}
+    compared = {_key(row): row for row in _rows(comparison)}
     cells = []
-    for row in summary.iter_rows(named=True):
+    for row in _rows(summary):
         cells.append(_cell(row, compared.pop(_key(row), None)))
     for row in compared.values():
         cells.append(_cell({**row, "lo": None, "hi": None, "n_failed": 0}, row))
     return tuple(cells)
+
+
+def _rows(frame: pl.DataFrame | None) -> Iterable[dict[str, Any]]:
+    return () if frame is None else frame.iter_rows(named=True)
 
 
 def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -124,6 +131,7 @@ def _cell(row: Mapping[str, Any], compared: Mapping[str, Any] | None) -> Cell:
         value=row["value"],
         lo=row["lo"],
         hi=row["hi"],
+        value_baseline=other.get("value_baseline"),
         ratio=other.get("ratio"),
         ratio_lo=other.get("lo"),
         ratio_hi=other.get("hi"),
@@ -140,6 +148,11 @@ def varying(cells: Iterable[Cell]) -> tuple[str, ...]:
     for name in names:
         seen[name] = {cell.coordinates.get(name) for cell in cells}
     return tuple(name for name, values in seen.items() if len(values) > 1)
+
+
+def headline_first(cells: Iterable[Cell]) -> list[Cell]:
+    """Put a probe's headline metric before its others."""
+    return sorted(cells, key=lambda cell: not cell.headline)
 
 
 def is_number(value: Scalar | None) -> bool:

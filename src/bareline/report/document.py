@@ -212,7 +212,7 @@ class Document:
     findings
         The rows of the overview, from `bareline.explain`.
     samples, records, summary, comparison
-        Frames as `bareline.compare` describes them.
+        Frames as `bareline.compare` describes them; no comparison for a single platform.
     facts
         Flat facts by platform; offered as raw data.
     fact_rows
@@ -236,7 +236,7 @@ class Document:
     samples: pl.DataFrame
     records: pl.DataFrame
     summary: pl.DataFrame
-    comparison: pl.DataFrame
+    comparison: pl.DataFrame | None
     facts: Mapping[str, Mapping[str, Scalar]] = field(default_factory=lambda: MappingProxyType({}))
     fact_rows: Sequence[Fact] = ()
     exhibits: Sequence[ExhibitSpec] = ()

@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from bareline.compare import Records, compare_platforms, summarize_runs
 from bareline.explain import findings, statements
+from bareline.facts import Kind, table
+from bareline.model import Scalar
 from bareline.report.document import Document, ExhibitSpec, Fact, Method, PlatformInfo
 from bareline.report.wording import count, listing
 
 
 def document_of(
-    records: Records, *, baseline: str | None = None, fact_rows: Sequence[Fact] = ()
+    records: Records,
+    *,
+    baseline: str | None = None,
+    margin: float | None = None,
+    fact_rows: Sequence[Fact] | None = None,
 ) -> Document:
     """Gather all that a report of these records shows.
 
     Parameters
     ----------
-    baseline
-        The first run's own without it.
+    baseline, margin
+        The first run's own without them.
     fact_rows
         The platforms' characteristics, one value per platform in the order of
-        ``records.platforms``.
+        ``records.platforms``; read from the runs without it.
 
     Raises
     ------
@@ -33,6 +40,8 @@ def document_of(
     """
     header = records.runs[0].header
     baseline = records.baseline if baseline is None else baseline
+    margin = records.margin if margin is None else margin
+    facts = {name: _facts(records, name) for name in records.platforms}
     names = records.platforms
     alone = len(names) == 1
     summary = summarize_runs(records)
@@ -44,16 +53,16 @@ def document_of(
         study_description=study.get("description", ""),
         baseline=baseline,
         platforms=[_platform(records, name) for name in names],
-        statements=[] if alone else statements(records, baseline),
-        findings=[] if alone else findings(records, baseline),
+        statements=[] if alone else statements(records, baseline, margin=margin),
+        findings=[] if alone else findings(records, baseline, margin=margin),
         samples=records.samples,
         records=records.trials,
         summary=summary,
-        comparison=summary.clear() if alone else compare_platforms(records, baseline),
-        facts={name: facts for run in records.runs for name, facts in run.facts().items()},
-        fact_rows=fact_rows,
+        comparison=None if alone else compare_platforms(records, baseline, margin=margin),
+        facts=facts,
+        fact_rows=_fact_rows(facts) if fact_rows is None else fact_rows,
         exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
-        method=_method(records, study),
+        method=_method(records, study, margin),
         folder=", ".join(str(run.path) for run in records.runs),
         events=[
             f"{event['time']} {event['platform']}: {event['event']}"
@@ -61,6 +70,41 @@ def document_of(
             for event in run.events()
         ],
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A characteristic as the page shows it."""
+
+    group: str
+    label: str
+    values: Sequence[str]
+    equal: bool
+
+
+def _facts(records: Records, name: str) -> Mapping[str, Scalar]:
+    """Find a platform's facts; a name that several runs share ends in its run's name."""
+    plain, _, own = name.partition("@")
+    for run in records.runs:
+        if own in ("", run.path.resolve().name):
+            known = run.facts()
+            if plain in known:
+                return known[plain]
+    return {}
+
+
+def _fact_rows(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
+    """Put facts side by side; identities and volatile readings say nothing about a platform."""
+    return [
+        FactLine(
+            row.fact.group.value,
+            row.fact.label,
+            [row.texts[name] for name in facts],
+            not row.differs,
+        )
+        for row in table(facts)
+        if row.differs or (row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail)
+    ]
 
 
 def _title(names: Sequence[str], baseline: str) -> str:
@@ -89,7 +133,7 @@ def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
     return ExhibitSpec(**{key: table[key] for key in known if key in table})
 
 
-def _method(records: Records, study: Mapping[str, Any]) -> Method:
+def _method(records: Records, study: Mapping[str, Any], margin: float) -> Method:
     header = records.runs[0].header
     trials = records.trials
     details = {"study": str(study.get("name", ""))}
@@ -102,7 +146,7 @@ def _method(records: Records, study: Mapping[str, Any]) -> Method:
         trials=trials.height,
         failed=trials.filter(pl.col("status") == "failed").height,
         blocks=trials.select("run", "block").n_unique(),
-        margin=records.margin,
+        margin=margin,
         config_hash=header.config_hash,
         versions=header.versions,
         details=details,

@@ -33,7 +33,7 @@ from bareline.report.exhibits.base import DataTable, Figure
 from bareline.report.figures import draw_figures
 from bareline.report.svg import draw, for_file, for_page, to_png
 from bareline.report.theme import css_variables, looks
-from bareline.report.wording import count
+from bareline.report.wording import AMOUNT, count
 
 #: Rows of a table up to which it stands open under its figure.
 _OPEN_ROWS = 14
@@ -223,10 +223,6 @@ def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
 
 
-_AMOUNT = (
-    r"[\d.,]+ (?:times|%) (?:slower|faster|lower|higher|worse|better|longer|shorter)"
-    r"(?!, within noise)|equals? \S+ within \d+%|equal within \d+%|not measured"
-)
 _LEAD = re.compile(r"([A-Z][A-Za-z ]{1,30}): ")
 
 
@@ -234,7 +230,7 @@ def _sentence(text: str, names: Sequence[str]) -> Markup:
     """Set a statement: amounts in bold, intervals lighter, platform names unbroken."""
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     pattern = re.compile(
-        rf"(?P<b>{_AMOUNT})|(?P<light>\[[^\[\]]*\])|(?<![\w-])(?P<name>{known})(?![\w-])"
+        rf"(?P<b>{AMOUNT})|(?P<light>\[[^\[\]]*\])|(?<![\w-])(?P<name>{known})(?![\w-])"
     )
     lead = _LEAD.match(text)
     parts = [Markup('<span class="lead">{}</span>').format(lead[1])] if lead else []
@@ -312,8 +308,9 @@ def _facts(document: Document) -> dict[str, list[tuple[str, str, Sequence[str]]]
 def _downloads(document: Document) -> list[Download]:
     """Embed the numbers: everything summarized, and the samples while the page stays small."""
     rows = document.samples.height
-    found = [
-        _csv("comparison.csv", "every comparison with the baseline", document.comparison),
+    compared = document.comparison
+    found = [] if compared is None else [_csv("comparison.csv", "every comparison", compared)]
+    found += [
         _csv("summary.csv", "medians, intervals and spread of every value", document.summary),
         _csv("trials.csv", "every trial, failed ones with their reason", document.records),
     ]

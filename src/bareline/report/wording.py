@@ -11,6 +11,12 @@ from bareline.units import format_size, format_value
 
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
 
+#: How much better or worse, as the sentences of a verdict say it; not within noise.
+AMOUNT = (
+    r"[\d.,]+ (?:times|%) (?:slower|faster|lower|higher|worse|better|longer|shorter)"
+    r"(?!, within noise)|equals? \S+ within \d+%|equal within \d+%|not measured"
+)
+
 #: Verdicts as words, for tables and footers.
 VERDICTS = {
     "slower": "worse",

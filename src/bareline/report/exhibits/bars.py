@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.cells import Cell, varying
+from bareline.report.cells import Cell, headline_first, varying
 from bareline.report.document import Document, ExhibitSpec, slug
 from bareline.report.dots import trial_dots
 from bareline.report.exhibits.base import (
@@ -20,7 +20,7 @@ from bareline.report.exhibits.base import (
     select,
     tip,
 )
-from bareline.report.exhibits.table import cells_table, headline_first
+from bareline.report.exhibits.table import cells_table
 from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.report.wording import (

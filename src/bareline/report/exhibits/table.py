@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from bareline.model import Scalar
-from bareline.report.cells import Cell, varying
+from bareline.report.cells import Cell, headline_first, varying
 from bareline.report.document import Document, ExhibitSpec, slug
 from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
 from bareline.report.scales import Scale, unit_scale
@@ -117,11 +117,6 @@ def _row(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple
         Field(ratio_interval(cell.ratio_lo, cell.ratio_hi), cell.ratio_lo),
         Field(VERDICTS.get(cell.verdict, cell.verdict), tone=tone_of(cell.verdict)),
     )
-
-
-def headline_first(cells: Sequence[Cell]) -> list[Cell]:
-    """Put a probe's headline metric before its others."""
-    return sorted(cells, key=lambda cell: not cell.headline)
 
 
 def _orderable(value: Scalar | None) -> tuple[int, float, str]:
