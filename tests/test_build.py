@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -57,9 +58,9 @@ int main(int argc, char **argv)
 class Project:
     """A small project that counts how often it is configured."""
 
-    folder: object
-    count: object
-    cache: object
+    folder: Path
+    count: Path
+    cache: Path
 
     @property
     def builds(self):
@@ -156,12 +157,11 @@ def test_other_flags_are_another_build(project, monkeypatch):
 def test_compile_error_is_told_with_the_log(project):
     source = project.folder / "native" / "hello.c"
     source.write_text("int main(void) { return undeclared; }\n")
-    with pytest.raises(BuildError, match="'?undeclared'?") as caught:
+    with pytest.raises(BuildError, match="undeclared") as caught:
         build_native(None, project.cache)
     assert "do not build for" in caught.value.what
     log = caught.value.hint.rpartition(" ")[2]
-    with open(log, encoding="utf-8") as stream:
-        assert "undeclared" in stream.read()
+    assert "undeclared" in Path(log).read_text()
     # Neither a half-made build nor a build tree stays.
     assert [path.suffix for path in (project.cache / "native").iterdir() if path.is_dir()] == []
     source.write_text(_HELLO)

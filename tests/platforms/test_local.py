@@ -1,0 +1,145 @@
+"""The local platform beyond the contract: cores, folders, what is available, what is left."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bareline.errors import PlatformError, ToolMissing
+from bareline.model import TRIAL_VARIABLE, Command, Layout
+from bareline.platforms.base import PlatformSpec
+from bareline.platforms.local import LocalOptions, LocalPlatform
+
+
+def _available(**options):
+    return LocalPlatform.available(PlatformSpec("bare", "local", LocalOptions(**options)))
+
+
+def test_uses_the_cores_that_this_process_may_use(open_bench):
+    assert open_bench("local").allocation.nodes[0].cores == len(os.sched_getaffinity(0))
+
+
+def test_keeps_programs_on_the_chosen_cores(open_bench):
+    core = max(os.sched_getaffinity(0))
+    bench = open_bench("local", cores=(core,))
+    allowed = bench.shell("grep Cpus_allowed_list /proc/self/status").stdout.split()[1]
+    assert allowed == str(core)
+    assert bench.allocation.nodes[0].cores == 1
+    assert bench.allocation.caveats(Layout(1, 2, 1)) == ("oversubscribed",)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_keeps_ranks_on_the_chosen_cores(open_bench, flavour):
+    core = max(os.sched_getaffinity(0))
+    bench = open_bench("local", mpi=flavour, cores=(core,))
+    output = bench.ranks(layout=Layout(1, 1, 1))
+    assert '"cores": 1' in output.stdout
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two cores")
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+@pytest.mark.parametrize(("binding", "cores"), [("core", 1), ("none", None)])
+def test_binding(open_bench, flavour, binding, cores):
+    expected = cores or len(os.sched_getaffinity(0))
+    bench = open_bench("local", mpi=flavour, binding=binding)
+    lines = bench.ranks().stdout.splitlines()
+    assert len(lines) == 2
+    assert all(f'"cores": {expected}' in line for line in lines)
+
+
+def test_works_in_the_folder_that_is_to_be_measured(open_bench, tmp_path):
+    bench = open_bench("local", io_folder=tmp_path)
+    folder = bench.shell("cd {workdir}; pwd").stdout.strip()
+    assert folder.startswith(f"{tmp_path}/")
+    assert list(tmp_path.iterdir()) == [p for p in tmp_path.iterdir() if p.name[:7] == "scratch"]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"cores": (99_999,)}, "may not use core 99999"),
+        ({"io_folder": "/no/such/folder"}, "not a folder that can be written to"),
+        ({"mpi": "/bin/ls"}, "not the launcher of"),
+    ],
+)
+def test_says_what_is_not_available(options, reason):
+    available = _available(**options)
+    assert not available.ok
+    assert reason in available.reason
+    assert available.hint
+
+
+def test_cores_that_are_not_there_are_refused(acquire):
+    with (
+        pytest.raises(PlatformError, match="may not use core 99999"),
+        acquire("local", cores=(99_999,)),
+    ):
+        pass
+
+
+def test_has_one_node(acquire):
+    with pytest.raises(PlatformError, match="has one node"), acquire("local", layout=Layout(2)):
+        pass
+
+
+def test_without_any_mpi_library_the_rest_still_works(open_bench, monkeypatch, tmp_path):
+    for name in ("env", "sh", "cat", "head"):
+        (tmp_path / name).symlink_to(f"/bin/{name}")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    available = _available()
+    assert available.ok
+    assert "no MPI library" in available.reason
+    bench = open_bench("local")
+    assert bench.shell("echo ok").stdout == "ok\n"
+    with pytest.raises(ToolMissing, match=r"no MPI library found; .*openmpi-bin"):
+        bench.run("program", mpi=True, layout=Layout(1, 2, 1))
+
+
+_HOLD = """
+import sys, time
+from pathlib import Path
+from bareline.model import TRIAL_VARIABLE, Command, Layout
+from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.local import LocalOptions, LocalPlatform
+here = Path(sys.argv[1])
+platform = LocalPlatform(PlatformSpec("bare", "local", LocalOptions()), Context(here, here))
+with platform.acquire(Layout()) as allocation:
+    print(allocation._session, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not os.access("/dev/shm", os.W_OK), reason="no /dev/shm")
+def test_clean_removes_what_a_killed_bareline_left_in_memory(tmp_path, open_bench):
+    ours = open_bench("local").allocation._session
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        folder = Path(process.stdout.readline().strip())
+        assert folder.is_dir()
+        process.kill()
+    assert f"removed {folder}" in LocalPlatform.clean()
+    assert not folder.exists()
+    assert ours.is_dir(), "what is in use must stay"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_a_job_that_is_killed_leaves_nothing_in_memory(acquire, rank_program, flavour):
+    memory = Path("/dev/shm")
+    before = set(memory.iterdir())
+    with acquire("local", mpi=flavour, transport="shm") as allocation:
+        command = Command(
+            argv=(rank_program(flavour), "sleep"), mpi=True, env=((TRIAL_VARIABLE, "left-1"),)
+        )
+        assert allocation.run(command, Layout(1, 2, 1), timeout_s=3).timed_out
+    # Others may use this machine's memory at the same time: only what is ours or named after MPI.
+    left = [path.name for path in set(memory.iterdir()) - before]
+    assert [name for name in left if re.match("bareline|vader|sm_segment|ucx|mpich", name)] == []

@@ -1,0 +1,365 @@
+"""The netns platform beyond the contract: links, what is left behind, who may use it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import bareline
+from bareline.errors import PlatformError
+from bareline.model import Layout, Server
+from bareline.platforms.netns import links
+from bareline.platforms.netns.platform import NetnsOptions, share_cores
+
+pytestmark = pytest.mark.netns
+
+PRIVILEGES = pytest.mark.parametrize("privilege", ["root", "user namespace"])
+MESSAGES_BYTES = 64 * 65_536  # what the tiny MPI program sends
+
+
+# Options and commands ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "rate"), [("1gbit", 10**9), ("2.5gbit", 2_500_000_000), ("100mbit", 10**8)]
+)
+def test_rates(text, rate):
+    assert NetnsOptions(rate=text).rate_bits_per_s == rate
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"rate": "fast"},
+        {"rate": "1Gb/s"},
+        {"rate": "0gbit"},
+        {"hosts": 1},
+        {"hosts": 17},
+        {"mtu": 70_000},
+        {"shaper": "netem"},
+        {"cores": []},
+        {"transport": "shm"},
+    ],
+)
+def test_options_out_of_range(options):
+    with pytest.raises(ValidationError):
+        NetnsOptions(**options)
+
+
+@pytest.mark.parametrize(
+    ("cores", "hosts", "shares"),
+    [
+        ((0, 1), 2, ((0,), (1,))),
+        ((0, 1, 2, 3, 4), 2, ((0, 1), (2, 3))),
+        ((3, 5), 4, ((3,), (5,), (3,), (5,))),
+    ],
+)
+def test_cores_are_shared_out(cores, hosts, shares):
+    assert share_cores(cores, hosts) == shares
+
+
+def test_shapers_of_slow_links_still_take_whole_packets():
+    (tbf,) = links.shaper_lines("eth0", 1_000_000, "tbf", 9000)
+    assert "burst 18000 limit 280144" in tbf
+
+
+# Links -------------------------------------------------------------------------------------------
+
+
+def _throughput_bits_per_s(bench):
+    server = Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}"))
+    ports = ("-P", "{server_port}", "-p", "{server_data_port}")
+    output = bench.run("nuttcp", "-T2", *ports, "{server_host}", server=server)
+    return 1e6 * float(re.search(r"([\d.]+) Mbps", output.stdout)[1])
+
+
+@pytest.mark.skipif(shutil.which("nuttcp") is None, reason="nuttcp is not installed")
+@pytest.mark.parametrize("shaper", ["htb", "tbf"])
+@pytest.mark.parametrize("rate", ["50mbit", "1gbit"])
+def test_links_have_their_rate(open_bench, rate, shaper):
+    bench = open_bench("netns", privilege="root", rate=rate, shaper=shaper)
+    wanted = bench.options.rate_bits_per_s
+    # Headers take 5 % of a frame of 1500 bytes.
+    assert 0.88 * wanted < _throughput_bits_per_s(bench) < 0.97 * wanted
+
+
+@pytest.mark.skipif(shutil.which("nuttcp") is None, reason="nuttcp is not installed")
+def test_links_are_not_limited_by_default(open_bench):
+    assert _throughput_bits_per_s(open_bench("netns", privilege="root")) > 1.2e9
+
+
+def test_link_options_reach_the_device(open_bench):
+    bench = open_bench("netns", privilege="root", mtu=9000, offloads=False, rate="10gbit")
+    facts = bench.allocation.facts()
+    assert facts["net.mtu"] == 9000
+    assert facts["net.offload.tso"] is False
+    assert facts["net.shaped_bps"] == 1e10
+    assert facts["net.qdisc"] == "htb"
+
+
+def _counted_bytes(bench, device):
+    table = bench.shell("cat /proc/net/dev").stdout
+    return int(re.search(rf"{device}:((?:\s+\d+){{9}})", table)[1].split()[-1])
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+@pytest.mark.parametrize("transport", ["auto", "tcp"])
+def test_messages_between_hosts_go_over_the_link(open_bench, flavour, transport):
+    bench = open_bench("netns", privilege="root", mpi=flavour, transport=transport)
+    before = _counted_bytes(bench, "eth0")
+    assert bench.ranks().exit_code == 0
+    assert _counted_bytes(bench, "eth0") - before > MESSAGES_BYTES
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+@pytest.mark.parametrize(("transport", "over_tcp"), [("auto", False), ("tcp", True)])
+def test_messages_inside_a_host_go_as_the_transport_says(open_bench, flavour, transport, over_tcp):
+    bench = open_bench("netns", privilege="root", mpi=flavour, transport=transport)
+    before = _counted_bytes(bench, "lo")
+    assert bench.ranks(layout=Layout(1, 2, 1)).exit_code == 0
+    assert (_counted_bytes(bench, "lo") - before > MESSAGES_BYTES) is over_tcp
+
+
+@PRIVILEGES
+def test_hosts_are_separate_machines_to_a_program(open_bench, privilege):
+    bench = open_bench("netns", privilege=privilege, hosts=3)
+    names = [bench.run("hostname", node=node).stdout.strip() for node in range(3)]
+    assert names == ["node1", "node2", "node3"]
+    assert bench.shell("echo x >/dev/shm/mine", node=0).exit_code == 0
+    assert bench.shell("test -e /dev/shm/mine", node=1).exit_code == 1
+    assert bench.shell("ls /sys/class/net", node=1).stdout.split() == ["eth0", "lo"]
+    assert "10.94.0.3 node3" in bench.shell("cat /etc/hosts").stdout
+    others = bench.shell("ls -d /proc/[0-9]*").stdout.split()
+    assert len(others) < 6, "a host sees only its own processes"
+
+
+def test_sixteen_hosts(open_bench):
+    bench = open_bench("netns", privilege="root", hosts=16)
+    names = {bench.run("hostname", node=node).stdout.strip() for node in range(16)}
+    assert len(names) == 16
+
+
+def test_two_platforms_at_once_do_not_meet(open_bench):
+    first = open_bench("netns", privilege="root")
+    second = open_bench("netns", privilege="root")
+    first.shell("echo first >/dev/shm/who", node=1)
+    assert second.shell("cat /dev/shm/who", node=1).exit_code == 1
+    assert first.shell("cat /dev/shm/who", node=1).stdout == "first\n"
+
+
+def test_hosts_share_the_machine(open_bench):
+    bench = open_bench("netns", privilege="root", cores=(min(os.sched_getaffinity(0)),))
+    assert bench.allocation.caveats(Layout(1, 1, 1)) == ("shared-host",)
+    # One core for two hosts: a rank on each is one too many.
+    assert bench.allocation.caveats(Layout(2, 1, 1)) == ("shared-host", "oversubscribed")
+
+
+def test_daemons_that_detach_leave_no_zombies(open_bench):
+    bench = open_bench("netns", privilege="root")
+    bench.shell("setsid sh -c 'sleep 0.1' >/dev/null 2>&1 &")
+    time.sleep(0.5)
+    assert "Z" not in bench.shell("cat /proc/[0-9]*/stat | cut -d' ' -f3").stdout.split()
+
+
+# What is left behind -----------------------------------------------------------------------------
+
+
+def _namespaces_in_use():
+    """Give the network namespaces of all processes on this machine."""
+    found = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            found.add((process / "ns" / "net").readlink())
+        except OSError:
+            continue
+    return found
+
+
+def _own_namespaces(allocation):
+    pids = [allocation._switch.pid, *(host.pid for host in allocation._hosts)]
+    return {Path(f"/proc/{pid}/ns/net").readlink() for pid in pids}
+
+
+def _interfaces():
+    return {path.name for path in Path("/sys/class/net").iterdir()}
+
+
+def _assert_gone(own, before):
+    assert not own & _namespaces_in_use()
+    assert _interfaces() == before
+
+
+@PRIVILEGES
+def test_nothing_is_left_after_use(acquire, privilege):
+    before = _interfaces()
+    with acquire("netns", privilege=privilege) as allocation:
+        own = _own_namespaces(allocation)
+        assert len(own) == 3
+        assert own <= _namespaces_in_use()
+    _assert_gone(own, before)
+
+
+def test_nothing_is_left_after_an_error(acquire):
+    before = _interfaces()
+    own = set()
+
+    def use():
+        with acquire("netns", privilege="root") as allocation:
+            own.update(_own_namespaces(allocation))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        use()
+    assert len(own) == 3
+    _assert_gone(own, before)
+
+
+def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch):
+    before = _namespaces_in_use()
+    monkeypatch.setattr(links, "bridge_lines", lambda: ["link add br0 type no-such-kind"])
+    with (
+        pytest.raises(PlatformError, match="'ip' could not set up the network"),
+        acquire("netns", privilege="root"),
+    ):
+        pass
+    assert _namespaces_in_use() <= before
+
+
+_HOLD = """
+import os, sys
+from pathlib import Path
+from bareline.model import Command, Layout
+from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.netns import namespaces, platform
+scratch, cache, privilege, mpi, program = sys.argv[1:]
+platform.find_privilege = lambda: namespaces.Privilege(privilege)
+options = platform.NetnsOptions(mpi=mpi, rate="1gbit")
+spec = PlatformSpec("net", "netns", options)
+place = platform.NetnsPlatform(spec, Context(Path(scratch), Path(cache)))
+with place.acquire(Layout(2)) as allocation:
+    pids = [allocation._switch.pid, *(host.pid for host in allocation._hosts)]
+    print(*(os.readlink(f"/proc/{pid}/ns/net") for pid in pids), flush=True)
+    env = (("BARELINE_TRIAL", "kill-1"),)
+    command = Command(argv=(program, "sleep"), mpi=True, env=env)
+    allocation.run(command, Layout(2), timeout_s=600)
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+@PRIVILEGES
+def test_nothing_is_left_after_bareline_is_killed(
+    tmp_path, acquire, rank_program, privilege, flavour
+):
+    with acquire("netns", privilege=privilege):  # skips where that is not possible
+        pass
+    before = _interfaces()
+    program = rank_program(flavour)
+    arguments = [str(tmp_path), str(tmp_path), privilege, flavour, program]
+    with subprocess.Popen(
+        [sys.executable, "-c", _HOLD, *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        own = {Path(link) for link in process.stdout.readline().split()}
+        assert len(own) == 3
+        # Wait for the ranks on both hosts.
+        _until(lambda: len(_running(program)) >= 2)
+        process.send_signal(signal.SIGKILL)
+    _until(lambda: not own & _namespaces_in_use())
+    _until(lambda: not _running(program))
+    assert _interfaces() == before
+
+
+def _running(program):
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if str((process / "exe").readlink()) == program:
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def _until(condition, timeout_s=20.0):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)
+
+
+# Who may use it ----------------------------------------------------------------------------------
+
+_TRY = """
+import sys, tempfile
+sys.path[:0] = sys.argv[1:]
+from pathlib import Path
+from bareline.model import Command, Layout
+from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.netns.platform import NetnsOptions, NetnsPlatform
+spec = PlatformSpec("net", "netns", NetnsOptions(rate="1gbit"))
+available = NetnsPlatform.available(spec)
+print(available.ok, available.reason, available.hint, sep="; ")
+if available.ok:
+    with tempfile.TemporaryDirectory() as folder:
+        context = Context(Path(folder), Path(folder))
+        with NetnsPlatform(spec, context).acquire(Layout(2)) as allocation:
+            command = Command(argv=("hostname",), node=-1)
+            print(allocation.run(command, Layout(2), timeout_s=20).stdout, end="")
+"""
+
+
+_READ = "import sys; sys.path[:0] = sys.argv[1:]; import pydantic"
+
+
+def _try_as(prefix):
+    """Use the platform in another process; skip if that one cannot even read Python."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    paths = [
+        str(Path(bareline.__file__).parents[1]),
+        *(path for path in sys.path if "site-" in path),
+    ]
+    for python in (sys.executable, shutil.which(version, path="/usr/bin")):
+        if python is not None:
+            start = [*prefix, python, "-B", "-c"]
+            can_read = subprocess.run(
+                [*start, _READ, *paths], capture_output=True, cwd="/", check=False
+            )
+            if can_read.returncode == 0:
+                done = subprocess.run(
+                    [*start, _TRY, *paths], capture_output=True, text=True, cwd="/", check=False
+                )
+                assert done.returncode == 0, done.stderr
+                return done.stdout.splitlines()
+    pytest.skip("that user may not read this Python")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_an_ordinary_user_can_use_it(acquire):
+    with acquire("netns", privilege="user namespace"):
+        pass
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    assert _try_as([*user, "env", "PATH=/usr/bin:/bin"]) == ["True; ; ", "node2"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give up its capabilities")
+def test_without_any_privilege_it_says_so_and_what_to_do(acquire):
+    with acquire("netns", privilege="user namespace"):
+        pass
+    forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec setpriv --bounding-set=-all "$@"'
+    prefix = ["unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", "--"]
+    (said,) = _try_as(prefix)
+    ok, reason, hint = said.split("; ")
+    assert ok == "False"
+    assert reason.startswith("network namespaces cannot be made here: unshare")
+    assert "CAP_SYS_ADMIN" in hint
