@@ -10,6 +10,7 @@ import contextlib
 import os
 import random
 import re
+import tempfile
 import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -177,10 +178,18 @@ class HostsAllocation(Allocation):
             line = self.node_argv(
                 node, [_expand(part, known) for part in server.argv], dict(command.env)
             )
-            with spawn(line, env=local_environment(dict(command.env))) as process:
+            # A file for what it says: nobody reads pipes while the command is measured.
+            with (
+                tempfile.TemporaryFile() as said,
+                spawn(line, env=local_environment(dict(command.env)), output=said) as process,
+            ):
                 problem = self._wait_listening(node, port, process)
                 if not problem:
                     return self._execute(command, layout, known, timeout_s)
+                end_group(process)
+                said.seek(0)
+                lines = said.read().decode(errors="replace").strip().splitlines()
+                problem = lines[-1] if lines else problem
         raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
 
     def _wait_listening(self, node: int, port: int, process: Process) -> str:
@@ -189,11 +198,8 @@ class HostsAllocation(Allocation):
             if port in self.listening_ports(node):
                 return ""
             if process.popen.poll() is not None:
-                assert process.popen.stderr is not None
-                said = process.popen.stderr.read().decode(errors="replace").strip()
-                return said.splitlines()[-1] if said else f"exit code {process.popen.returncode}"
+                return f"exit code {process.popen.returncode}"
             time.sleep(0.02)
-        end_group(process)
         return f"nothing listens on port {port} after {_SERVER_READY_S:.0f} s"
 
     def listening_ports(self, node: int) -> set[int]:
@@ -227,14 +233,13 @@ class HostsAllocation(Allocation):
                     from bareline.tools import install_hint
 
                     raise ToolMissing(
-                        f"'{tool}' is not installed", where=self.nodes[node].name,
+                        f"'{tool}' is not installed",
+                        where=self.nodes[node].name,
                         hint=install_hint(tool),
                     )
 
     @contextmanager
-    def _workdir(
-        self, command: Command, token: str, used: Sequence[int] | range
-    ) -> Iterator[str]:
+    def _workdir(self, command: Command, token: str, used: Sequence[int] | range) -> Iterator[str]:
         """Make the trial's working directory where one is needed, and remove it."""
         if not (command.inputs or command.outputs or _mentions(command, "workdir")):
             yield ""

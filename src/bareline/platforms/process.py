@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from bareline.errors import PlatformError
 from bareline.model import TRIAL_VARIABLE
@@ -96,8 +97,16 @@ def spawn(
     env: Mapping[str, str],
     cwd: str | Path | None = None,
     stdin: bool = False,
+    output: IO[bytes] | None = None,
 ) -> Iterator[Process]:
     """Start a program in a process group of its own and end the group on every exit.
+
+    Parameters
+    ----------
+    stdin
+        Give it a pipe as standard input instead of nothing.
+    output
+        File that takes both its outputs, in place of pipes that somebody has to read.
 
     Raises
     ------
@@ -110,8 +119,8 @@ def spawn(
             env=dict(env),
             cwd=cwd,
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stdout=output or subprocess.PIPE,
+            stderr=output or subprocess.PIPE,
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no lock
         )
