@@ -6,6 +6,7 @@ import argparse
 import json
 import subprocess
 import sys
+from typing import Any
 
 from protocol import Launcher, check_lines
 
@@ -19,7 +20,7 @@ COUNTS = {"point", "iterations", "iterations_asked", "verified"}
 
 
 def expected_fields(benchmark: str) -> set[str]:
-    """The members of a point with a size above zero."""
+    """Give the members of a point with a size above zero."""
     if benchmark.startswith("overlap_"):
         return COUNTS | OVERLAP
     if benchmark == "init":
@@ -36,8 +37,8 @@ def expected_fields(benchmark: str) -> set[str]:
     return counts | TIMES
 
 
-def check_consistency(point: dict) -> None:
-    """What must hold between the members of a point."""
+def check_consistency(point: dict[str, Any]) -> None:
+    """Check what must hold between the members of a point."""
     if "rank_mean" in point:
         assert point["rank_mean_min"] <= point["rank_mean"] * (1 + 1e-9), point
         assert point["rank_mean"] <= point["rank_mean_max"] * (1 + 1e-9), point
@@ -50,7 +51,7 @@ def check_consistency(point: dict) -> None:
         assert point["loop_rate_min"] <= point["loop_rate"] * (1 + 1e-9), point
 
 
-def check(launcher: Launcher, ranks: int, program: str, listed: dict) -> None:
+def check(launcher: Launcher, ranks: int, program: str, listed: dict[str, Any]) -> None:
     """Run one benchmark."""
     name = listed["name"]
     sized = "size_max_bytes" in listed

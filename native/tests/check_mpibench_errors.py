@@ -32,12 +32,12 @@ SPOILED = [
 
 
 def ours(stderr: str) -> list[str]:
-    """The program's own lines: launchers add theirs."""
+    """Keep the program's own lines: launchers add theirs."""
     return [line for line in stderr.splitlines() if line.startswith("mpibench: ")]
 
 
 def check_usage(launcher: Launcher, program: str) -> None:
-    """A wrong command line: one line, nothing on stdout, exit 2."""
+    """Give wrong command lines: one line each, nothing on stdout, exit 2."""
     for arguments, message in USAGE:
         result = launcher.run(2, program, *arguments)
         assert result.returncode == 2, (arguments, result)
@@ -49,7 +49,7 @@ def check_usage(launcher: Launcher, program: str) -> None:
 
 
 def check_spoiled(launcher: Launcher, program: str, library: str) -> None:
-    """Wrong data: the header at most, one line, exit 3."""
+    """Spoil what is delivered: the header at most, one line, exit 3."""
     for benchmark in SPOILED:
         sizes = [] if benchmark == "barrier" else ["-m", "64:64"]
         preload = ["env", f"LD_PRELOAD={library}", program, benchmark, *sizes, "-i", "5"]
@@ -61,7 +61,7 @@ def check_spoiled(launcher: Launcher, program: str, library: str) -> None:
 
 
 def check_cuts(launcher: Launcher, program: str) -> None:
-    """What does not fit is named, by size and reason."""
+    """Ask for what does not fit: it is named, by size and reason."""
     result = launcher.run(2, program, "alltoall", "-m", "1:1M", "-M", "4K", "-i", "3")
     points, cut = check_lines(result.stdout, "mpibench", "alltoall")
     assert [p["point"]["size_bytes"] for p in points] == [2**k for k in range(11)], points

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 from protocol import check_lines
 
@@ -16,7 +17,7 @@ def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def check_stream(program: str) -> None:
-    """All kernels, both kinds of stores, sizes that do not divide evenly among threads."""
+    """Run all kernels with both kinds of stores, on parts of unequal length."""
     for threads in ("1", "2", "3"):
         for stores in ("regular", "nontemporal"):
             result = run(
@@ -36,7 +37,7 @@ def check_stream(program: str) -> None:
 
 
 def check_dgemm(program: str) -> None:
-    """The matrix product, where there is a BLAS."""
+    """Multiply matrices, where there is a BLAS."""
     result = run(program, "dgemm", "--n", "65", "--repeat", "3", "--threads", "1")
     if "built without a BLAS" in result.stderr:
         print("dgemm: no BLAS, not tested")
@@ -48,7 +49,7 @@ def check_dgemm(program: str) -> None:
 
 
 def check_errors(program: str) -> None:
-    """Wrong command lines, and a place that takes no output."""
+    """Give wrong command lines, and a place that takes no output."""
     for arguments in (
         [],
         ["swim"],
@@ -63,7 +64,7 @@ def check_errors(program: str) -> None:
         result = run(program, *arguments)
         assert result.returncode == 2 and result.stdout == "", (arguments, result)
         assert result.stderr.startswith("nodebench: ") and result.stderr.count("\n") == 1, result
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         failed = subprocess.run(
             [program, "stream", "--size", "4096", "--repeat", "1"],
             stdout=full,

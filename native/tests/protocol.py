@@ -57,7 +57,7 @@ class Launcher:
     path: str
 
     def command(self, ranks: int, *program: str) -> list[str]:
-        """The argument vector that starts so many ranks."""
+        """Give the argument vector that starts so many ranks."""
         version = subprocess.run(
             [self.path, "--version"], capture_output=True, text=True, check=False
         ).stdout

@@ -7,9 +7,9 @@
 module cg_kernel
 
     use cg_grid, only: grid_t
-    use cg_matrix, only: matrix_t
     use cg_problem, only: cg_steps
-    use npb_kinds, only: dp, i8
+    use cg_slices, only: slices_t
+    use npb_kinds, only: dp
 
     implicit none (type, external)
     private
@@ -18,7 +18,7 @@ module cg_kernel
 
     type :: cg_state_t
         type(grid_t) :: grid
-        type(matrix_t) :: matrix
+        type(slices_t) :: matrix
         real(dp) :: shift = 0
         !> Estimate of the eigenvalue.
         real(dp) :: zeta = 0
@@ -92,28 +92,9 @@ contains
         class(cg_state_t), intent(inout) :: self
         real(dp), intent(in), contiguous :: vector(:)
         real(dp), intent(out), contiguous :: product(:)
-        call multiply_block(self%matrix%first, self%matrix%column, self%matrix%value, vector, &
-                            self%partial)
+        call self%matrix%multiply(vector, self%partial)
         call self%grid%sum_transpose(self%partial, product)
     end subroutine multiply
-
-    subroutine multiply_block(first, column, value, vector, product)
-        integer(i8), intent(in) :: first(:)
-        integer, intent(in), contiguous :: column(:)
-        real(dp), intent(in), contiguous :: value(:), vector(:)
-        real(dp), intent(out), contiguous :: product(:)
-        real(dp) :: total
-        integer(i8) :: k
-        integer :: row
-        do row = 1, size(product)
-            total = 0
-            !$omp simd reduction(+: total)
-            do k = first(row), first(row + 1) - 1
-                total = total + value(k)*vector(column(k))
-            end do
-            product(row) = total
-        end do
-    end subroutine multiply_block
 
     real(dp) function dot(self, a, b)
         class(cg_state_t), intent(in) :: self

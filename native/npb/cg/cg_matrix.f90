@@ -9,8 +9,8 @@
 !> the products that fall into each of its rows, then it stores them, sorts each row and merges
 !> equal positions.
 !>
-!> Exported: `matrix_t`, `generate_matrix`, `for tests` `vector_source_t`. Nothing is collective or
-!> timed.
+!> Exported: `matrix_t`, `generate_matrix`, `matrix_memory_bytes`; for tests also `vector_source_t`
+!> and `sparse_vector_t`. Nothing is collective or timed.
 module cg_matrix
 
     use npb_kinds, only: dp, i4, i8
@@ -63,11 +63,12 @@ module cg_matrix
 
 contains
 
-    !> What a block of the matrix takes at most on a grid of so many processes.
-    pure integer(i8) function matrix_memory_bytes(na, nonzer, ranks) result(size_bytes)
-        integer, intent(in) :: na, nonzer, ranks
-        integer(i8), parameter :: nonzero_bytes = 12, row_bytes = 16
-        size_bytes = nonzero_bytes*na*(int(nonzer + 1, i8)**2 + 1)/ranks + row_bytes*na
+    !> What a block with so many nonzeros takes, and what its making needs beside it.
+    pure integer(i8) function matrix_memory_bytes(nonzeros, na) result(size_bytes)
+        integer(i8), intent(in) :: nonzeros
+        integer, intent(in) :: na
+        integer(i8), parameter :: nonzero_bytes = 12, row_bytes = 20
+        size_bytes = nonzero_bytes*nonzeros + row_bytes*na
     end function matrix_memory_bytes
 
     !> Makes the block of rows first_row ... last_row and columns first_column ... last_column.

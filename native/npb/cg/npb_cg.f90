@@ -3,9 +3,10 @@ program npb_cg
 
     use cg_grid, only: grid_t
     use cg_kernel, only: cg_state_t
-    use cg_matrix, only: generate_matrix, matrix_memory_bytes
+    use cg_matrix, only: generate_matrix, matrix_memory_bytes, matrix_t
     use cg_problem, only: cg_classes, cg_problem_t, find_cg_problem
     use cg_reference, only: verify_cg
+    use cg_slices, only: slice_memory_bytes, slices_t
     use npb_kinds, only: i8
     use npb_report, only: parameter_t, report_header, report_point
     use npb_run, only: run_t
@@ -24,18 +25,15 @@ program npb_cg
     problem = find_cg_problem(run%class_name)
     call run%require_power_of_two()
     call run%require_at_most(problem%na)
-    call run%require_memory(matrix_memory_bytes(problem%na, problem%nonzer, run%ranks) &
-                            + vectors*real_bytes*problem%na)
+    call run%require_memory(matrix_memory_bytes(nonzeros_max(), problem%na) &
+                            + slice_memory_bytes(nonzeros_max()) + vectors*real_bytes*problem%na)
     call report_header(run, [parameter_t('na', int(problem%na, i8)), &
                              parameter_t('nonzer', int(problem%nonzer, i8)), &
                              parameter_t('niter', int(problem%niter, i8))])
 
     state%grid = grid_t(run%comm, run%rank, run%ranks, problem%na)
     state%shift = problem%shift
-    associate (grid => state%grid)
-        call generate_matrix(problem%na, problem%nonzer, problem%shift, grid%first_row, &
-                             grid%last_row, grid%first_column, grid%last_column, state%matrix)
-    end associate
+    call make_matrix(state)
     call state%reset()
     call state%iterate() ! warm-up
     call state%reset()
@@ -49,5 +47,23 @@ program npb_cg
     call report_point(run, timing, problem%niter, problem%operations(), &
                       verify_cg(run%class_name, state%zeta))
     call run%close()
+
+contains
+
+    !> Nonzeros of a block at most, equal positions counted more than once.
+    integer(i8) function nonzeros_max()
+        nonzeros_max = problem%na*(int(problem%nonzer + 1, i8)**2 + 1)/run%ranks
+    end function nonzeros_max
+
+    !> Makes the block of this process; its rows are freed once the slices are made of them.
+    subroutine make_matrix(cg)
+        type(cg_state_t), intent(inout) :: cg
+        type(matrix_t) :: matrix
+        associate (grid => cg%grid)
+            call generate_matrix(problem%na, problem%nonzer, problem%shift, grid%first_row, &
+                                 grid%last_row, grid%first_column, grid%last_column, matrix)
+        end associate
+        cg%matrix = slices_t(matrix)
+    end subroutine make_matrix
 
 end program npb_cg

@@ -1,0 +1,236 @@
+"""Hold mpibench's loop means against plain reference loops in the manner of OSU and IMB.
+
+For every MPI library and transport, mpibench and a reference loop run in turns, in seeded random
+order within each round. At each size from 8 B to 1 MiB the medians over the rounds are compared;
+the figure of a comparison is the median deviation over the sizes. The limit is 3 %.
+
+    benchmarks/loop_agreement.py --build mpiexec.openmpi=build/openmpi
+
+A build is a folder that CMake configured with tests; the option may be repeated. On a machine that
+others use, too, most loops are interrupted: `--quantile 0` then compares the fastest rounds, which
+were not. Exit code 1: a figure is above the limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SIZE_MIN_BYTES, SIZE_MAX_BYTES = 8, 1 << 20
+Figures = dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One figure of mpibench and the reference loop that measures the same."""
+
+    benchmark: str
+    figure: str
+    reference: str
+    small: int
+    large: int
+    warmup_small: int
+    warmup_large: int
+    style: str = ""
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+        return f"{self.benchmark} {self.figure} / {self.style or self.reference}"
+
+
+# Iterations as OSU's programs have them, but enough for a loop of some milliseconds.
+COMPARISONS = (
+    Comparison("pingpong", "loop_mean", "reference_pingpong", 10000, 1000, 1000, 100),
+    Comparison("bandwidth", "loop_rate", "reference_bandwidth", 200, 40, 20, 4),
+    Comparison("sendrecv", "loop_mean_max", "reference_sendrecv", 10000, 1000, 1000, 100),
+    Comparison("allreduce", "loop_mean", "reference_allreduce", 10000, 1000, 1000, 100, "imb"),
+    Comparison("allreduce", "rank_mean", "reference_allreduce", 10000, 1000, 1000, 100, "osu"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Transport:
+    """How messages travel between two ranks of one host."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+TRANSPORTS = {
+    "openmpi": (
+        Transport("shared memory", ("--mca", "pml", "ob1", "--mca", "btl", "self,vader")),
+        Transport(
+            "tcp",
+            (
+                *("--mca", "pml", "ob1", "--mca", "btl", "self,tcp"),
+                "--mca",
+                "btl_tcp_if_include",
+                "lo",
+            ),
+        ),
+    ),
+    "mpich": (
+        Transport("shared memory"),
+        Transport(
+            "tcp",
+            environment={
+                "MPIR_CVAR_NOLOCAL": "1",
+                "UCX_TLS": "tcp,self",
+                "UCX_NET_DEVICES": "lo",
+                "FI_PROVIDER": "tcp",
+            },
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The native programs, and the launcher of the MPI that they were built with."""
+
+    launcher: str
+    folder: Path
+
+    @property
+    def family(self) -> str:
+        """Tell Open MPI from MPICH by what the launcher says about itself."""
+        said = subprocess.run(
+            [self.launcher, "--version"], capture_output=True, text=True, check=True
+        ).stdout
+        return "openmpi" if "Open MPI" in said or "OpenRTE" in said else "mpich"
+
+    def run(self, transport: Transport, program: str, *arguments: str) -> str:
+        """Run a program on two ranks; give its output."""
+        environment = dict(os.environ, **transport.environment)
+        if os.geteuid() == 0:
+            environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        path = str(self.folder / "native" / program)
+        command = [self.launcher, *transport.arguments, "-n", "2", path, *arguments]
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=False, timeout=600
+        )
+        if done.returncode != 0:
+            sys.exit(f"loop_agreement: {' '.join(command)} failed: {done.stderr.strip()}")
+        return done.stdout
+
+
+def run_mpibench(build: Build, transport: Transport, comparison: Comparison) -> Figures:
+    """Measure with mpibench; one figure a size."""
+    # One count for all sizes is all that -i takes: small and large messages separately.
+    figures: Figures = {}
+    for first, last, iterations, warmup in (
+        (SIZE_MIN_BYTES, 8192, comparison.small, comparison.warmup_small),
+        (16384, SIZE_MAX_BYTES, comparison.large, comparison.warmup_large),
+    ):
+        options = ["-m", f"{first}:{last}", "-i", str(iterations), "-x", str(warmup), "-t", "60"]
+        text = build.run(transport, "mpibench/mpibench", comparison.benchmark, *options)
+        for line in text.splitlines()[1:-1]:
+            point = json.loads(line)
+            figures[point["point"]["size_bytes"]] = point[comparison.figure]
+    return figures
+
+
+def run_reference(build: Build, transport: Transport, comparison: Comparison) -> Figures:
+    """Measure with the plain loop; one figure a size."""
+    figures: Figures = {}
+    for first, last in ((SIZE_MIN_BYTES, 8192), (16384, SIZE_MAX_BYTES)):
+        numbers = (
+            *(first, last, comparison.small, comparison.large),
+            *(comparison.warmup_small, comparison.warmup_large),
+        )
+        text = build.run(
+            transport, f"tests/{comparison.reference}", *map(str, numbers), comparison.style
+        )
+        for line in text.splitlines():
+            size, figure = line.split()
+            figures[int(size)] = float(figure)
+    return figures
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """How often and in which order to run, and what of the rounds to compare."""
+
+    rounds: int
+    order: random.Random
+    quantile: float
+
+
+def best_quantile(runs: Sequence[Figures], size: int, comparison: Comparison, q: float) -> float:
+    """Give the quantile over rounds, counted from the best: the fastest, or the highest rate."""
+    ordered = sorted((run[size] for run in runs), reverse="rate" in comparison.figure)
+    position = q * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
+
+
+def compare(
+    build: Build,
+    transport: Transport,
+    comparison: Comparison,
+    schedule: Schedule,
+) -> Figures:
+    """Give mpibench's quantile over the reference's quantile at each size."""
+    ours: list[Figures] = []
+    theirs: list[Figures] = []
+    for _ in range(schedule.rounds):
+        runs = [(run_mpibench, ours), (run_reference, theirs)]
+        schedule.order.shuffle(runs)
+        for run, results in runs:
+            results.append(run(build, transport, comparison))
+    return {
+        size: best_quantile(ours, size, comparison, schedule.quantile)
+        / best_quantile(theirs, size, comparison, schedule.quantile)
+        for size in ours[0]
+    }
+
+
+def main() -> int:
+    """Compare all and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--build", action="append", required=True, metavar="LAUNCHER=FOLDER")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--limit", type=float, default=0.03, help="largest median deviation")
+    parser.add_argument("--quantile", type=float, default=0.5, help="over rounds, best is 0")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="comparisons whose name holds this text")
+    parser.add_argument("--sizes", action="store_true", help="print the ratio at every size")
+    arguments = parser.parse_args()
+    schedule = Schedule(arguments.rounds, random.Random(arguments.seed), arguments.quantile)
+    agrees = True
+    print(f"{'MPI':<9}{'transport':<15}{'comparison':<45}{'median deviation':>17}{'worst':>9}")
+    for text in arguments.build:
+        launcher, _, folder = text.partition("=")
+        build = Build(launcher, Path(folder))
+        for transport in TRANSPORTS[build.family]:
+            for comparison in COMPARISONS:
+                if arguments.only not in comparison.name:
+                    continue
+                ratios = compare(build, transport, comparison, schedule)
+                deviations = [abs(ratio - 1) for ratio in ratios.values()]
+                figure = statistics.median(deviations)
+                agrees = agrees and figure <= arguments.limit
+                print(
+                    f"{build.family:<9}{transport.name:<15}{comparison.name:<45}"
+                    f"{figure:>16.2%}{max(deviations):>10.2%}",
+                    flush=True,
+                )
+                if arguments.sizes:
+                    for size, ratio in ratios.items():
+                        print(f"    {size:>8} B  {ratio:.3f}")
+    return 0 if agrees else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,228 @@
+/*
+ * What a call asks for, read off its arguments: whom it addresses and how many bytes it sends and
+ * receives. docs/reference/profile.md holds the same rules for people.
+ *
+ * `size` is what a message-size benchmark would call it: the vector of a reduction, the block of a
+ * gather or scatter, all that a rank sends in an all-to-all. `sent` and `received` are the bytes of the
+ * buffers that this rank's arguments describe. Arguments that MPI calls not significant on a rank
+ * (the receive type of a gather off its root) may hold anything and are not looked at.
+ */
+#ifndef BL_PMPI_ACCOUNT_H
+#define BL_PMPI_ACCOUNT_H
+
+#include "thread.h"
+
+/* Arrays of counts of either width, or one count for all. */
+struct bl_counts {
+    const int *narrow;
+    const MPI_Count *wide;
+    MPI_Count one;
+};
+
+/* Datatypes per block of either language, or one for all. */
+struct bl_types {
+    const MPI_Datatype *c;
+    const MPI_Fint *fortran;
+    MPI_Datatype one;
+};
+
+static inline struct bl_counts bl_narrow(const int *counts)
+{
+    return (struct bl_counts){.narrow = counts};
+}
+static inline struct bl_counts bl_wide(const MPI_Count *counts)
+{
+    return (struct bl_counts){.wide = counts};
+}
+static inline struct bl_counts bl_same(MPI_Count count)
+{
+    return (struct bl_counts){.one = count};
+}
+static inline struct bl_types bl_one_type(MPI_Datatype type)
+{
+    return (struct bl_types){.one = type};
+}
+
+/* Bytes of data, without the gaps of the type. */
+static inline uint64_t bl_bytes(MPI_Count count, MPI_Datatype type)
+{
+    MPI_Count size = 0;
+    if (count <= 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size_x(type, &size) || size <= 0)
+        return 0;
+    return (uint64_t)count * (uint64_t)size;
+}
+
+/* Bytes of block i of a vector. */
+uint64_t bl_block(struct bl_counts counts, struct bl_types types, int i);
+
+/* Bytes of n blocks. */
+uint64_t bl_sum(struct bl_counts counts, struct bl_types types, int n);
+
+static inline int bl_peers(const struct bl_op *op)
+{
+    return op->group ? op->group->peers : 0;
+}
+
+static inline void bl_count_over(struct bl_op *op, MPI_Comm comm)
+{
+    op->group = bl_group_of_comm(&op->thread->groups, comm);
+}
+
+static inline void bl_set_peer(struct bl_op *op, int peer)
+{
+    if (peer == MPI_PROC_NULL) {
+        op->place = BL_NO_PEER;
+        return;
+    }
+    op->world_peer = bl_world_rank(op->group, peer);
+    op->place = (uint8_t)bl_place_of(op->world_peer);
+}
+
+/* Point to point ------------------------------------------------------------------------------ */
+
+static inline void bl_count_peer(struct bl_op *op, MPI_Comm comm, int peer)
+{
+    bl_count_over(op, comm);
+    bl_set_peer(op, peer);
+    op->world_peer = -1;
+}
+
+static inline void bl_count_send(struct bl_op *op, MPI_Comm comm, int dest, uint64_t bytes)
+{
+    bl_count_over(op, comm);
+    bl_set_peer(op, dest);
+    if (dest == MPI_PROC_NULL)
+        bytes = 0;
+    op->size = op->sent = bytes;
+}
+
+/* A receive's true size and source are known when it is complete; until then what was asked for. */
+static inline void bl_count_receive(struct bl_op *op, MPI_Comm comm, int source, uint64_t bytes)
+{
+    bl_count_peer(op, comm, source);
+    op->wakes = true;
+    op->size = source == MPI_PROC_NULL ? 0 : bytes;
+}
+
+static inline void bl_count_matched(struct bl_op *op, uint64_t bytes)
+{
+    op->place = BL_ANYWHERE;
+    op->wakes = true;
+    op->size = bytes;
+}
+
+static inline void bl_count_swap(struct bl_op *op, MPI_Comm comm, int dest, uint64_t bytes)
+{
+    bl_count_send(op, comm, dest, bytes);
+    op->wakes = true;
+}
+
+uint64_t bl_status_bytes(const MPI_Status *status);
+
+/* After a call that received: takes size and source from its status. */
+void bl_arrived(struct bl_op *op, const MPI_Status *status);
+
+/* Collectives --------------------------------------------------------------------------------- */
+
+void bl_count_barrier(struct bl_op *op, MPI_Comm comm);
+void bl_count_bcast(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count, MPI_Datatype type);
+void bl_count_reduce(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count, MPI_Datatype type);
+void bl_count_allreduce(struct bl_op *op, MPI_Comm comm, MPI_Count count, MPI_Datatype type);
+void bl_count_reduce_scatter(struct bl_op *op, MPI_Comm comm, struct bl_counts counts,
+                             MPI_Datatype type);
+void bl_count_reduce_scatter_block(struct bl_op *op, MPI_Comm comm, MPI_Count count,
+                                   MPI_Datatype type);
+void bl_count_gather(struct bl_op *op, MPI_Comm comm, int root, bool in_place, MPI_Count sendcount,
+                     MPI_Datatype sendtype, struct bl_counts recvcounts, MPI_Datatype recvtype);
+void bl_count_scatter(struct bl_op *op, MPI_Comm comm, int root, bool in_place,
+                      struct bl_counts sendcounts, MPI_Datatype sendtype, MPI_Count recvcount,
+                      MPI_Datatype recvtype);
+void bl_count_allgather(struct bl_op *op, MPI_Comm comm, bool in_place, MPI_Count sendcount,
+                        MPI_Datatype sendtype, struct bl_counts recvcounts, MPI_Datatype recvtype);
+void bl_count_alltoall(struct bl_op *op, MPI_Comm comm, bool in_place, struct bl_counts sendcounts,
+                       struct bl_types sendtypes, struct bl_counts recvcounts,
+                       struct bl_types recvtypes);
+void bl_count_neighbours(struct bl_op *op, MPI_Comm comm, struct bl_counts sendcounts,
+                         struct bl_types sendtypes, struct bl_counts recvcounts,
+                         struct bl_types recvtypes);
+void bl_count_neighbours_gather(struct bl_op *op, MPI_Comm comm, MPI_Count sendcount,
+                                MPI_Datatype sendtype, struct bl_counts recvcounts,
+                                MPI_Datatype recvtype);
+
+/* With --split: waits for the others first, so that the call itself is transfer. */
+static inline void bl_synchronise(struct bl_op *op, MPI_Comm comm)
+{
+    if (__builtin_expect(bl_split, 0)) {
+        op->began = bl_now();
+        PMPI_Barrier(comm);
+    }
+}
+
+/* One-sided ----------------------------------------------------------------------------------- */
+
+static inline void bl_count_epoch(struct bl_op *op, MPI_Win win)
+{
+    op->group = bl_group_of_win(&op->thread->groups, win);
+}
+
+static inline void bl_count_target(struct bl_op *op, MPI_Win win, int target)
+{
+    bl_count_epoch(op, win);
+    bl_set_peer(op, target);
+    op->world_peer = -1;
+}
+
+static inline void bl_count_put_get(struct bl_op *op, MPI_Win win, int target, uint64_t put,
+                                    uint64_t got)
+{
+    bl_count_epoch(op, win);
+    bl_set_peer(op, target);
+    if (target == MPI_PROC_NULL)
+        put = got = 0;
+    op->sent = put;
+    op->received = got;
+    op->size = put > got ? put : got;
+}
+
+static inline void bl_count_put(struct bl_op *op, MPI_Win win, int target, uint64_t bytes)
+{
+    bl_count_put_get(op, win, target, bytes, 0);
+}
+
+static inline void bl_count_get(struct bl_op *op, MPI_Win win, int target, uint64_t bytes)
+{
+    bl_count_put_get(op, win, target, 0, bytes);
+}
+
+/* Files --------------------------------------------------------------------------------------- */
+
+static inline void bl_count_file(struct bl_op *op, MPI_File file)
+{
+    op->group = bl_group_of_file(&op->thread->groups, file);
+}
+
+static inline void bl_count_read(struct bl_op *op, MPI_File file, uint64_t bytes)
+{
+    bl_count_file(op, file);
+    op->wakes = true;
+    op->size = bytes;
+}
+
+static inline void bl_count_write(struct bl_op *op, MPI_File file, uint64_t bytes)
+{
+    bl_count_file(op, file);
+    op->size = op->sent = bytes;
+}
+
+/* Requests ------------------------------------------------------------------------------------ */
+
+/* After the post: follows the request to its completion. */
+void bl_track(struct bl_op *op, MPI_Request handle);
+
+/* After the creation of a persistent request. */
+void bl_persist(struct bl_op *op, MPI_Request handle, enum bl_starts starts);
+
+/* A call that completed `handle`; `status` may be NULL. */
+void bl_complete(const struct bl_op *op, MPI_Request handle, const MPI_Status *status);
+
+#endif

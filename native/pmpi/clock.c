@@ -1,0 +1,44 @@
+/* See clock.h. */
+#include "clock.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool bl_clock_is_counter;
+
+void bl_clock_choose(char *source, int source_size)
+{
+    snprintf(source, (size_t)source_size, "unknown");
+    const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                          O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        const ssize_t length = read(file, source, (size_t)source_size - 1);
+        close(file);
+        if (length > 0) {
+            source[length] = '\0';
+            source[strcspn(source, "\n")] = '\0';
+        }
+    }
+#ifdef BL_COUNTER_SOURCE
+    bl_clock_is_counter = strcmp(source, BL_COUNTER_SOURCE) == 0;
+#endif
+}
+
+const char *bl_clock_name(void)
+{
+    return bl_clock_is_counter ? "cycle counter" : "clock_gettime(CLOCK_MONOTONIC)";
+}
+
+struct bl_moment bl_moment_now(void)
+{
+    return (struct bl_moment){.ticks = bl_now(), .ns = bl_monotonic_ns()};
+}
+
+double bl_clock_ns_per_tick(struct bl_moment from, struct bl_moment to)
+{
+    if (!bl_clock_is_counter || to.ticks <= from.ticks)
+        return 1.0;
+    return (double)(to.ns - from.ns) / (double)(to.ticks - from.ticks);
+}

@@ -1,0 +1,180 @@
+/*
+ * The path of every profiled call: begin, start, stop, record.
+ *
+ * Exported: struct bl_thread, struct bl_op, bl_begin, bl_start, bl_stop, bl_record and the state that
+ * the session sets.
+ *
+ * A thread counts while its `open` is set. It is cleared while an MPI call runs, so that what MPI calls
+ * inside (MPICH's Fortran layer calls the C functions, ROMIO calls MPI and POSIX) counts once.
+ */
+#ifndef BL_PMPI_THREAD_H
+#define BL_PMPI_THREAD_H
+
+#include "clock.h"
+#include "group.h"
+#include "request.h"
+#include "table.h"
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define BL_REGION_DEPTH 32
+
+struct bl_scratch {
+    MPI_Request *handles;
+    MPI_Status *statuses;
+    int *fortran_statuses;
+    int *indices;
+    int capacity;
+};
+
+struct bl_thread {
+    bool open;
+    bool paused;
+    uint8_t region;
+    uint64_t last; /* when the latest call ended */
+    uint64_t paused_at;
+    uint32_t until_look; /* calls until both clocks are noted again */
+    struct bl_row *compute; /* of the current region */
+    struct bl_group_cache groups;
+    struct bl_table table;
+    struct bl_cell *cells;
+    struct bl_scratch scratch;
+    uint8_t outer_regions[BL_REGION_DEPTH];
+    int depth; /* of regions */
+    bool leased; /* a living thread uses it */
+    struct bl_thread *next;
+};
+
+extern _Thread_local struct bl_thread *bl_self;
+extern bool bl_active;
+extern bool bl_split;
+extern uint32_t bl_ranks_per_cell;
+extern struct bl_slice *bl_slice;
+extern struct bl_thread *bl_threads;
+
+/* One call while it runs. */
+struct bl_op {
+    struct bl_thread *thread;
+    const struct bl_group *group;
+    uint16_t call;
+    uint8_t place;
+    bool wakes; /* its status tells how much arrived */
+    int world_peer; /* whom the matrix counts it for, or -1 */
+    uint64_t size;
+    uint64_t sent;
+    uint64_t received;
+    uint64_t began;
+    uint64_t start;
+    uint64_t stop;
+};
+
+/* Gives the calling thread its counters; false if there is no memory or counting is off. */
+bool bl_attach(bool main_thread, uint32_t cells);
+
+/* Cold part of bl_begin: a thread's first call, or one that must not be counted. */
+bool bl_begin_cold(void);
+
+void bl_look_at_clocks(struct bl_thread *thread);
+
+/* The row of the time between calls, after the region changed. */
+void bl_choose_compute(struct bl_thread *thread);
+
+/* False: the call is not counted and must only be forwarded. */
+static inline bool bl_begin(struct bl_op *op, unsigned call)
+{
+    if (__builtin_expect(!bl_self || !bl_self->open, 0) && !bl_begin_cold())
+        return false;
+    struct bl_thread *thread = bl_self;
+    thread->open = false;
+    op->thread = thread;
+    op->group = NULL;
+    op->call = (uint16_t)call;
+    op->place = BL_NO_PEER;
+    op->wakes = false;
+    op->world_peer = -1;
+    op->size = op->sent = op->received = 0;
+    op->began = 0;
+    return true;
+}
+
+/* Directly before the call: the application stops computing. */
+static inline void bl_start(struct bl_op *op)
+{
+    op->start = bl_now();
+    if (!op->began)
+        op->began = op->start;
+}
+
+/* Directly after the call. */
+static inline void bl_stop(struct bl_op *op)
+{
+    op->stop = bl_now();
+}
+
+static inline void bl_add(struct bl_row *row, uint64_t count, uint64_t ticks)
+{
+    row->count += count;
+    row->time += ticks;
+    row->squares += (double)ticks * (double)ticks;
+    if (ticks < row->shortest)
+        row->shortest = ticks;
+    if (ticks > row->longest)
+        row->longest = ticks;
+}
+
+static inline uint64_t bl_what_of(const struct bl_op *op)
+{
+    return bl_what(op->call, op->thread->region, op->place, op->group ? op->group->class : 0);
+}
+
+static inline void bl_add_compute(struct bl_thread *thread, uint64_t until)
+{
+    if (thread->compute)
+        bl_add(thread->compute, 1, until - thread->last);
+}
+
+/* Ends the call for the thread: what follows is computing again. */
+static inline void bl_close(struct bl_op *op)
+{
+    struct bl_thread *thread = op->thread;
+    bl_add_compute(thread, op->began);
+    thread->last = op->stop;
+    if (__builtin_expect(--thread->until_look == 0, 0))
+        bl_look_at_clocks(thread);
+    thread->open = true;
+}
+
+static inline void bl_count_cell(const struct bl_op *op)
+{
+    if (op->world_peer >= 0 && op->thread->cells) {
+        struct bl_cell *cell = &op->thread->cells[(uint32_t)op->world_peer / bl_ranks_per_cell];
+        cell->count++;
+        cell->bytes += op->size;
+    }
+}
+
+static inline void bl_record(struct bl_op *op)
+{
+    struct bl_row *row = bl_table_row(&op->thread->table, bl_what_of(op), op->size);
+    if (row) {
+        bl_add(row, 1, op->stop - op->start);
+        row->bytes += op->size;
+        row->sent += op->sent;
+        row->received += op->received;
+        const uint64_t waited = op->start - op->began;
+        if (waited) {
+            row->waited += waited;
+            if (waited < row->waited_least)
+                row->waited_least = waited;
+        }
+    }
+    bl_count_cell(op);
+    bl_close(op);
+}
+
+/* Room for n requests and statuses; false without memory. */
+bool bl_scratch_reserve(struct bl_scratch *scratch, int n);
+
+#endif
