@@ -236,9 +236,9 @@ def test_there_must_be_something_to_compare(plant, make_run):
 def test_sizes_are_condensed_into_classes(plant):
     found = findings(read_runs([plant(pingpong({"b": 2.0}))]))
     assert [finding.subject for finding in found] == [
-        "mpi.pingpong below 8 KiB",
-        "mpi.pingpong from 8 to 256 KiB",
-        "mpi.pingpong from 256 KiB",
+        "MPI ping-pong below 8 KiB",
+        "MPI ping-pong from 8 to 256 KiB",
+        "MPI ping-pong from 256 KiB",
     ]
     for finding in found:
         assert finding.ratio == pytest.approx(2.0, rel=0.02)
@@ -248,11 +248,11 @@ def test_sizes_are_condensed_into_classes(plant):
 
 def test_the_sentence_says_how_much_how_sure_and_against_what(plant):
     (statement,) = statements(read_runs([plant(pingpong({"b": 2.0}))]))
-    assert statement.text.startswith("MPI: mpi.pingpong")
+    assert statement.text.startswith("MPI: MPI ping-pong")
     assert "times slower [" in statement.text
     assert statement.text.endswith("compared with a.")
     (calm,) = statements(read_runs([plant(pingpong(spread=0.001))]))
-    assert "b equals a within 2%" in calm.text
+    assert "b equals a within 2 %" in calm.text
 
 
 def test_too_few_trials_are_said_plainly(plant):

@@ -220,12 +220,18 @@ def status(path: RunArgument, as_json: JsonOption = False) -> None:
 def show(
     path: RunArgument,
     everything: Annotated[bool, typer.Option("--all", help="Also detail metrics.")] = False,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="The platforms' characteristics and differences.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the medians of a run with their intervals."""
+    """Show the medians of a run with their intervals, or what its platforms are."""
     from bareline.compare import as_rows, read_runs, summarize_runs
     from bareline.store import Run
 
+    if facts:
+        _show_facts(Run.open(path), everything=everything, as_json=as_json)
+        return
     summary = summarize_runs(read_runs([Run.open(path)]))
     if as_json:
         _print_json(as_rows(summary))
@@ -233,6 +239,18 @@ def show(
     from bareline.report.terminal import print_summary
 
     print_summary(summary, _console(), details=everything)
+
+
+def _show_facts(run: Run, *, everything: bool, as_json: bool) -> None:
+    from bareline.facts import to_rows
+    from bareline.report.gather import fact_lines
+    from bareline.report.terminal import print_facts
+
+    facts = run.facts()
+    if as_json:
+        _print_json(to_rows(facts))
+    else:
+        print_facts(fact_lines(facts), list(facts), _console(), details=everything)
 
 
 @app.command()
@@ -309,14 +327,12 @@ def report(
 ) -> None:
     """Write one self-contained HTML page; its path is the last line on stdout."""
     from bareline.compare import read_runs
-    from bareline.facts import fact_rows
     from bareline.report.gather import document_of
     from bareline.report.html import write_figures, write_page
     from bareline.store import Run
 
     records = read_runs([Run.open(path) for path in paths])
-    rows = fact_rows(records.facts, records.platforms)
-    document = document_of(records, baseline=baseline, margin=margin, fact_rows=rows)
+    document = document_of(records, baseline=baseline, margin=margin)
     if figures is not None:
         write_figures(document, figures)
     page = out or paths[0] / "report.html"

@@ -174,6 +174,7 @@ def _declarations(runs: Sequence[Run]) -> pl.DataFrame:
                     "probe": probe,
                     "metric": metric,
                     "layer": declared["layer"],
+                    "title": declared["title"],
                     "unit": about["unit"],
                     "better": about["better"],
                     "detail": about["detail"],

@@ -141,7 +141,7 @@ def _of_probe(
             layer=Layer(first["layer"]),
             probe=probe,
             platform=platform,
-            subject=f"{probe}{name}",
+            subject=f"{first['title']}{name}",
             ratio=_number(result.ratio[number]),
             lo=_number(result.lo[number]),
             hi=_number(result.hi[number]),
@@ -190,17 +190,18 @@ def _number(value: float) -> float | None:
 def _failures(records: Records, baseline: str, found: Sequence[Finding]) -> Iterable[Finding]:
     """Name probes that gave no number on a platform."""
     told = {(finding.probe, finding.platform) for finding in found}
-    layers = dict(
-        records.declarations.select("probe", "layer").unique().iter_rows()
-    )
+    about = {
+        row["probe"]: row
+        for row in records.declarations.filter(pl.col("headline")).iter_rows(named=True)
+    }
     cells = records.trials.select("probe", "platform").unique(maintain_order=True)
     for probe, platform in cells.iter_rows():
         if platform != baseline and (probe, platform) not in told:
             yield Finding(
-                layer=Layer(layers[probe]),
+                layer=Layer(about[probe]["layer"]),
                 probe=probe,
                 platform=platform,
-                subject=probe,
+                subject=about[probe]["title"],
                 ratio=None,
                 lo=None,
                 hi=None,
@@ -233,8 +234,9 @@ def _sentence(
         platforms = list(dict.fromkeys(finding.platform for finding in group))
         text = (
             f"{_LAYER_NAMES[layer]}: {_join(platforms)} "
-            f"{'equals' if len(platforms) == 1 else 'equal'} {baseline} within {margin:.0%} "
-            f"({_subjects(group)}; {worst.platform} at most {_interval(worst)})."
+            f"{'equals' if len(platforms) == 1 else 'equal'} {baseline} within {percent(margin)} "
+            f"({_join(list(dict.fromkeys(part.subject for part in group)))}; "
+            f"farthest: {worst.platform}, {_interval(worst)})."
         )
     else:
         by_subject: dict[str, list[Finding]] = {}
@@ -260,10 +262,6 @@ def _sentence(
     )
 
 
-def _subjects(group: Sequence[Finding]) -> str:
-    return ", ".join(dict.fromkeys(finding.probe for finding in group))
-
-
 def _weight(finding: Finding) -> float:
     """Order findings by how much they hurt; a failure hurts most."""
     if finding.ratio is None:
@@ -287,7 +285,7 @@ def phrase(finding: Finding, margin: float) -> str:
     if finding.lo is not None and finding.hi is not None:
         interval = f" [{significant(finding.lo)}, {significant(finding.hi)}]"
     if finding.verdict == "equivalent":
-        return f"equal within {margin:.0%}{interval}"
+        return f"equal within {percent(margin)}{interval}"
     ratio = finding.ratio
     down, up = ("lower", "higher") if finding.rate else ("slower", "faster")
     times = ratio if ratio >= 1 else 1 / ratio
@@ -305,6 +303,11 @@ def phrase(finding: Finding, margin: float) -> str:
             return f"{amount}, within noise{interval}"
         return f"undecided (n = {finding.n}, interval{interval or ' none'})"
     return amount + interval
+
+
+def percent(margin: float) -> str:
+    """Write a margin as a percentage: ``2 %``."""
+    return f"{margin * 100:g} %"
 
 
 def _join(parts: Sequence[str]) -> str:

@@ -33,6 +33,8 @@ class Probe(ABC, Generic[P]):
         Layer and benchmark, e.g. ``mpi.allreduce``.
     layer
         Its rung of the ladder.
+    title
+        What its headline metric is, as the subject of a sentence: "TCP throughput (nuttcp)".
     summary
         One line for ``bareline probes``.
     params
@@ -48,6 +50,7 @@ class Probe(ABC, Generic[P]):
 
     name: ClassVar[str]
     layer: ClassVar[Layer]
+    title: ClassVar[str]
     summary: ClassVar[str]
     params: type[P]
     metrics: ClassVar[Mapping[str, Metric]]
@@ -119,6 +122,7 @@ class Probe(ABC, Generic[P]):
         """Give what an analysis must know of this probe, as it is kept in a run."""
         return {
             "layer": self.layer.value,
+            "title": self.title,
             "headline": self.headline,
             "metrics": {
                 name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}

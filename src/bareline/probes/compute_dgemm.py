@@ -34,6 +34,7 @@ class Dgemm(Probe[DgemmParams]):
 
     name: ClassVar[str] = "compute.dgemm"
     layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the DGEMM rate"
     summary: ClassVar[str] = "DGEMM through OpenBLAS: floating-point rate"
     source: ClassVar[str] = "HPCC DGEMM"
     params = DgemmParams

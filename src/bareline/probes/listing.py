@@ -20,6 +20,7 @@ def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
         {
             "probe": probe.name,
             "layer": probe.layer.value,
+            "title": probe.title,
             "summary": probe.summary,
             "source": probe.source,
             "min_ranks": probe.min_ranks,

@@ -43,6 +43,7 @@ class Stream(Probe[StreamParams]):
 
     name: ClassVar[str] = "memory.stream"
     layer: ClassVar[Layer] = Layer.MEMORY
+    title: ClassVar[str] = "memory bandwidth (STREAM)"
     summary: ClassVar[str] = "STREAM: memory bandwidth of copy, scale, add, triad"
     source: ClassVar[str] = "McCalpin's STREAM; HPCC STREAM"
     params = StreamParams

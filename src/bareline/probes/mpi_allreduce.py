@@ -14,6 +14,7 @@ class Allreduce(MpiFunction):
     """MPI_Allreduce with MPI_SUM on doubles."""
 
     name: ClassVar[str] = "mpi.allreduce"
+    title: ClassVar[str] = "MPI_Allreduce"
     summary: ClassVar[str] = "Allreduce (sum of doubles): time by message size and ranks"
     source: ClassVar[str] = "osu_allreduce, IMB Allreduce"
     benchmark: ClassVar[str] = "allreduce"

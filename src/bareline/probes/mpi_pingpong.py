@@ -18,6 +18,7 @@ class PingPong(MpiFunction):
     """MPI_Send and MPI_Recv between the first and the last rank; latency is half the round trip."""
 
     name: ClassVar[str] = "mpi.pingpong"
+    title: ClassVar[str] = "MPI ping-pong"
     summary: ClassVar[str] = "ping-pong of two ranks: latency and bandwidth by message size"
     source: ClassVar[str] = "osu_latency, IMB PingPong"
     benchmark: ClassVar[str] = "pingpong"

@@ -45,6 +45,7 @@ class Nuttcp(Probe[NuttcpParams]):
 
     name: ClassVar[str] = "net.nuttcp"
     layer: ClassVar[Layer] = Layer.NETWORK
+    title: ClassVar[str] = "TCP throughput (nuttcp)"
     summary: ClassVar[str] = "nuttcp: TCP throughput, retransmissions, CPU at both ends"
     source: ClassVar[str] = "nuttcp 6.1 and later"
     params = NuttcpParams

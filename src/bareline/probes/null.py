@@ -49,6 +49,7 @@ class NullProbe(Probe[NullParams]):
 
     name: ClassVar[str] = "null"
     layer: ClassVar[Layer] = Layer.APP
+    title: ClassVar[str] = "the planted time"
     summary: ClassVar[str] = "planted distributions, to test bareline itself"
     params = NullParams
     metrics: ClassVar = {"time": Metric("s", "lower")}

@@ -60,9 +60,12 @@ def document_of(
         summary=summary,
         comparison=None if alone else compare_platforms(records, baseline, margin=margin),
         facts=facts,
-        fact_rows=_fact_rows(facts) if fact_rows is None else fact_rows,
+        fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
         exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
         method=_method(records, study, margin),
+        probe_titles=dict(
+            records.declarations.select("probe", "title").unique(maintain_order=True).iter_rows()
+        ),
         folder=", ".join(str(run.path) for run in records.runs),
         events=[
             f"{event['time']} {event['platform']}: {event['event']}"
@@ -93,7 +96,7 @@ def _facts(records: Records, name: str) -> Mapping[str, Scalar]:
     return {}
 
 
-def _fact_rows(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
+def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
     """Put facts side by side; identities and volatile readings say nothing about a platform."""
     return [
         FactLine(
