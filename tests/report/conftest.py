@@ -37,6 +37,15 @@ _METRICS = {
 }  # fmt: skip
 
 
+TITLES = {
+    "mpi.pingpong": "MPI ping-pong",
+    "mpi.allreduce": "MPI_Allreduce",
+    "memory.stream": "memory bandwidth (STREAM)",
+    "compute.dgemm": "the DGEMM rate",
+    "net.nuttcp": "TCP throughput (nuttcp)",
+}
+
+
 @dataclass(frozen=True)
 class Costs:
     """What a planted platform costs: start-up and per-byte time, and factors of its rates."""
@@ -129,7 +138,7 @@ def plant(
         },
         probes={
             probe: {
-                "layer": _METRICS[probe][0], "headline": _METRICS[probe][1],
+                "layer": _METRICS[probe][0], "title": TITLES.get(probe, probe), "headline": _METRICS[probe][1],
                 "metrics": {
                     name: {"unit": unit, "better": better, "detail": detail}
                     for name, (unit, better, detail) in _METRICS[probe][2].items()

@@ -66,10 +66,10 @@ class Cell:
         """Every parameter by name: those of the probe, of the point, ranks and threads."""
         return {
             **parse_point(self.params),
-            **parse_point(self.point),
+            **({"nodes": self.nodes} if self.nodes else {}),
             "ranks": self.ranks,
             "threads": self.threads,
-            **({"nodes": self.nodes} if self.nodes else {}),
+            **parse_point(self.point),
         }
 
     @property

@@ -219,6 +219,8 @@ class Document:
         The same, labelled for people, with one value per platform of `platforms`.
     exhibits
         What the study asks for; nothing means the default choice.
+    probe_titles
+        What each probe measures, in words.
     folder
         The run directory as the reader knows it, named where the page leaves data out.
     events
@@ -242,6 +244,7 @@ class Document:
     exhibits: Sequence[ExhibitSpec] = ()
     method: Method
     published: Sequence[Published] = ()
+    probe_titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: str = ""
     events: Sequence[str] = ()
 
@@ -281,6 +284,12 @@ class Document:
         """Most trial dots that one panel draws, so that the page stays a moderate size."""
         panels = {cell.series for cell in self.cells if not cell.detail}
         return max(90, min(1500, 24_000 // max(1, len(panels))))
+
+
+def sentence_case(text: str) -> str:
+    """Begin a title with a capital and without its article, e.g. ``DGEMM rate``."""
+    text = text.removeprefix("the ")
+    return text[:1].upper() + text[1:]
 
 
 def slug(*parts: object) -> str:

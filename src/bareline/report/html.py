@@ -28,6 +28,7 @@ from bareline.report.document import (
     Statement,
     layer_anchor,
     probe_anchor,
+    sentence_case,
 )
 from bareline.report.exhibits.base import DataTable, Figure
 from bareline.report.figures import draw_figures
@@ -207,6 +208,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "sentence": _sentence,
+        "capital": sentence_case,
         "count": count,
         "size": _size_text,
         "order": _order_text,
@@ -223,12 +225,15 @@ def _size_text(size_bytes: int) -> str:
     return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"
 
 
+#: Longest platform name that a line never breaks.
+_UNBROKEN = 24
 _LEAD = re.compile(r"([A-Z][A-Za-z ]{1,30}): ")
 
 
 def _sentence(text: str, names: Sequence[str]) -> Markup:
     """Set a statement: amounts in bold, intervals lighter, platform names unbroken."""
-    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    short = sorted((name for name in names if len(name) <= _UNBROKEN), key=len, reverse=True)
+    known = "|".join(map(re.escape, short)) or r"(?!)"
     pattern = re.compile(
         rf"(?P<b>{AMOUNT})|(?P<light>\[[^\[\]]*\])|(?<![\w-])(?P<name>{known})(?![\w-])"
     )

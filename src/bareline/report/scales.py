@@ -57,13 +57,9 @@ def plain(value: float, digits: int = 3) -> str:
     """Write a number with `digits` significant digits and grouped thousands, no exponent."""
     if not math.isfinite(value):
         return "–"
-    text = significant(value, digits)
-    if "e" in text:
-        if abs(value) < 1:
-            return text
-        power = 10 ** (math.floor(math.log10(abs(value))) - digits + 1)
-        text = str(round(value / power) * power)
-    return _grouped(text)
+    if abs(value) >= 10 ** (digits - 1):
+        return _grouped(str(round(float(f"{value:.{digits - 1}e}"))))
+    return significant(value, digits)
 
 
 def whole(value: float) -> str:
@@ -118,7 +114,7 @@ def log_ticks(values: Iterable[float], *, most: int = 6, pad: float = 0.06) -> T
 def zero_ticks(values: Iterable[float]) -> Ticks:
     """Lay out a linear axis from zero to a little above the largest value."""
     top = max([value for value in values if math.isfinite(value)], default=1.0)
-    top = top if top > 0 else 1.0
+    top = top if top > 1e-300 else 1.0  # what is smaller has no decimal steps
     ticks = tuple(tick for tick in _round_steps(0.0, top, 4) if tick <= top * 1.0001)
     return Ticks((0.0, top * 1.04), ticks, _even_labels(ticks))
 
@@ -168,47 +164,34 @@ def count_ticks(counts: Sequence[float]) -> Ticks:
 
 
 def dodge(wanted: Mapping[str, float], gap: float, low: float, high: float) -> dict[str, float]:
-    """Move label positions apart, as little as needed, inside ``[low, high]``.
+    """Move label positions apart, as little as possible in the sense of least squares.
+
+    With the gaps taken out, that is an isotonic regression, solved by pooling adjacent violators.
 
     Parameters
     ----------
     wanted
         Position (px) at which each label would stand best.
     gap
-        Least distance between two labels.
+        Least distance between two labels; less where `low` to `high` is too short for it.
     """
     order = sorted(wanted, key=lambda name: wanted[name])
-    placed: list[list[str]] = []
-    for name in order:
-        placed.append([name])
-        while len(placed) > 1 and _top(placed[-1], wanted, gap) < _bottom(placed[-2], wanted, gap):
-            last = placed.pop()
-            placed[-1].extend(last)
-    result: dict[str, float] = {}
-    floor = low
-    for cluster in placed:
-        height = (len(cluster) - 1) * gap
-        start = min(max(_top(cluster, wanted, gap) + gap / 2, floor), max(low, high - height))
-        for index, name in enumerate(cluster):
-            result[name] = start + index * gap
-        floor = result[cluster[-1]] + gap
-    overflow = max(result.values(), default=0.0) - high
-    if overflow > 0:
-        for index, name in enumerate(reversed(order)):
-            result[name] = min(result[name], high - index * gap)
-    return result
-
-
-def _middle(cluster: Sequence[str], wanted: Mapping[str, float]) -> float:
-    return sum(wanted[name] for name in cluster) / len(cluster)
-
-
-def _top(cluster: Sequence[str], wanted: Mapping[str, float], gap: float) -> float:
-    return _middle(cluster, wanted) - len(cluster) * gap / 2
-
-
-def _bottom(cluster: Sequence[str], wanted: Mapping[str, float], gap: float) -> float:
-    return _middle(cluster, wanted) + len(cluster) * gap / 2
+    if len(order) > 1:
+        gap = min(gap, (high - low) / (len(order) - 1))
+    pools: list[tuple[float, int]] = []
+    for index, name in enumerate(order):
+        level, size = wanted[name] - index * gap, 1
+        while pools and pools[-1][0] > level:
+            before, count = pools.pop()
+            level = (before * count + level * size) / (count + size)
+            size += count
+        pools.append((level, size))
+    levels = [level for level, size in pools for _ in range(size)]
+    highest = high - (len(order) - 1) * gap
+    return {
+        name: min(max(level, low), highest) + index * gap
+        for index, (name, level) in enumerate(zip(order, levels, strict=True))
+    }
 
 
 def _span(values: Sequence[float]) -> tuple[float, float]:
@@ -234,18 +217,18 @@ def _round_steps(low: float, high: float, count: int) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
-    return [round(i * step, 12) for i in range(first, math.floor(high / step + 1e-9) + 1)]
+    return [float(f"{i * step:.12g}") for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def _even_labels(ticks: Sequence[float]) -> tuple[str, ...]:
     """Write ticks with the fewest decimals that tell them apart exactly."""
     for decimals in range(7):
-        if all(abs(tick - round(tick, decimals)) <= 1e-9 * max(1, abs(tick)) for tick in ticks):
-            break
-    return tuple(_grouped(f"{tick:.{decimals}f}") for tick in ticks)
+        if all(abs(tick - round(tick, decimals)) <= 1e-9 * abs(tick) for tick in ticks):
+            return tuple(_grouped(f"{tick:.{decimals}f}") for tick in ticks)
+    return tuple(f"{tick:.6g}" for tick in ticks)
 
 
 def _tick_label(value: float) -> str:
     if value >= 1:
         return _grouped(f"{value:.2f}".rstrip("0").rstrip("."))
-    return f"{value:.9f}".rstrip("0").rstrip(".")
+    return f"{value:.6f}".rstrip("0").rstrip(".") if value >= 1e-4 else f"{value:.3g}"

@@ -15,6 +15,7 @@ from bareline.report.theme import COLOURS, FONT, colour, config
 _VEGA_LITE = "6.1"
 _ENLARGED = 1.12
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
+_CLIP_PATH = f"{_NAMESPACE}clipPath"
 _CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
 _PLACE = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
@@ -56,8 +57,11 @@ def for_page(drawing: str, *, label: str, prefix: str) -> str:
         for child in list(parent):
             if _is_empty(child):
                 parent.remove(child)
+    # Vega counts its clip paths over all drawings of a process.
+    clips = [element.get("id", "") for element in root.iter() if element.tag == _CLIP_PATH]
+    ids = {old: f"{prefix}clip{number}" for number, old in enumerate(clips)}
     for element in root.iter():
-        _reduce(element, variables, prefix)
+        _reduce(element, variables, ids)
     # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
     root.set("width", f"{float(root.attrib['width']) * _ENLARGED:.0f}")
     for name in ("height", "version"):
@@ -105,7 +109,9 @@ def _is_empty(element: ElementTree.Element) -> bool:
     return path and (invisible or background)
 
 
-def _reduce(element: ElementTree.Element, variables: Mapping[str, str], prefix: str) -> None:
+def _reduce(
+    element: ElementTree.Element, variables: Mapping[str, str], ids: Mapping[str, str]
+) -> None:
     for name in _DROPPED:
         element.attrib.pop(name, None)
     for name, value in _DEFAULTS.items():
@@ -121,8 +127,8 @@ def _reduce(element: ElementTree.Element, variables: Mapping[str, str], prefix: 
     tip = element.attrib.pop("aria-label", None)
     if tip:
         element.set("data-tip", tip)
-    if "id" in element.attrib:
-        element.set("id", f"{prefix}-{element.get('id')}")
-    clip = element.get("clip-path")
-    if clip:
-        element.set("clip-path", re.sub(r"#", f"#{prefix}-", clip))
+    if element.get("id") in ids:
+        element.set("id", ids[element.attrib["id"]])
+    clip = element.get("clip-path", "")
+    if clip[5:-1] in ids:
+        element.set("clip-path", f"url(#{ids[clip[5:-1]]})")

@@ -153,8 +153,7 @@ class _Panel:
         if cell is None or cell.value is None:
             verdict = cell.verdict if cell is not None else "missing"
             word = VERDICTS.get(verdict, verdict) or "missing"
-            failed = f" ({cell.n_failed} trials)" if cell is not None and cell.n_failed else ""
-            self.empty.append({**base, "text": word + failed})
+            self.empty.append({**base, "text": word})
             return
         bounds = interval(scale, cell.lo, cell.hi)
         told = f"{name}: {scale.show(cell.value)} {scale.unit}"
@@ -183,7 +182,7 @@ class _Panel:
                     "x": dot.value * scale.factor,
                     "y": y + offset,
                     "colour": look.colour,
-                    "tip": f"{name}, trial {dot.trial}, block {dot.block}: "
+                    "tip": f"{name}, trial {dot.trial}: "
                     f"{scale.show(dot.value)} {scale.unit}",
                 }
             )

@@ -237,7 +237,8 @@ class _Panel:
                 "x": self.axes.place(dot.cell.coordinates[self.x]),
                 "y": dot.value * scale.factor,
                 "colour": self.looks[dot.cell.platform].colour,
-                "tip": f"{dot.cell.platform}, trial {dot.trial}, block {dot.block}: "
+                "tip": f"{dot.cell.platform}, "
+                f"{parameter_value(self.x, dot.cell.coordinates[self.x])}, trial {dot.trial}: "
                 f"{scale.show(dot.value)} {scale.unit}",
             }
             for dot in self.dots.dots

@@ -9,7 +9,13 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.document import LAYER_TITLES, Document, ExhibitSpec, Finding
+from bareline.report.document import (
+    LAYER_TITLES,
+    Document,
+    ExhibitSpec,
+    Finding,
+    sentence_case,
+)
 from bareline.report.exhibits.base import (
     Chart,
     Column,
@@ -154,7 +160,7 @@ class _Drawing:
             self.labels.append(
                 {
                     "y": y + _NAME_PX / 2 if self.narrow else y + depth / 2,
-                    "text": row[0].subject,
+                    "text": sentence_case(row[0].subject),
                 }
             )
             y += _NAME_PX if self.narrow else 0
@@ -214,6 +220,7 @@ class _Drawing:
                 titleAlign="left",
                 titleAnchor="start",
                 titleColor=colour("soft"),
+                titleLimit=self.size.plot,
             ),
         )
 
@@ -379,7 +386,7 @@ def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
             tone = tone_of(finding.verdict)
             fields.append(
                 (
-                    Field(finding.subject),
+                    Field(sentence_case(finding.subject)),
                     Field(finding.platform, platform=finding.platform),
                     Field(ratio_text(finding.ratio), finding.ratio, tone=tone),
                     Field(ratio_interval(finding.lo, finding.hi), finding.lo),

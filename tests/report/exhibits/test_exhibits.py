@@ -1,0 +1,290 @@
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bareline.errors import AnalysisError
+from bareline.report.document import Document, ExhibitSpec, Published
+from bareline.report.exhibits.base import Figure, find_exhibit, load_exhibits
+from bareline.report.figures import default_exhibits, draw_figures
+from bareline.report.svg import draw, for_file, for_page, specification, to_png
+
+
+def figures(document: Document, **spec: Any) -> list[Figure]:
+    wanted = ExhibitSpec(**spec)
+    return find_exhibit(wanted.kind).figures(document, wanted)
+
+
+def rows_of(spec: Any) -> list[dict[str, Any]]:
+    """Collect all inline rows of a Vega-Lite specification."""
+    if isinstance(spec, dict):
+        sets = [spec.get("values"), *spec.get("datasets", {}).values()]
+        own = [row for text in sets if isinstance(text, str) for row in json.loads(text)]
+        return own + [row for value in spec.values() for row in rows_of(value)]
+    if isinstance(spec, list):
+        return [row for value in spec for row in rows_of(value)]
+    return []
+
+
+def tips(figure: Figure) -> list[str]:
+    """Give each tooltip once; the library moves equal data of layers together."""
+    found = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    return list(dict.fromkeys(row["tip"] for row in found if "tip" in row))
+
+
+def test_every_kind_is_found_by_its_name() -> None:
+    assert set(load_exhibits()) == {"overview", "curve", "table", "bars", "trials"}
+    for kind, exhibit in load_exhibits().items():
+        assert exhibit.kind == kind
+        assert exhibit.summary
+
+
+def test_an_unknown_kind_names_the_closest() -> None:
+    with pytest.raises(AnalysisError, match="did you mean 'curve'"):
+        find_exhibit("curves")
+
+
+def test_defaults_cover_every_metric_that_is_not_a_detail(document: Document) -> None:
+    specs = default_exhibits(document)
+    assert specs[0].kind == "overview"
+    asked = [(spec.kind, spec.probe, spec.metric) for spec in specs[1:]]
+    assert ("curve", "mpi.pingpong", "latency") in asked
+    assert ("curve", "mpi.pingpong", "bandwidth") in asked
+    assert ("bars", "memory.stream", None) in asked
+    shown = {
+        (figure.probe, field.text)
+        for figure in draw_figures(document)[0]
+        if figure.data_table is not None
+        for row in figure.data_table.rows
+        for field in row
+    }
+    for cell in document.cells:
+        if not cell.detail:
+            assert (cell.probe, cell.platform) in shown
+
+
+@pytest.mark.parametrize("kind", ["overview", "curve", "bars", "trials", "table"])
+def test_every_figure_is_valid_and_complete(document: Document, kind: str) -> None:
+    drawn = figures(document, kind=kind)
+    assert drawn
+    for figure in drawn:
+        assert figure.data_table is not None
+        assert figure.data_table.rows
+        width = len(figure.data_table.columns)
+        assert all(len(row) == width for row in figure.data_table.rows)
+        if figure.chart is not None:
+            figure.chart.to_dict(validate=True)
+            assert figure.text_summary
+
+
+def test_the_overview_has_a_row_per_subject_and_a_mark_per_platform(document: Document) -> None:
+    (figure,) = figures(document, kind="overview")
+    told = tips(figure)
+    assert len(told) == len(document.findings)
+    assert any("vm-e1000, memory bandwidth (STREAM): failed" in tip for tip in told)
+    for finding in document.findings:
+        if finding.ratio is not None:
+            assert any(
+                tip.startswith(f"{finding.platform}, {finding.subject}: ")
+                and f"n = {finding.n}" in tip
+                for tip in told
+            )
+
+
+def test_long_overviews_keep_one_row_per_probe(document: Document) -> None:
+    many = replace(document, findings=[*document.findings] * 1)
+    crowded = [
+        replace(finding, probe=f"{finding.probe}_{i}", subject=f"{finding.subject}_{i}")
+        for i in range(15)
+        for finding in many.findings  # type: ignore[type-var]
+    ]
+    (figure,) = figures(replace(document, findings=crowded), kind="overview")
+    probes = {finding.probe for finding in crowded}
+    assert figure.data_table is not None
+    assert len({row[0].text for row in figure.data_table.rows}) == len(probes)
+    assert "rows" in figure.caption
+
+
+def test_a_curve_shows_every_trial_every_median_and_the_ratio(document: Document) -> None:
+    (figure,) = figures(document, kind="curve", probe="mpi.pingpong", metric="latency")
+    assert len(figure.panels) == 1
+    told = tips(figure)
+    trials = [tip for tip in told if ", trial " in tip]
+    medians = [tip for tip in told if "n = " in tip]
+    assert len(trials) == 3 * 10 * 23
+    assert len(medians) == 3 * 23
+    assert sum("times the baseline" in tip for tip in medians) == 2 * 23
+
+
+def test_ranks_become_small_multiples_on_common_axes(document: Document) -> None:
+    (figure,) = figures(document, kind="curve", probe="mpi.allreduce")
+    assert len(figure.panels) == 3
+    specs = [json.dumps(panel.to_dict(validate=False)) for panel in figure.panels]
+    domains = {spec[spec.index('"domain"') :][:60] for spec in specs}
+    assert len(domains) == 1
+    assert figure.data_table is not None
+    assert [row[0].text for row in figure.data_table.rows[:1]] == ["2"]
+
+
+def test_where_and_x_choose_points(document: Document) -> None:
+    (figure,) = figures(
+        document, kind="curve", probe="mpi.allreduce", x="ranks", where={"size_bytes": [64, 1024]}
+    )
+    assert figure.title == "Latency by ranks"
+    assert len(figure.panels) == 2
+    (figure,) = figures(
+        document, kind="curve", probe="mpi.pingpong", metric="latency", where={"platform": "bare"}
+    )
+    assert all(tip.startswith("bare") for tip in tips(figure))
+
+
+def test_bars_start_at_zero_and_say_what_failed(document: Document) -> None:
+    (figure,) = figures(document, kind="bars", probe="memory.stream")
+    spec = specification(figure.panels[0])
+    domains = [
+        layer["encoding"]["x"]["scale"]["domain"]
+        for layer in spec["layer"]
+        if "domain" in layer["encoding"].get("x", {}).get("scale", {})
+    ]
+    assert domains and all(domain[0] == 0 for domain in domains)
+    failed = {row["y"] for row in rows_of(spec) if row.get("text") == "failed"}
+    assert len(failed) == 4
+    assert "vm-e1000 failed" in figure.text_summary
+
+
+def test_curves_are_left_out_where_nothing_varies(document: Document) -> None:
+    assert figures(document, kind="curve", probe="compute.dgemm") == []
+
+
+def test_trials_are_sorted_with_their_median_last(document: Document) -> None:
+    (figure,) = figures(document, kind="trials", probe="net.nuttcp", metric="rate")
+    table = figure.data_table
+    assert table is not None
+    assert [column.title for column in table.columns][1] == "bare (GB/s)"
+    assert len(table.rows) == 10
+    bare = [row[1].order for row in table.rows]
+    assert bare == sorted(bare)  # type: ignore[type-var]
+    virtio = [row[2].text for row in table.rows]
+    assert virtio[-2:] == ["", ""]
+    assert table.foot[0].text == "median"
+    assert "2 further trials failed" in figure.caption
+
+
+def test_a_table_has_ratio_interval_n_and_caveats(document: Document) -> None:
+    (figure,) = figures(document, kind="table", probe="net.nuttcp")
+    table = figure.data_table
+    assert table is not None
+    heads = [column.title for column in table.columns]
+    assert heads == ["platform", "median rate (GB/s)", "95 %", "n", "ratio", "95 %", "verdict"]
+    virtio = next(row for row in table.rows if row[0].text == "vm-virtio")
+    assert virtio[3].text == "8"
+    assert virtio[4].tone == "worse"
+    assert "2 trials failed" in virtio[1].caveats
+    cell = next(
+        cell
+        for cell in document.cells
+        if cell.probe == "net.nuttcp" and cell.platform == "vm-virtio" and cell.metric == "rate"
+    )
+    assert virtio[4].order == cell.ratio
+    equal = [
+        row for row in table.rows if row[6].text not in ("worse", "better", "failed", "missing")
+    ]
+    assert all(row[4].tone in ("", "muted") for row in equal)
+
+
+def test_crowded_panels_thin_their_dots_and_say_so(planted: Callable[..., Document]) -> None:
+    document = planted(("a", "b"), blocks=60, probes=("mpi.pingpong",), broken=False)
+    document.__dict__["dots_per_panel"] = 400
+    (figure,) = figures(document, kind="curve", probe="mpi.pingpong", metric="latency")
+    told = [tip for tip in tips(figure) if ", trial " in tip]
+    assert 300 < len(told) <= 400
+    assert f"{len(told)} of 2760 trials are drawn as dots" in figure.caption
+
+
+def test_simulated_values_are_hollow(planted: Callable[..., Document]) -> None:
+    names = tuple(f"p{i}" for i in range(7))
+    document = planted(names, probes=("mpi.pingpong", "compute.dgemm"), blocks=6, broken=False)
+    (figure,) = figures(document, kind="curve", probe="mpi.pingpong", metric="latency")
+    marks = [
+        row
+        for row in rows_of(figure.panels[0].to_dict(validate=False))
+        if row.get("series") == "p6"
+    ]
+    assert marks
+    assert all(row["fill"] != row["colour"] for row in marks)
+    others = [
+        row
+        for row in rows_of(figure.panels[0].to_dict(validate=False))
+        if row.get("series") in names[:6]
+    ]
+    assert all(row["fill"] == row["colour"] for row in others)
+    (overview,) = figures(document, kind="overview")
+    hollow = [
+        row
+        for row in rows_of(overview.panels[0].to_dict(validate=False))
+        if "shape" in row and row["fill"] != row["colour"]
+    ]
+    assert hollow and all(row["tip"].startswith("p6,") for row in hollow)
+
+
+def test_published_values_are_diamonds_with_their_source(document: Document) -> None:
+    published = [
+        Published(
+            label="Nebula", source="Table III", probe="net.nuttcp", metric="rate", value=1.1e9
+        ),
+        Published(
+            label="Magellan",
+            source="Figure 2",
+            probe="mpi.pingpong",
+            metric="latency",
+            value=2e-6,
+            coordinates={"size_bytes": 8},
+        ),
+    ]
+    with_them = replace(document, published=published)
+    (bars,) = figures(with_them, kind="bars", probe="net.nuttcp")
+    (curve,) = figures(with_them, kind="curve", probe="mpi.pingpong", metric="latency")
+    for figure, source in ((bars, "Table III"), (curve, "Figure 2")):
+        assert any("published" in tip and source in tip for tip in tips(figure))
+        assert '"diamond"' in json.dumps(figure.panels[0].to_dict(validate=False))
+
+
+def test_platforms_look_the_same_everywhere(document: Document) -> None:
+    seen: dict[str, set[tuple[str, str]]] = {}
+    for figure in draw_figures(document)[0]:
+        for row in rows_of([panel.to_dict(validate=False) for panel in figure.panels]):
+            name = row.get("series") or row.get("name")
+            if name and "shape" in row:
+                seen.setdefault(name, set()).add((row["colour"], row["shape"]))
+    assert set(seen) == {"bare", "vm-virtio", "vm-e1000"}
+    assert all(len(looks) == 1 for looks in seen.values())
+    assert len({next(iter(looks)) for looks in seen.values()}) == 3
+
+
+def test_drawings_follow_the_page_and_files_do_not(document: Document) -> None:
+    (figure,) = figures(document, kind="bars", probe="compute.dgemm")
+    drawing = draw(figure.panels[0])
+    page = for_page(drawing, label="a & b", prefix="x-")
+    assert 'role="img"' in page and 'aria-label="a &amp; b"' in page
+    assert "var(--p1)" in page and "#0072b2" not in page
+    assert "data-tip" in page and "style=" not in page
+    file = for_file(drawing)
+    assert "#0072b2" in file and "var(" not in file
+    png = to_png(file)
+    assert png.startswith(b"\x89PNG") and len(png) > 3000
+    assert draw(figure.panels[0]) == drawing
+
+
+def test_exhibits_with_nothing_to_show_are_told(planted: Callable[..., Document]) -> None:
+    document = planted(
+        probes=("compute.dgemm",),
+        exhibits=(
+            {"kind": "bars", "probe": "compute.dgemm"},
+            {"kind": "curve", "probe": "mpi.pingpong", "title": "Absent"},
+        ),
+    )
+    drawn, empty = draw_figures(document)
+    assert drawn[0].id == "overview"
+    assert [spec.title for spec in empty] == ["Absent"]

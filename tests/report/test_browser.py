@@ -1,0 +1,204 @@
+"""The page in a real browser: what a reader sees, clicks and prints."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bareline.report.document import Document
+from bareline.report.html import write_page
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["playwright.Browser"]:
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def file(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page(document, tmp_path_factory.mktemp("page") / "page.html")
+
+
+class Visit:
+    """An open page that notes every complaint and every request."""
+
+    def __init__(self, browser: "playwright.Browser", file: Path, **how: object) -> None:
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.context = browser.new_context(**how)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.route("**/*", self._note)
+        self.page.goto(file.as_uri())
+
+    def _note(self, route: "playwright.Route") -> None:
+        if route.request.url.startswith("file:") and route.request.is_navigation_request():
+            route.continue_()
+        else:
+            self.requests.append(route.request.url)
+            route.abort()
+
+
+@pytest.fixture
+def visit(browser: "playwright.Browser", file: Path) -> Iterator[Callable[..., Visit]]:
+    visits: list[Visit] = []
+
+    def open_page(other: Path | None = None, **how: object) -> Visit:
+        visits.append(Visit(browser, other or file, **how))
+        return visits[-1]
+
+    yield open_page
+    for each in visits:
+        each.context.close()
+
+
+def test_it_opens_offline_without_complaint(visit: Callable[..., Visit]) -> None:
+    seen = visit()
+    seen.page.mouse.wheel(0, 4000)
+    seen.page.wait_for_timeout(100)
+    assert seen.complaints == []
+    assert seen.requests == []
+
+
+def test_every_figure_is_drawn(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    drawings = page.locator("figure .panels:visible > svg[role=img]")
+    assert drawings.count() == 1 + 3 + 3 + 2
+    for index in range(drawings.count()):
+        drawing = drawings.nth(index)
+        assert len(drawing.get_attribute("aria-label") or "") > 40
+        marks = drawing.locator("[data-tip]")
+        assert marks.count() >= 3
+        box = drawing.bounding_box()
+        assert box is not None and box["width"] > 250 and box["height"] > 60
+
+
+def column(page: "playwright.Page", table: str, index: int) -> list[str]:
+    rows = page.locator(f"{table} tbody tr")
+    return [rows.nth(i).locator("td").nth(index).inner_text().strip() for i in range(rows.count())]
+
+
+def test_tables_sort_by_number_with_mouse_and_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    table = "#overview table"
+    page.locator("#overview summary").click()
+    head = page.locator(f"{table} th", has_text="ratio")
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    shown = column(page, table, 2)
+    numbers = [float(text.replace("\u202f", "")) for text in shown if text != "–"]
+    assert numbers == sorted(numbers)
+    assert len(set(numbers)) > 5
+    assert shown[-1] == "–", "what is missing stands last"
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    shown = column(page, table, 2)
+    numbers = [float(text.replace("\u202f", "")) for text in shown if text != "–"]
+    assert numbers == sorted(numbers, reverse=True)
+    assert shown[-1] == "–"
+
+
+def test_sizes_sort_as_sizes(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    figure = "#curve-mpi-pingpong-latency"
+    page.locator(f"{figure} summary").click()
+    page.locator(f"{figure} th button").first.click()
+    page.locator(f"{figure} th button").first.click()
+    sizes = column(page, f"{figure} table", 0)
+    assert sizes[:6] == ["4 MiB"] * 3 + ["2 MiB"] * 3
+    assert sizes[-1] == "1 B"
+
+
+def test_tooltips_tell_the_value(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    mark = page.locator("#overview .panels:visible [data-tip]").first
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    tip = page.locator("#tip")
+    assert tip.is_visible()
+    assert tip.inner_text() == mark.get_attribute("data-tip")
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_reader(visit: Callable[..., Visit], scheme: str) -> None:
+    page = visit(color_scheme=scheme).page
+    colour = page.evaluate(
+        """() => {
+          const of = (node, what) => getComputedStyle(node)[what];
+          const text = document.querySelector('figure svg[role=img] text');
+          return {paper: of(document.body, 'backgroundColor'), ink: of(document.body, 'color'),
+                  figure: of(text, 'fill')};
+        }"""
+    )
+
+    def brightness(text: str) -> float:
+        return sum(float(part) for part in text[text.index("(") + 1 : -1].split(",")[:3]) / 3
+
+    assert (brightness(colour["paper"]) > 128) is (scheme == "light")
+    assert (brightness(colour["ink"]) > 128) is (scheme == "dark")
+    assert abs(brightness(colour["figure"]) - brightness(colour["paper"])) > 60
+
+
+@pytest.mark.parametrize("width", [360, 768, 1024, 1920])
+def test_the_page_never_scrolls_sideways(visit: Callable[..., Visit], width: int) -> None:
+    page = visit(viewport={"width": width, "height": 740}).page
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.body.scrollWidth") <= width
+
+
+def test_it_prints(visit: Callable[..., Visit]) -> None:
+    page = visit().page
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert 2 <= printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") <= 30
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+
+
+def test_hostile_names_stay_text(
+    visit: Callable[..., Visit], hostile: Document, tmp_path: Path
+) -> None:
+    seen = visit(
+        write_page(hostile, tmp_path / "hostile.html"), viewport={"width": 360, "height": 740}
+    )
+    assert seen.page.evaluate("window.broken") is None
+    assert "<script>" in seen.page.locator("h1").inner_text()
+    assert "{{7*7}}" in seen.page.title()
+    assert seen.page.locator("figure svg[role=img]").count() > 5
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert seen.complaints == []
+    assert seen.requests == []
+
+
+def test_copied_tables_are_clean(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    text = page.evaluate(
+        """() => {
+          const table = document.querySelector('#bars-net-nuttcp-rate table');
+          getSelection().selectAllChildren(table);
+          return getSelection().toString();
+        }"""
+    )
+    lines = [line.split("\t") for line in text.strip().splitlines()]
+    assert {len(line) for line in lines} == {7}
+    assert float(lines[2][1])
+    assert lines[2][3] == "8"
