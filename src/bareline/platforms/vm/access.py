@@ -176,6 +176,8 @@ class Access:
         line = shlex.join(inner)
         if cwd:
             line = f"cd {shlex.quote(cwd)} && {line}"
+        # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
+        line += "; exit $?"
         # Without the open connection there is to be none: the address may be another's outside.
         return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import io
+import signal
 import tarfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from bareline.errors import PlatformError
@@ -55,7 +57,7 @@ class GuestsAllocation(HostsAllocation):
         self.guests = tuple(guests)
         super().__init__([Node(guest.name, guest.address, fleet.vcpus) for guest in guests])
         self._options = options
-        self._fleet = fleet
+        self.fleet = fleet
         self._access = access
         self.mpi = mpi
         self._build_native = native
@@ -147,15 +149,18 @@ class GuestsAllocation(HostsAllocation):
             A guest broke. It is rebuilt before the next command.
         """
         self.repair()
-        with _Watch(self._fleet, self.guests, self._access):
+        with _Watch(self.fleet, self.guests, self._access):
             try:
                 output = super().run(command, layout, timeout_s=timeout_s)
             except PlatformError as error:
                 self._note_broken(error)
                 raise
-        if output.exit_code != 0 or output.timed_out:
-            self._note_broken(None)
-        return output
+        if output.exit_code == 0 and not output.timed_out:
+            return output
+        self._note_broken(None)
+        if command.mpi:
+            return output
+        return replace(output, exit_code=_signal_as_negative(output.exit_code))
 
     def _note_broken(self, cause: PlatformError | None) -> None:
         """Find out whether guests broke; raise when they did.
@@ -165,7 +170,7 @@ class GuestsAllocation(HostsAllocation):
         PlatformError
             With the guest and what happened to it.
         """
-        self._broken |= self._fleet.broken(self.guests)
+        self._broken |= self.fleet.broken(self.guests)
         if self._broken:
             name, reason = next(iter(self._broken.items()))
             raise PlatformError(
@@ -177,12 +182,12 @@ class GuestsAllocation(HostsAllocation):
     def repair(self) -> None:
         """Rebuild the guests that were found broken, and those that died between trials."""
         for guest in self.guests:
-            if guest.name not in self._broken and not self._fleet.runs(guest):
+            if guest.name not in self._broken and not self.fleet.runs(guest):
                 self._broken[guest.name] = "its virtual machine ended"
         for guest in self.guests:
             reason = self._broken.get(guest.name)
             if reason is not None:
-                self._fleet.rebuild(guest, reason)
+                self.fleet.rebuild(guest, reason)
                 del self._broken[guest.name]
                 self._has_native.discard(guest.name)
                 self._joined.discard(guest.name)
@@ -204,7 +209,7 @@ class _Watch:
     """Cuts the connection to a guest whose machine ends, which nobody else would notice."""
 
     def __init__(self, fleet: Fleet, guests: Sequence[Guest], access: Access) -> None:
-        self._fleet = fleet
+        self.fleet = fleet
         self._guests = guests
         self._access = access
         self._done = threading.Event()
@@ -219,7 +224,7 @@ class _Watch:
 
     def _watch(self) -> None:
         while not self._done.wait(_WATCH_S):
-            dead = [guest for guest in self._guests if not self._fleet.runs(guest)]
+            dead = [guest for guest in self._guests if not self.fleet.runs(guest)]
             if dead:
                 # The others wait for the dead one's answers: their trial is over, too.
                 for guest in self._guests:
@@ -228,6 +233,11 @@ class _Watch:
                     if guest not in dead:
                         self._access.connect(guest.name)
                 return
+
+
+def _signal_as_negative(code: int) -> int:
+    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
+    return 128 - code if 128 < code < 128 + signal.NSIG else code
 
 
 def _pack(folder: Path) -> bytes:

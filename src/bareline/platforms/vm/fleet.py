@@ -27,7 +27,7 @@ from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
 
 _POLL_S = 0.03
-_ANSWER_S = 30.0
+ANSWER_S = 30.0
 #: The interval between ready and first answer is short and its ends are known to 0.2 s.
 _CLOCK_TOLERANCE = 1.8
 
@@ -227,7 +227,7 @@ class Fleet:
 
     def answers(self, guest: Guest) -> bool:
         """Tell whether the guest still executes commands."""
-        return self._access.run(guest.name, ["true"], timeout_s=_ANSWER_S).exit_code == 0
+        return self._access.run(guest.name, ["true"], timeout_s=ANSWER_S).exit_code == 0
 
     def broken(self, guests: Iterable[Guest]) -> dict[str, str]:
         """Name the guests that died or hang, each with what happened."""
@@ -236,7 +236,7 @@ class Fleet:
             if not self.runs(guest):
                 found[guest.name] = "its virtual machine ended"
             elif not self.answers(guest):
-                found[guest.name] = f"it does not answer within {_ANSWER_S:.0f} s"
+                found[guest.name] = f"it does not answer within {ANSWER_S:.0f} s"
         return found
 
     def rebuild(self, guest: Guest, reason: str) -> None:

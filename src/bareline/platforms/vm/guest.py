@@ -170,10 +170,10 @@ def _mounts(options: VmOptions) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-# What a guest tells ------------------------------------------------------------------------------
+# What a guest tells; a line counts when it is whole ------------------------------------------------------------------------------
 
-_READY = re.compile(r"^bareline-ready (.+)$", re.MULTILINE)
-_FAILED = re.compile(r"^bareline-failed (.+)$", re.MULTILINE)
+_READY = re.compile(r"^bareline-ready (.+)\n", re.MULTILINE)
+_FAILED = re.compile(r"^bareline-failed (.+)\n", re.MULTILINE)
 
 
 def read_ready(console: str) -> dict[str, str] | None:

@@ -71,7 +71,7 @@ class VmAllocation(TenantsAllocation):
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the guests and how they were made."""
-        boot_s = self._fleet.boot_s
+        boot_s = self.fleet.boot_s
         return {
             **super().facts(),
             **self._about,
@@ -83,11 +83,11 @@ class VmAllocation(TenantsAllocation):
 
     def suspend(self) -> None:
         """Pause every guest."""
-        self._fleet.pause()
+        self.fleet.pause()
 
     def resume(self) -> None:
         """Let every guest go on."""
-        self._fleet.resume()
+        self.fleet.resume()
 
     def events(self) -> tuple[str, ...]:
         """Tell what happened to guests since the last call."""

@@ -1,0 +1,63 @@
+"""Real guests for tests, brought up once for many of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from bareline.cache import cache_folder
+from bareline.model import TRIAL_VARIABLE, Command, Layout, Output
+from bareline.platforms.base import Context
+from bareline.platforms.config import make_spec
+from bareline.platforms.vm.platform import VmAllocation, VmPlatform
+
+
+@dataclass
+class Bench:
+    """Guests in use, and short ways to run things in them."""
+
+    allocation: VmAllocation
+    token: str = field(default_factory=lambda: f"{uuid.uuid4().hex}-1")
+
+    def run(
+        self, *argv: str, layout: Layout | None = None, timeout_s: float = 120, **more
+    ) -> Output:
+        env = (*more.pop("env", ()), (TRIAL_VARIABLE, self.token))
+        command = Command(argv=argv, env=env, **more)
+        return self.allocation.run(command, layout or Layout(), timeout_s=timeout_s)
+
+    def shell(self, script: str, **more) -> Output:
+        return self.run("sh", "-c", script, **more)
+
+    def said(self, script: str, **more) -> str:
+        output = self.shell(script, **more)
+        assert output.exit_code == 0, output.stderr
+        return output.stdout.strip()
+
+
+Opener = Callable[..., AbstractContextManager[Bench]]
+
+
+@pytest.fixture(scope="session")
+def open_guests(tmp_path_factory) -> Opener:
+    """Give a function that brings up guests with options; the image comes from the user's cache."""
+
+    @contextmanager
+    def open_them(nodes: int = 2, **options) -> Iterator[Bench]:
+        table = {"type": "vm", "guests": nodes, **options}
+        spec = make_spec("vm-test", table, where="test")
+        available = VmPlatform.available(spec)
+        if not available.ok:
+            pytest.skip(f"{available.reason}; {available.hint}")
+        scratch: Path = tmp_path_factory.mktemp("vm")
+        platform = VmPlatform(spec, Context(scratch=scratch, cache=cache_folder()))
+        with platform.acquire(Layout(nodes, 1, 1)) as allocation:
+            assert isinstance(allocation, VmAllocation)
+            yield Bench(allocation)
+
+    return open_them

@@ -1,0 +1,254 @@
+"""Real guests: what is asked of them inside, what goes between them, and what becomes of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+import time
+
+import pytest
+
+from bareline.errors import PlatformError, ToolMissing
+from bareline.model import TRIAL_VARIABLE, Layout, Server
+from bareline.platforms.vm import fleet as fleet_module
+
+pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.timeout(600)]
+
+TWO = Layout(2, 1, 1)
+
+
+@pytest.fixture(scope="module")
+def jumbo(open_guests):
+    """Two guests with a virtio NIC, jumbo frames, an old processor model and TCP tuning."""
+    with open_guests(
+        acceleration="tcg",
+        nic={"model": "virtio", "mtu": 9000},
+        cpu={"count": 1, "model": "Nehalem"},
+        memory={"size_bytes": "768MiB"},
+        guest_tuning={"profile": "10g", "congestion": "reno"},
+        host_tuning={"sysctl": {"net.ipv4.tcp_no_metrics_save": "1"}},
+        mpi="openmpi",
+    ) as bench:
+        yield bench
+
+
+def nuttcp_megabits_per_s(bench) -> float:
+    ports = ("-P", "{server_port}", "-p", "{server_data_port}")
+    server = Server(argv=("nuttcp", "-S", "--nofork", *ports))
+    output = bench.run("nuttcp", "-T2", *ports, "{server_host}", server=server, layout=TWO)
+    assert output.exit_code == 0, output.stderr
+    rate = re.search(r"([\d.]+) Mbps", output.stdout)
+    assert rate is not None, output.stdout
+    return float(rate[1])
+
+
+def test_guests_come_up_fast_and_say_how_fast(jumbo):
+    facts = jumbo.allocation.facts()
+    assert 1 < facts["vm.boot_s"] < 60
+    assert facts["vm.boot_s"] == max(facts["vm.boot_s.g1"], facts["vm.boot_s.g2"])
+    assert facts["vm.accelerator"] == "tcg"
+    assert facts["node.count"] == 2
+    assert facts["net.mtu"] == 9000
+    assert facts["net.driver"] == "virtio_net"
+    assert facts["mpi.flavour"] == "openmpi"
+
+
+def test_guests_see_the_processor_model_that_was_asked_for(jumbo):
+    assert "Nehalem" in jumbo.said("grep -m1 'model name' /proc/cpuinfo")
+    assert " avx " not in jumbo.said("grep -m1 flags /proc/cpuinfo") + " "
+    assert jumbo.said("nproc") == "1"
+
+
+def test_every_figure_carries_that_the_processor_is_emulated(jumbo):
+    assert {"emulated-cpu", "shared-host"} <= set(jumbo.allocation.caveats(TWO))
+
+
+def test_arguments_and_variables_arrive_as_they_are(jumbo):
+    odd = "two words; $HOME `id` 'single' \"double\" \\ * = ,\n#"
+    assert jumbo.run("printf", "%s", odd).stdout == odd
+    assert jumbo.run("printenv", "SAID", env=(("SAID", odd),)).stdout == odd + "\n"
+
+
+def test_output_exit_code_and_signal_come_back(jumbo):
+    output = jumbo.shell("echo out; echo err >&2; exit 3")
+    assert (output.stdout, output.stderr, output.exit_code) == ("out\n", "err\n", 3)
+    assert jumbo.shell("kill -SEGV $$").exit_code == -11
+    assert jumbo.run("/no/such/program").exit_code == 127
+
+
+def test_files_go_to_the_node_and_back(jumbo):
+    text = "".join(f"line {number}\n" for number in range(20_000))
+    output = jumbo.shell(
+        "cd {workdir} && wc -l <input >output",
+        node=1,
+        inputs=(("input", text),),
+        outputs=("output",),
+    )
+    assert output.files == {"output": "20000\n"}
+
+
+def test_a_missing_program_is_named_before_it_is_started(jumbo):
+    with pytest.raises(ToolMissing, match="no-such-program"):
+        jumbo.run("true", requires=("no-such-program",))
+
+
+def test_jumbo_frames_cross_the_network_whole(jumbo):
+    received = "cat /sys/class/net/net0/statistics/rx_packets"
+    before = int(jumbo.said(received, node=1))
+    jumbo.said("busybox ping -q -c 30 -i 0.05 -s 8900 g2 >/dev/null", layout=TWO)
+    packets = int(jumbo.said(received, node=1)) - before
+    # At 1500 bytes each of the 30 would come in 6 or 7 pieces; ssh and ARP add some of their own.
+    assert 30 <= packets < 120
+
+
+def test_nuttcp_measures_between_two_guests(jumbo):
+    assert nuttcp_megabits_per_s(jumbo) > 20
+
+
+def test_mpi_runs_over_two_guests_with_bareline_s_own_programs(jumbo):
+    names = jumbo.run("hostname", mpi=True, layout=TWO)
+    assert sorted(names.stdout.split()) == ["g1", "g2"]
+    output = jumbo.run(
+        "{native}/mpibench", "pingpong", "--max-size", "8", mpi=True, layout=TWO, timeout_s=200
+    )
+    assert output.exit_code == 0, output.stderr
+    assert '"end":true' in output.stdout
+
+
+def test_tcp_settings_are_told_before_and_after(jumbo):
+    facts = jumbo.allocation.facts()
+    assert jumbo.said("cat /proc/sys/net/core/rmem_max") == str(64 << 20)
+    assert jumbo.said("cat /proc/sys/net/ipv4/tcp_congestion_control") == "reno"
+    assert facts["tuning.guest.net.core.rmem_max"].endswith(f"-> {64 << 20}")
+    assert facts["tuning.guest.net.ipv4.tcp_congestion_control"] == "cubic -> reno"
+    assert facts["tuning.host.net.ipv4.tcp_no_metrics_save"].endswith("-> 1")
+
+
+def test_a_time_limit_leaves_nothing_running(jumbo):
+    output = jumbo.shell("echo begun; sleep 300 & setsid sleep 300 & wait", timeout_s=2)
+    assert output.timed_out
+    assert "begun" in output.stdout
+    for node in range(2):
+        assert jumbo.said("pgrep -c sleep || :", node=node, layout=TWO) == "1"  # init's own
+
+
+def test_a_paused_guest_stands_still_and_goes_on(jumbo):
+    pid = jumbo.allocation.fleet.pid(jumbo.allocation.guests[0])
+    before = float(jumbo.said("cut -d' ' -f1 /proc/uptime"))
+    jumbo.allocation.suspend()
+    jumbo.allocation.suspend()
+    used = cpu_ticks(pid)
+    time.sleep(3)
+    assert cpu_ticks(pid) - used <= 10  # at most 0.1 s of 3: QEMU's own housekeeping
+    started = time.monotonic()
+    jumbo.allocation.resume()
+    jumbo.allocation.resume()
+    after = float(jumbo.said("cut -d' ' -f1 /proc/uptime"))
+    assert after - before < time.monotonic() - started + 2.5
+    assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
+
+
+def cpu_ticks(pid: int) -> int:
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:  # noqa: PTH123
+        words = file.read().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12])
+
+
+def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
+    allocation = jumbo.allocation
+    allocation.events()
+    threading.Timer(
+        2.0, lambda: os.kill(allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL)
+    ).start()
+    started = time.monotonic()
+    with pytest.raises(PlatformError, match=r"g2.*ended") as caught:
+        jumbo.run("sleep", "100", mpi=True, layout=TWO)
+    assert time.monotonic() - started < 30
+    assert "rebuilt" in (caught.value.hint or "")
+    assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
+    assert any("g2 is rebuilt" in text for text in allocation.events())
+    assert allocation.events() == ()
+
+
+def test_a_guest_that_hangs_mid_trial_is_told_and_rebuilt(jumbo, monkeypatch):
+    monkeypatch.setattr(fleet_module, "ANSWER_S", 4.0)
+    allocation = jumbo.allocation
+    pid = allocation.fleet.pid(allocation.guests[0])
+    threading.Timer(1.0, lambda: os.kill(pid, signal.SIGSTOP)).start()
+    try:
+        with pytest.raises(PlatformError, match=r"g1.*does not answer"):
+            jumbo.run("sleep", "100", timeout_s=3)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    monkeypatch.undo()
+    assert jumbo.said("hostname") == "g1"
+    assert any("g1 is rebuilt" in text for text in allocation.events())
+
+
+def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guests):
+    """Two guests with e1000 and MPICH; the first one's first machine is killed while it boots."""
+    killed = threading.Event()
+
+    def kill_first() -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not killed.is_set():
+            for entry in os.scandir("/proc"):
+                if entry.name.isdigit() and _is_first_guest(entry.name):
+                    time.sleep(0.5)
+                    os.kill(int(entry.name), signal.SIGKILL)
+                    killed.set()
+                    return
+            time.sleep(0.05)
+
+    killer = threading.Thread(target=kill_first)
+    killer.start()
+    with open_guests(
+        acceleration="tcg",
+        nic={"model": "e1000", "mitigation": False},
+        memory={"size_bytes": "777MiB"},
+        mpi="mpich",
+    ) as bench:
+        killer.join()
+        assert killed.is_set()
+        events = bench.allocation.events()
+        assert any("g1 did not come up, attempt 1 of 3: it died" in text for text in events)
+        assert any("g1 came up at attempt 2" in text for text in events)
+        assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "e1000"
+        assert nuttcp_megabits_per_s(bench) > 10
+        names = bench.run("hostname", mpi=True, layout=TWO)
+        assert sorted(names.stdout.split()) == ["g1", "g2"], names.stderr
+        mark = bench.said(f"echo ${TRIAL_VARIABLE}")
+        assert mark == bench.token
+
+
+def _is_first_guest(pid: str) -> bool:
+    """Tell whether a process is this test's g1: its memory size is like no other's."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+            line = file.read()
+    except OSError:
+        return False
+    return b"qemu" in line and b"guest=bareline-g1," in line and str(777 << 20).encode() in line
+
+
+def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp_path):
+    image = tmp_path / "empty.raw"
+    image.write_bytes(b"")
+    os.truncate(image, 16 << 20)
+    with (
+        pytest.raises(PlatformError) as caught,
+        open_guests(
+            nodes=1,
+            acceleration="tcg",
+            image={"path": str(image)},
+            attempts=2,
+            boot_timeout_s=4,
+            memory={"size_bytes": "256MiB"},
+        ),
+    ):
+        pass
+    assert caught.value.where == "vm-test, g1"
+    assert "2 attempts: 1. not booted after 4 s" in caught.value.what
+    assert "; 2. not booted after 4 s" in caught.value.what
