@@ -1,4 +1,5 @@
-!> Whether the nodes have the memory that a problem needs, found out before it is touched.
+!> Memory: whether the nodes have what a problem needs, found out before it is touched, and in what
+!> pages it comes.
 !>
 !> Available is what Linux says (MemAvailable of /proc/meminfo), or less where a control group
 !> limits the process. Where neither can be read nothing is known and nothing is refused.
@@ -6,6 +7,7 @@
 !> Collective: `memory_shortage`.
 module npb_memory
 
+    use, intrinsic :: iso_c_binding, only: c_int64_t
     use mpi, only: MPI_INTEGER8, MPI_MAX, MPI_SUM
     use npb_kinds, only: i8
     use npb_messages, only: comm_allreduce, comm_free, comm_split_node
@@ -13,7 +15,19 @@ module npb_memory
     implicit none (type, external)
     private
 
-    public :: memory_shortage, available_memory_bytes
+    public :: memory_shortage, available_memory_bytes, prefer_large_pages
+
+    interface
+        !> Asks the system for large pages (2 MiB on x86) under an array of so many bytes that has
+        !> been allocated and not touched. Worth it where access is scattered over more pages than
+        !> the processor's address translation remembers. A request only: many systems give
+        !> small pages unless they are asked.
+        subroutine prefer_large_pages(array, size_bytes) bind(C, name='npb_prefer_large_pages')
+            import :: c_int64_t
+            type(*), intent(in) :: array(*)
+            integer(c_int64_t), value :: size_bytes
+        end subroutine prefer_large_pages
+    end interface
 
     integer(i8), parameter :: unknown = huge(1_i8)
 

@@ -16,7 +16,8 @@
 !>       type(timing_t) :: timing
 !>       call run%open('xy', classes)              ! MPI, the class; ends the program if wrong
 !>       problem = xy_problem(run%class_name)
-!>       call run%require_power_of_two()           ! or require_square, require_at_most,
+!>       call run%require_power_of_two()           ! or require_square,
+!>                                                 ! require_at_least, require_at_most,
 !>                                                 ! require(condition, 'what, what to do')
 !>       call run%require_memory(bytes_per_process)
 !>       call json%... ; call report_header(run, json)
@@ -67,6 +68,7 @@ module npb_run
         procedure :: open => run_open
         procedure :: close => run_close
         procedure :: require => run_require
+        procedure :: require_at_least => run_require_at_least
         procedure :: require_at_most => run_require_at_most
         procedure :: require_power_of_two => run_require_power_of_two
         procedure :: require_square => run_require_square
@@ -123,6 +125,14 @@ contains
         character(*), intent(in) :: message
         if (.not. condition) call self%reject(message)
     end subroutine run_require
+
+    subroutine run_require_at_least(self, ranks_min)
+        class(run_t), intent(in) :: self
+        integer, intent(in) :: ranks_min
+        call self%require(self%ranks >= ranks_min, 'class '//self%class_name// &
+                          ' runs on at least '//decimal(int(ranks_min, i8))//' processes, not '// &
+                          decimal(int(self%ranks, i8))//'; start more or take a smaller class')
+    end subroutine run_require_at_least
 
     subroutine run_require_at_most(self, ranks_max)
         class(run_t), intent(in) :: self

@@ -1,0 +1,27 @@
+/*
+ * Large pages under an array.
+ *
+ * Exported: npb_prefer_large_pages, which npb_memory.f90 declares to Fortran and describes. Nothing
+ * here is collective.
+ */
+#define _DEFAULT_SOURCE /* madvise */
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void npb_prefer_large_pages(const void *array, int64_t size_bytes);
+
+void npb_prefer_large_pages(const void *array, int64_t size_bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)array + page_bytes - 1) / page_bytes * page_bytes;
+    const uintptr_t end = ((uintptr_t)array + (uintptr_t)size_bytes) / page_bytes * page_bytes;
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)array;
+    (void)size_bytes;
+#endif
+}
