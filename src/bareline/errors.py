@@ -57,6 +57,10 @@ class ParseError(BarelineError):
     """The output of a trial is not what its program prints when it succeeds."""
 
 
+class ImportRefused(BarelineError):
+    """A file to import cannot be read, or is of no known format."""
+
+
 class StoreError(BarelineError):
     """A run directory cannot be read or written."""
 

@@ -70,6 +70,11 @@ class Header:
     schema: int = SCHEMA
 
     @property
+    def imported(self) -> bool:
+        """Tell whether the results were imported, not measured."""
+        return any(table.get("type") == "import" for table in self.platforms.values())
+
+    @property
     def config_hash(self) -> str:
         """Hash of all that determines the plan."""
         text = json.dumps([self.study, self.platforms, self.baseline, self.seed], sort_keys=True)
@@ -99,8 +104,6 @@ class Run:
         StoreError
             The directory exists with something in it, or cannot be written.
         """
-        import tomli_w
-
         try:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
@@ -111,19 +114,8 @@ class Run:
                 )
             (path / "facts").mkdir()
             (path / "raw").mkdir()
-            content = {
-                "schema": header.schema,
-                "created": header.created,
-                "seed": header.seed,
-                "baseline": header.baseline,
-                "config_hash": header.config_hash,
-                "versions": dict(header.versions),
-                "probe": dict(header.probes),
-                "study": dict(header.study),
-                "platform": {name: dict(spec) for name, spec in header.platforms.items()},
-            }
             (path / "records.jsonl").touch()
-            _write_atomically(path / "run.toml", tomli_w.dumps(content))
+            _write_header(path, header)
         except OSError as error:
             raise StoreError(
                 f"cannot be written: {error.strerror}",
@@ -320,6 +312,14 @@ class Run:
         except OSError as error:
             raise self._unwritable(error) from error
 
+    def replace_header(self, header: Header) -> None:
+        """Write ``run.toml`` anew, after an import added a platform or a probe."""
+        try:
+            _write_header(self.path, header)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self.header = header
+
     def _unwritable(self, error: OSError) -> StoreError:
         return StoreError(
             f"cannot be written: {error.strerror}",
@@ -413,6 +413,23 @@ def _cut_torn_line(descriptor: int) -> None:
         end = start
     if end < size:
         os.ftruncate(descriptor, end)
+
+
+def _write_header(path: Path, header: Header) -> None:
+    import tomli_w
+
+    content = {
+        "schema": header.schema,
+        "created": header.created,
+        "seed": header.seed,
+        "baseline": header.baseline,
+        "config_hash": header.config_hash,
+        "versions": dict(header.versions),
+        "probe": dict(header.probes),
+        "study": dict(header.study),
+        "platform": {name: dict(spec) for name, spec in header.platforms.items()},
+    }
+    _write_atomically(path / "run.toml", tomli_w.dumps(content))
 
 
 def _write_atomically(path: Path, text: str) -> None:

@@ -1,0 +1,370 @@
+"""Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA and -P2P.
+
+One launch runs several benchmarks, each with several numbers of processes; every such section is
+a trial of its own, so that a torn last section spoils only itself. Until 2017 a Mbyte was
+2^20 bytes, later 10^6: sizes and times of a table tell which.
+
+References
+----------
+Intel, "Intel MPI Benchmarks User Guide and Methodology Description".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from bareline.errors import ParseError
+from bareline.importers.base import (
+    BANDWIDTH,
+    LATENCY,
+    MESSAGE_RATE,
+    UNKNOWN_RANKS,
+    Imported,
+    Importer,
+    as_detail,
+    outcome_of,
+)
+from bareline.importers.table import (
+    Line,
+    Table,
+    check_sizes,
+    check_whole,
+    number_lines,
+    read_table,
+    rounding,
+    split_before,
+)
+from bareline.model import Layer, Metric, Sample, Scalar
+
+_TITLE = re.compile(
+    r"^#\s+Intel ?\(R\) MPI Benchmarks?(?: Suite)? V?(?P<version>\d+(?:\.\d+)*(?: Update \d+)?)"
+    r"(?:, (?P<part>\S+) part)?",
+    re.MULTILINE,
+)
+_SECTION = re.compile(r"# Benchmarking (?P<name>\S+)\s*")
+_PROCESSES = re.compile(r"# #processes = (\d{1,9})\b(; rank order)?")
+_GROUPS = re.compile(r"# \( (\d{1,9}) groups? of (\d{1,9}) processes")
+_IDLE = re.compile(r"# \( (\d{1,9}) additional process(?:es)? waiting")
+_MODE = re.compile(r"#\s+MODE: (\S+)")
+_LARGEST = re.compile(r"^# Maximum message length in bytes:\s+(\d{1,15})\s*$", re.MULTILINE)
+_USER_LENGTHS = re.compile(r"Message lengths were user defined|[ /]-msglen\b")
+_CUT = re.compile(r"(out-of-mem\.|time-out\.|int-overflow\.)")
+_END = "All processes entering MPI_Finalize"
+_LISTED = re.compile(r"^# ([A-Z]\w*)\s*$", re.MULTILINE)
+_MEGA = (1e6, float(1 << 20))
+#: First year that counts a Mbyte as 10^6 bytes.
+_DECIMAL_SINCE = 2018
+
+_PERCENT = Metric("%", "higher")
+_CONTEXT = Metric("s", "none", detail=True)
+#: Column titles: metric and what one unit is in base units.
+_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
+    "t[usec]": ("latency", LATENCY, 1e-6),
+    "t_avg[usec]": ("latency", LATENCY, 1e-6),
+    "t_min[usec]": ("latency_min", as_detail(LATENCY), 1e-6),
+    "t_max[usec]": ("latency_max", as_detail(LATENCY), 1e-6),
+    "t_pure[usec]": ("latency", LATENCY, 1e-6),
+    "t_ovrl[usec]": ("overall", as_detail(LATENCY), 1e-6),
+    "t_CPU[usec]": ("compute", _CONTEXT, 1e-6),
+    "overlap[%]": ("overlap", _PERCENT, 1.0),
+    "Mbytes/sec": ("bandwidth", BANDWIDTH, 1e6),
+    "Msg/sec": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
+}
+_PLAIN = ("Group", "#bytes", "#repetitions", "defects")
+#: Benchmarks that report bandwidth and no time.
+_RATES = ("Uniband", "Biband")
+#: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
+_FACTORS = (1.0, 2.0, 4.0)
+
+
+@dataclass(slots=True)
+class _Part:
+    """One benchmark with one number of processes."""
+
+    name: str
+    ranks: int = UNKNOWN_RANKS
+    params: dict[str, Scalar] = field(default_factory=dict)
+    columns: list[str] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    cut: str = ""
+    last: bool = False
+
+
+class Imb(Importer):
+    """Intel MPI Benchmarks."""
+
+    name: ClassVar[str] = "imb"
+    title: ClassVar[str] = "Intel MPI Benchmarks 3.2 to 2021"
+
+    def sniff(self, text: str) -> bool:
+        """Look for the title or a benchmark's section."""
+        return _TITLE.search(text) is not None
+
+    def launches(self, text: str) -> Sequence[str]:
+        """Split at the titles, each with the rule above it."""
+        return split_before(_TITLE, text)
+
+    def parse(self, text: str) -> Iterable[Imported]:
+        """Read every section, and name the listed benchmarks that have none."""
+        parts = _parts(text)
+        present = {part.name for part in parts}
+        for part in parts:
+            yield _imported(part, text)
+        ended = _END in text
+        for name in _listed(text):
+            if name not in present and not ended:
+                yield _missing(name)
+        if not parts and not _listed(text):
+            raise ParseError("no benchmark is named: the output is truncated")
+
+    def facts(self, text: str) -> Mapping[str, Scalar]:
+        """Give the version and what IMB tells of the machine."""
+        found: dict[str, Scalar] = {}
+        match = _TITLE.search(text)
+        if match:
+            found["import.imb"] = match["version"]
+        for title, key in (("Release", "kernel.release"), ("Machine", "kernel.machine")):
+            told = re.search(rf"^# {title}\s*:\s*(\S.*?)\s*$", text, re.MULTILINE)
+            if told:
+                found[key] = told[1]
+        return found
+
+
+def _listed(text: str) -> list[str]:
+    """Give the benchmarks that the launch said it would run."""
+    _, found, rest = text.partition("# List of Benchmarks to run:")
+    if not found:
+        return []
+    return _LISTED.findall(rest.partition("#-----")[0])
+
+
+def _parts(text: str) -> list[_Part]:
+    parts: list[_Part] = []
+    for line in number_lines(text):
+        section = _SECTION.match(line.text)
+        if section:
+            parts.append(_Part(section["name"].removeprefix("Multi-")))
+        elif parts:
+            part = _take(line, parts[-1])
+            if part is not parts[-1]:
+                parts.append(part)
+    if parts:
+        parts[-1].last = True
+    return parts
+
+
+def _take(line: Line, part: _Part) -> _Part:
+    """Take up a line of a section; gives the part that it belongs to."""
+    text = line.text
+    if text.split()[:1] and text.split()[0] in (*_PLAIN, *_COLUMNS) and _is_header(text):
+        if part.columns:  # a second table: another mode of the same benchmark
+            part = _Part(part.name, part.ranks, dict(part.params))
+        part.columns = text.replace("overlap [%]", "overlap[%]").split()
+    elif text.startswith("#"):
+        _setting(text, part)
+    elif cut := _CUT.search(text):
+        part.cut = cut[1].rstrip(".")
+    elif part.columns:
+        part.lines.append(line)
+    return part
+
+
+def _is_header(text: str) -> bool:
+    return "usec" in text or "/sec" in text or "#repetitions" in text
+
+
+def _setting(comment: str, part: _Part) -> None:
+    if match := _PROCESSES.match(comment):
+        part.ranks = int(match[1])
+        if match[2]:
+            part.params["order"] = "mapped"
+    elif match := _GROUPS.match(comment):
+        part.ranks = int(match[1]) * int(match[2])
+        part.params["groups"] = int(match[1])
+    elif match := _IDLE.match(comment):
+        part.params["world_ranks"] = part.ranks + int(match[1])
+    elif match := _MODE.match(comment):
+        part.params["mode"] = match[1].lower()
+
+
+def _imported(part: _Part, text: str) -> Imported:
+    metrics: dict[str, Metric] = {}
+    problem: ParseError | None = None
+    try:
+        metrics = _metrics(part.columns)
+    except ParseError as error:
+        problem = error
+    metrics = metrics or _expected(part.name)
+
+    def read() -> Iterable[Sample]:
+        if problem is not None:
+            raise problem
+        if part.last:
+            check_whole(text)
+        if part.ranks == UNKNOWN_RANKS:
+            raise ParseError("the number of processes is missing")
+        table = read_table(part.columns, part.lines)
+        return list(_samples(table, part, text))
+
+    return Imported(
+        probe=f"imb.{part.name.lower()}",
+        title=f"IMB {part.name}",
+        layer=Layer.MPI,
+        metrics=metrics,
+        params=part.params,
+        ranks=part.ranks,
+        outcome=outcome_of(metrics, read),
+    )
+
+
+def _missing(name: str) -> Imported:
+    def read() -> Iterable[Sample]:
+        raise ParseError(f"{name} was to run, but the output ends before it")
+
+    metrics = _expected(name)
+    return Imported(
+        probe=f"imb.{name.lower()}",
+        title=f"IMB {name}",
+        layer=Layer.MPI,
+        metrics=metrics,
+        ranks=UNKNOWN_RANKS,
+        outcome=outcome_of(metrics, read),
+    )
+
+
+def _expected(name: str) -> dict[str, Metric]:
+    return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
+
+
+def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
+    if not columns:
+        raise ParseError("there is no line of column titles: the output is truncated")
+    unknown = [title for title in columns if title not in _PLAIN and title not in _COLUMNS]
+    if unknown:
+        raise ParseError(f"unknown column title '{unknown[0]}'")
+    if len(set(columns)) < len(columns):
+        raise ParseError("a column title stands twice")
+    given = [_COLUMNS[title][:2] for title in columns if title not in _PLAIN]
+    headlines = [name for name, _ in given if name in ("latency", "bandwidth")]
+    if not headlines:
+        raise ParseError("there is no column of time or Mbytes/sec")
+    first = "latency" if "latency" in headlines else "bandwidth"
+    return dict(sorted(given, key=lambda one: one[0] != first))
+
+
+def _samples(table: Table, part: _Part, text: str) -> Iterator[Sample]:
+    table.integers("#repetitions")
+    if "defects" in table.titles and any(table.numbers("defects")):
+        raise ParseError("the benchmark found its results wrong (column defects)")
+    points = _points(table)
+    caveats = _ends(table, part, text)
+    _check_order(table)
+    mega = _mega(table, text)
+    for title in table.titles:
+        if title in _PLAIN:
+            continue
+        name, metric, scale = _COLUMNS[title]
+        scale = mega if title == "Mbytes/sec" else scale
+        for value, point in zip(table.numbers(title), points, strict=True):
+            if title == "Mbytes/sec" and point.get("size_bytes") == 0:
+                continue  # no bytes, no bandwidth
+            if value == 0 and not metric.detail and metric.unit != "%":
+                raise ParseError(f"{title} = 0 is no measured value")
+            yield Sample(name, value * scale, point, caveats)
+
+
+def _points(table: Table) -> list[dict[str, Scalar]]:
+    points: list[dict[str, Scalar]] = [{} for _ in table.rows]
+    for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
+        if title in table.titles:
+            for point, value in zip(points, table.integers(title), strict=True):
+                point[key] = value
+    return points
+
+
+def _ends(table: Table, part: _Part, text: str) -> tuple[str, ...]:
+    """Hold the sizes against those that were asked for; gives the caveats."""
+    if "#bytes" not in table.titles:
+        return ()
+    sizes = table.integers("#bytes")
+    free = _USER_LENGTHS.search(text) is not None
+    if "Group" in table.titles:
+        sizes = sorted(set(sizes))
+    check_sizes(sizes, doubling=not free)
+    if part.cut:
+        return ("cut",)
+    largest = _LARGEST.search(text)
+    if largest and not free and sizes[-1] < int(largest[1]):
+        raise ParseError(
+            f"the sizes end at {sizes[-1]} instead of {largest[1]} bytes: the output is truncated"
+        )
+    return ()
+
+
+def _check_order(table: Table) -> None:
+    titles = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
+    if not all(title in table.titles for title in titles):
+        return
+    low, middle, high = (table.numbers(title) for title in titles)
+    for line, a, b, c in zip(table.lines, low, middle, high, strict=True):
+        if not a <= b <= c:
+            raise ParseError(f"line {line.number}: t_avg is not between t_min and t_max")
+
+
+def _mega(table: Table, text: str) -> float:
+    """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
+
+    Raises
+    ------
+    ParseError
+        A row's bandwidth follows from its size and time with neither.
+    """
+    timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
+    if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
+        return _MEGA[0]
+    fitting = []
+    worst = None
+    for mega in _usual_first(text):
+        for factor in _FACTORS if timed else _FACTORS[:1]:
+            wrong = _contradiction(table, timed, mega, factor)
+            if wrong is None:
+                fitting.append(mega)
+            else:
+                worst = worst or wrong
+    if not fitting and worst is not None:
+        raise ParseError(
+            f"line {worst.number}: Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
+        )
+    return fitting[0]
+
+
+def _usual_first(text: str) -> tuple[float, ...]:
+    match = _TITLE.search(text)
+    year = int(match["version"].partition(".")[0].split()[0]) if match else _DECIMAL_SINCE
+    return _MEGA if year >= _DECIMAL_SINCE else _MEGA[::-1]
+
+
+def _contradiction(table: Table, timed: str | None, mega: float, factor: float) -> Line | None:
+    """Give the first line whose columns do not follow from each other within their rounding."""
+    sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
+    others = table.column(timed or "Msg/sec")
+    table.numbers("Mbytes/sec")
+    table.numbers(timed or "Msg/sec")
+    for line, size, rate_text, other_text in zip(table.lines, sizes, rates, others, strict=True):
+        rate, slack = float(rate_text), 1.01 * rounding(rate_text)
+        other, other_slack = float(other_text), 1.01 * rounding(other_text)
+        scale = size * factor / mega
+        if timed:
+            low = scale * 1e6 / (other + other_slack)
+            high = scale * 1e6 / (other - other_slack) if other > other_slack else float("inf")
+        else:
+            low, high = scale * (other - other_slack), scale * (other + other_slack)
+        if not low - slack <= rate <= high + slack:
+            return line
+    return None
+
+
+IMPORTER = Imb()
