@@ -20,46 +20,19 @@ bl_fortran_function bl_fortran_real(const char *name)
     return function;
 }
 
-#ifdef OPEN_MPI
-
-/* Open MPI compares addresses with those of common blocks that it defines in four spellings. */
-static bool is_common(const void *argument, const char *name)
-{
-    char spelling[64];
-    size_t length = strlen(name);
-    memcpy(spelling, name, length + 1);
-    strcpy(spelling + length, "_");
-    const void *address = dlsym(RTLD_DEFAULT, spelling);
-    return address && address == argument;
-}
-
 bool bl_fortran_in_place(const void *buffer)
 {
     static const void *in_place;
-    if (__builtin_expect(!in_place, 0))
+    if (__builtin_expect(!in_place, 0)) {
+#ifdef OPEN_MPI
         in_place = dlsym(RTLD_DEFAULT, "mpi_fortran_in_place_");
-    return buffer == in_place;
-}
-
-bool bl_fortran_status_ignored(const MPI_Fint *status)
-{
-    return status == MPI_F_STATUS_IGNORE || is_common(status, "mpi_fortran_status_ignore");
-}
-
-bool bl_fortran_statuses_ignored(const MPI_Fint *statuses)
-{
-    return statuses == MPI_F_STATUSES_IGNORE || is_common(statuses, "mpi_fortran_statuses_ignore");
-}
-
 #else
-
-bool bl_fortran_in_place(const void *buffer)
-{
-    /* MPICH learns the address of its common block in MPI_Init. */
-    static void **in_place;
-    if (__builtin_expect(!in_place, 0))
-        in_place = dlsym(RTLD_DEFAULT, "MPIR_F_MPI_IN_PLACE");
-    return in_place ? buffer == *in_place : buffer == MPI_IN_PLACE;
+        /* MPICH learns the address of its common block in MPI_Init. */
+        void **address = dlsym(RTLD_DEFAULT, "MPIR_F_MPI_IN_PLACE");
+        in_place = address ? *address : MPI_IN_PLACE;
+#endif
+    }
+    return buffer == in_place;
 }
 
 bool bl_fortran_status_ignored(const MPI_Fint *status)
@@ -71,5 +44,3 @@ bool bl_fortran_statuses_ignored(const MPI_Fint *statuses)
 {
     return statuses == MPI_F_STATUSES_IGNORE;
 }
-
-#endif

@@ -1,9 +1,8 @@
 /*
  * The parameter lists of calls.def as declarations and arguments in C and Fortran.
  *
- * A list is a sequence (Type, name)(Type, name)... . BL_LIST(M, list) gives M(Type, name) for each,
- * separated by commas, BL_EACH the same without commas. Two macros take turns because the
- * preprocessor does not expand a macro inside itself.
+ * A list is a sequence (Type, name)(Type, name)... . BL_LIST_X gives something for each member. Two macros
+ * take turns, because the preprocessor does not expand a macro inside itself.
  *
  * In Fortran every argument is an address. `name` is the C value in both languages, `name_f` the address
  * it came from.
@@ -11,38 +10,39 @@
 #ifndef BL_PMPI_PARAMETERS_H
 #define BL_PMPI_PARAMETERS_H
 
-#define BL_JOIN(a, b) BL_JOIN_(a, b)
-#define BL_JOIN_(a, b) a##b
+/* A sequence ends with the name of the macro that would take its next member; NAME_END is empty. */
+#define BL_ENDED(...) BL_ENDED_(__VA_ARGS__)
+#define BL_ENDED_(...) __VA_ARGS__##_END
 
-#define BL_LIST_C_DECLARATIONS(list) BL_JOIN(BL_CD_1 list, _END)
+#define BL_LIST_C_DECLARATIONS(list) BL_ENDED(BL_CD_1 list)
 #define BL_CD_1(Type, name) BL_C_##Type(name) BL_CD_2
 #define BL_CD_2(Type, name) , BL_C_##Type(name) BL_CD_3
 #define BL_CD_3(Type, name) , BL_C_##Type(name) BL_CD_2
 #define BL_CD_2_END
 #define BL_CD_3_END
 
-#define BL_LIST_C_ARGUMENTS(list) BL_JOIN(BL_CA_1 list, _END)
+#define BL_LIST_C_ARGUMENTS(list) BL_ENDED(BL_CA_1 list)
 #define BL_CA_1(Type, name) name BL_CA_2
 #define BL_CA_2(Type, name) , name BL_CA_3
 #define BL_CA_3(Type, name) , name BL_CA_2
 #define BL_CA_2_END
 #define BL_CA_3_END
 
-#define BL_LIST_F_DECLARATIONS(list) BL_JOIN(BL_FD_1 list, _END)
+#define BL_LIST_F_DECLARATIONS(list) BL_ENDED(BL_FD_1 list)
 #define BL_FD_1(Type, name) BL_F_##Type(name) BL_FD_2
 #define BL_FD_2(Type, name) , BL_F_##Type(name) BL_FD_3
 #define BL_FD_3(Type, name) , BL_F_##Type(name) BL_FD_2
 #define BL_FD_2_END
 #define BL_FD_3_END
 
-#define BL_LIST_F_ARGUMENTS(list) BL_JOIN(BL_FA_1 list, _END)
+#define BL_LIST_F_ARGUMENTS(list) BL_ENDED(BL_FA_1 list)
 #define BL_FA_1(Type, name) name##_f BL_FA_2
 #define BL_FA_2(Type, name) , name##_f BL_FA_3
 #define BL_FA_3(Type, name) , name##_f BL_FA_2
 #define BL_FA_2_END
 #define BL_FA_3_END
 
-#define BL_LIST_F_VALUES(list) BL_JOIN(BL_FV_1 list, _END)
+#define BL_LIST_F_VALUES(list) BL_ENDED(BL_FV_1 list)
 #define BL_FV_1(Type, name) BL_V_##Type(name) BL_FV_2
 #define BL_FV_2(Type, name) BL_V_##Type(name) BL_FV_1
 #define BL_FV_1_END

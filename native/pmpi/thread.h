@@ -155,9 +155,10 @@ static inline void bl_count_cell(const struct bl_op *op)
     }
 }
 
-static inline void bl_record(struct bl_op *op)
+/* Counts the call in the row `what`. */
+static inline void bl_record_as(struct bl_op *op, uint64_t what)
 {
-    struct bl_row *row = bl_table_row(&op->thread->table, bl_what_of(op), op->size);
+    struct bl_row *row = bl_table_row(&op->thread->table, what, op->size);
     if (row) {
         bl_add(row, 1, op->stop - op->start);
         row->bytes += op->size;
@@ -172,6 +173,11 @@ static inline void bl_record(struct bl_op *op)
     }
     bl_count_cell(op);
     bl_close(op);
+}
+
+static inline void bl_record(struct bl_op *op)
+{
+    bl_record_as(op, bl_what_of(op));
 }
 
 /* Room for n requests and statuses; false without memory. */

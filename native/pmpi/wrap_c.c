@@ -5,7 +5,7 @@
 
 #define IN_PLACE(buffer) ((buffer) == MPI_IN_PLACE)
 #define TYPES(types) ((struct bl_types){.c = (types)})
-#define STATUS(status) (status)
+#define ARRIVED(status) bl_arrived(&op, status);
 /* MPI tells the size of what arrived only in a status. */
 #define OWN_STATUS(status)                                                                         \
     MPI_Status own_##status;                                                                       \

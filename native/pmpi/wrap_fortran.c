@@ -9,7 +9,9 @@
     MPI_Fint own_##status[MPI_F_STATUS_SIZE];                                                      \
     if (op.wakes && bl_fortran_status_ignored(status##_f))                                         \
         status##_f = own_##status;
-#define STATUS(status) (&(const MPI_Status){bl_fortran_status(status##_f)})
+#define ARRIVED(status)                                                                            \
+    const MPI_Status c_##status = bl_fortran_status(status##_f);                                   \
+    bl_arrived(&op, &c_##status);
 #define TRACK(request) bl_track(&op, PMPI_Request_f2c(*request##_f));
 #define PERSIST(request, starts) bl_persist(&op, PMPI_Request_f2c(*request##_f), starts);
 
