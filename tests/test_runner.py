@@ -239,6 +239,7 @@ for line in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_sigkill_at_any_moment_loses_and_repeats_nothing(make_run):
     """Kill the runner at 60 random moments, continuing in between, then hold it to the plan."""
     run = make_run(
