@@ -13,7 +13,7 @@
 !> over the job: `rank_keys`, `is_sorted`.
 module is_kernel
 
-    use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t
+    use is_local, only: count_buckets, count_keys, order_by_bucket
     use is_problem, only: is_problem_t
     use mpi, only: MPI_INTEGER, MPI_MAX, MPI_SUM
     use npb_kinds, only: dp, i4, i8
@@ -45,7 +45,7 @@ module is_kernel
         integer(i8) :: keys_before = 0
         !> up_to(value - first_value + 1): received keys that are not larger than the value.
         integer(i4), allocatable :: up_to(:)
-        !> Of the own keys: by bucket, and where each bucket begins in `ordered`.
+        !> Of the own keys: how many a bucket has, and how many are in `ordered` before it.
         integer(i4), allocatable :: bucket_keys(:), bucket_begin(:)
         !> Keys of all processes by bucket, then the probe keys.
         integer(i4), allocatable :: totals(:)
@@ -62,35 +62,6 @@ module is_kernel
         procedure, private :: exchange_keys
         procedure, private :: count_values
     end type sorter_t
-
-    interface
-
-        subroutine is_count_buckets(keys, count, shift, buckets, totals) bind(C)
-            import :: c_int, c_int32_t, c_int64_t
-            integer(c_int32_t), intent(in) :: keys(*)
-            integer(c_int64_t), value :: count
-            integer(c_int), value :: shift, buckets
-            integer(c_int32_t), intent(out) :: totals(*)
-        end subroutine is_count_buckets
-
-        subroutine is_order_by_bucket(keys, count, shift, buckets, offsets, ordered) bind(C)
-            import :: c_int, c_int32_t, c_int64_t
-            integer(c_int32_t), intent(in) :: keys(*)
-            integer(c_int64_t), value :: count
-            integer(c_int), value :: shift, buckets
-            integer(c_int32_t), intent(in) :: offsets(*)
-            integer(c_int32_t), intent(inout) :: ordered(*)
-        end subroutine is_order_by_bucket
-
-        subroutine is_count_keys(keys, count, first, totals) bind(C)
-            import :: c_int32_t, c_int64_t
-            integer(c_int32_t), intent(in) :: keys(*)
-            integer(c_int64_t), value :: count
-            integer(c_int32_t), value :: first
-            integer(c_int32_t), intent(inout) :: totals(*)
-        end subroutine is_count_keys
-
-    end interface
 
 contains
 
@@ -213,16 +184,14 @@ contains
 
     subroutine order_own_keys(self)
         class(sorter_t), intent(inout) :: self
-        integer :: shift, buckets, b
+        integer :: shift, b
         shift = self%problem%max_key_log2 - self%problem%buckets_log2
-        buckets = self%problem%buckets()
-        call is_count_buckets(self%keys, self%local_keys, shift, buckets, self%bucket_keys)
+        call count_buckets(self%keys, shift, self%bucket_keys)
         self%bucket_begin(1) = 0
-        do b = 1, buckets
+        do b = 1, self%problem%buckets()
             self%bucket_begin(b + 1) = self%bucket_begin(b) + self%bucket_keys(b)
         end do
-        call is_order_by_bucket(self%keys, self%local_keys, shift, buckets, self%bucket_begin, &
-                                self%ordered)
+        call order_by_bucket(self%keys, shift, self%bucket_begin, self%ordered)
     end subroutine order_own_keys
 
     !> Gives process j the next buckets until all keys so far reach (j + 1) N/P.
@@ -286,13 +255,13 @@ contains
     !> Counts the values among the keys of the own buckets and sums up.
     subroutine count_values(self, keys)
         class(sorter_t), intent(inout) :: self
-        integer(i4), intent(in) :: keys(:)
+        integer(i4), intent(in), contiguous :: keys(:)
         integer(i8) :: values, i
         integer(i4) :: total
 
         values = self%last_value - self%first_value + 1
         self%up_to(:values) = 0
-        call is_count_keys(keys, self%received_keys, int(self%first_value, i4), self%up_to)
+        call count_keys(keys(:self%received_keys), self%first_value, self%up_to(:values))
         total = 0
         do i = 1, values
             total = total + self%up_to(i)
