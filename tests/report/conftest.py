@@ -16,7 +16,7 @@ from bareline.report.gather import document_of
 from bareline.store import Header, Run
 
 HOSTILE = "<script>window.broken=1</script>\"'&{{7*7}}</title>"
-SIZES = tuple(1 << power for power in range(0, 23))
+SIZES = (0, *(1 << power for power in range(0, 23)))
 
 _METRICS = {
     "mpi.pingpong": ("mpi", "latency", {
@@ -87,15 +87,16 @@ def _samples(probe: str, ranks: int, costs: Costs, rng: np.random.Generator) -> 
             latency = noisy(time_s(size)) * shift
             found += [
                 Sample("latency", latency, point),
-                Sample("bandwidth", size / latency, point),
                 Sample("latency_p99", latency * 1.8, point),
             ]
+            if size:
+                found.append(Sample("bandwidth", size / latency, point))
         return found
     if probe == "mpi.allreduce":
         steps = np.log2(ranks)
         return [
             Sample("latency", noisy(steps * time_s(size) * 1.3), {"size_bytes": size})
-            for size in SIZES[2:21:2]
+            for size in SIZES[3:22:2]
         ]
     if probe == "memory.stream":
         rates = {"copy": 11.2e9, "scale": 11.0e9, "add": 12.4e9, "triad": 12.5e9}
@@ -138,7 +139,8 @@ def plant(
         },
         probes={
             probe: {
-                "layer": _METRICS[probe][0], "title": TITLES.get(probe, probe), "headline": _METRICS[probe][1],
+                "layer": _METRICS[probe][0], "headline": _METRICS[probe][1],
+                "title": TITLES.get(probe, probe),
                 "metrics": {
                     name: {"unit": unit, "better": better, "detail": detail}
                     for name, (unit, better, detail) in _METRICS[probe][2].items()

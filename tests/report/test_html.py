@@ -120,6 +120,20 @@ def test_few_trials_give_no_interval(planted: Callable[..., Document]) -> None:
     assert "fewer than 6 trials: no interval and no verdict" in page
 
 
+def test_a_probe_that_always_failed_still_has_its_place(
+    planted: Callable[..., Document],
+) -> None:
+    document = planted(("bare", "vm"), probes=("memory.stream", "compute.dgemm"))
+    gone = document.summary.filter(pl.col("probe") != "memory.stream")
+    assert document.comparison is not None
+    silent = document.comparison.with_columns(
+        pl.when(pl.col("probe") == "memory.stream").then(None).otherwise("value").alias("value")
+    )
+    page = render_page(replace(document, summary=gone, comparison=silent))
+    assert 'id="probe-memory-stream"' in page
+    assert "No platform gave a number" in page
+
+
 def test_declared_exhibits_replace_the_defaults(document: Document) -> None:
     specs = [
         ExhibitSpec(kind="trials", probe="net.nuttcp", metric="rate", title="Trials"),

@@ -93,11 +93,12 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The figures of one layer, by probe."""
+    """The figures of one layer, by probe; `silent` probes gave no number anywhere."""
 
     layer: str
     title: str
     probes: Mapping[str, Sequence[DrawnFigure]]
+    silent: Sequence[str] = ()
 
 
 def write_page(document: Document, path: Path) -> Path:
@@ -159,7 +160,7 @@ def render_page(document: Document) -> str:
     style = _asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = _asset("page.js")
     anchors = {figure.id for figure in figures}
-    sections = _sections(drawn)
+    sections = _sections(document, drawn)
     anchors |= {layer_anchor(section.layer) for section in sections}
     anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
     template = _environment().get_template("page.html.j2")
@@ -240,6 +241,7 @@ def _sentence(text: str, names: Sequence[str]) -> Markup:
     lead = _LEAD.match(text)
     parts = [Markup('<span class="lead">{}</span>').format(lead[1])] if lead else []
     position = lead.end() if lead else 0
+    text = text[:position] + text[position : position + 1].upper() + text[position + 1 :]
     for match in pattern.finditer(text, position):
         parts.append(escape(text[position : match.start()]))
         markup = "<b>{}</b>" if match["b"] else f'<span class="{match.lastgroup}">{{}}</span>'
@@ -286,7 +288,7 @@ def _view(table: DataTable) -> TableView:
     return TableView(table, dict(zip(codes, letters, strict=False)))
 
 
-def _sections(drawn: Sequence[DrawnFigure]) -> list[Section]:
+def _sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Section]:
     """Group figures by layer and probe."""
     sections = []
     for layer in Layer:
@@ -294,8 +296,15 @@ def _sections(drawn: Sequence[DrawnFigure]) -> list[Section]:
         probes: dict[str, list[DrawnFigure]] = {}
         for figure in own:
             probes.setdefault(figure.figure.probe, []).append(figure)
-        if probes:
-            sections.append(Section(layer.value, LAYER_TITLES[layer], probes))
+        there = {cell.probe: False for cell in document.cells if cell.layer == layer}
+        there |= {
+            cell.probe: True
+            for cell in document.cells
+            if cell.layer == layer and cell.value is not None
+        }
+        silent = [probe for probe, measured in there.items() if not measured]
+        if probes or silent:
+            sections.append(Section(layer.value, LAYER_TITLES[layer], probes, silent))
     return sections
 
 

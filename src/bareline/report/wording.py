@@ -9,6 +9,7 @@ from bareline.report.cells import Cell
 from bareline.report.scales import Scale, plain, whole
 from bareline.units import format_size, format_value
 
+_ACRONYMS = {"cpu": "CPU", "rtt": "RTT", "mpi": "MPI", "io": "I/O", "iops": "IOPS"}
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
 
 #: How much better or worse, as the sentences of a verdict say it; not within noise.
@@ -31,7 +32,8 @@ VERDICTS = {
 
 def metric_name(metric: str) -> str:
     """Write a metric for people, e.g. ``loop mean``."""
-    return metric.replace("_", " ")
+    words = metric.replace("_", " ").split(" ")
+    return " ".join(_ACRONYMS.get(word, word) for word in words)
 
 
 def parameter_name(name: str) -> str:

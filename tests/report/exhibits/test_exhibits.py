@@ -113,9 +113,9 @@ def test_a_curve_shows_every_trial_every_median_and_the_ratio(document: Document
     told = tips(figure)
     trials = [tip for tip in told if ", trial " in tip]
     medians = [tip for tip in told if "n = " in tip]
-    assert len(trials) == 3 * 10 * 23
-    assert len(medians) == 3 * 23
-    assert sum("times the baseline" in tip for tip in medians) == 2 * 23
+    assert len(trials) == 3 * 10 * 24
+    assert len(medians) == 3 * 24
+    assert sum("times the baseline" in tip for tip in medians) == 2 * 24
 
 
 def test_ranks_become_small_multiples_on_common_axes(document: Document) -> None:
@@ -200,7 +200,7 @@ def test_crowded_panels_thin_their_dots_and_say_so(planted: Callable[..., Docume
     (figure,) = figures(document, kind="curve", probe="mpi.pingpong", metric="latency")
     told = [tip for tip in tips(figure) if ", trial " in tip]
     assert 300 < len(told) <= 400
-    assert f"{len(told)} of 2760 trials are drawn as dots" in figure.caption
+    assert f"{len(told)} of 2880 trials are drawn as dots" in figure.caption
 
 
 def test_simulated_values_are_hollow(planted: Callable[..., Document]) -> None:
@@ -288,3 +288,18 @@ def test_exhibits_with_nothing_to_show_are_told(planted: Callable[..., Document]
     drawn, empty = draw_figures(document)
     assert drawn[0].id == "overview"
     assert [spec.title for spec in empty] == ["Absent"]
+
+
+def test_context_metrics_are_shown_without_a_ratio(document: Document) -> None:
+    (figure,) = figures(document, kind="table", probe="net.nuttcp", metric="cpu_sender")
+    assert figure.data_table is not None
+    heads = [column.title for column in figure.data_table.columns]
+    assert heads == ["platform", "median CPU sender (%)", "95 %", "n"]
+
+
+def test_the_empty_message_has_its_place_before_one_byte(document: Document) -> None:
+    (figure,) = figures(document, kind="curve", probe="mpi.pingpong", metric="latency")
+    spec = json.dumps(specification(figure.panels[0]))
+    assert "'0' : abs(datum.value - 1.0)" in spec
+    assert figure.data_table is not None
+    assert figure.data_table.rows[0][0].text == "0 B"

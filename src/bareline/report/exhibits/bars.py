@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from bareline.report.cells import Cell, headline_first, varying
-from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
 from bareline.report.dots import trial_dots
 from bareline.report.exhibits.base import (
     Chart,
@@ -78,7 +78,7 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
     names = ", ".join(metric_name(metric) for metric in metrics)
     return Figure(
         id=slug("bars", cells[0].probe, *metrics[:1], spec.title),
-        title=spec.title or names.capitalize(),
+        title=spec.title or sentence_case(names),
         caption=" ".join(filter(None, [spec.caption, dots.note])),
         probe=cells[0].probe,
         layer=cells[0].layer,
@@ -182,8 +182,7 @@ class _Panel:
                     "x": dot.value * scale.factor,
                     "y": y + offset,
                     "colour": look.colour,
-                    "tip": f"{name}, trial {dot.trial}: "
-                    f"{scale.show(dot.value)} {scale.unit}",
+                    "tip": f"{name}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}",
                 }
             )
 

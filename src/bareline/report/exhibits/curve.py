@@ -11,7 +11,7 @@ import altair as alt
 
 from bareline.model import Scalar
 from bareline.report.cells import Cell, is_number, numeric_axis, varying
-from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
 from bareline.report.dots import Dots, trial_dots
 from bareline.report.exhibits.base import (
     Chart,
@@ -120,7 +120,7 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
     note = next((panel.dots.note for panel in panels if panel.dots.note), "")
     return Figure(
         id=slug("curve", probe, metric, spec.title),
-        title=spec.title or f"{metric_name(metric).capitalize()} by {parameter_name(x)}",
+        title=spec.title or f"{sentence_case(metric_name(metric))} by {parameter_name(x)}",
         caption=" ".join(filter(None, [spec.caption, note])),
         probe=probe,
         layer=cells[0].layer,

@@ -53,7 +53,7 @@ class Overview(Exhibit):
         ]
         if not findings:
             return []
-        rows, note = _fold(findings)
+        rows, note = _fold(document, findings)
         names = document.names[1:]
         caption = spec.caption or (
             f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
@@ -73,12 +73,15 @@ class Overview(Exhibit):
         ]
 
 
-def _fold(findings: Sequence[Finding]) -> tuple[list[list[Finding]], str]:
+def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[list[Finding]], str]:
     """Group findings into rows by subject; too many rows keep the worst of each probe."""
     subjects: dict[str, list[Finding]] = {}
     for finding in findings:
         subjects.setdefault(finding.subject, []).append(finding)
-    rows = list(subjects.values())
+    rows = [
+        sorted(row, key=lambda finding: document.names.index(finding.platform))
+        for row in subjects.values()
+    ]
     if len(rows) <= MOST_ROWS:
         return rows, ""
     worst: dict[str, list[Finding]] = {}
@@ -374,7 +377,7 @@ def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
         Column("probe", "text"),
         Column("platform", "text"),
         Column("ratio"),
-        Column("95 % interval", "light"),
+        Column("95 %", "light"),
         Column("n"),
         Column("verdict", "text"),
     )

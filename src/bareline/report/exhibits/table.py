@@ -25,6 +25,9 @@ _TONES: Mapping[str, Tone] = MappingProxyType(
 )
 
 
+_RATIO_COLUMNS = (Column("ratio"), Column("95 %", "light"), Column("verdict", "text"))
+
+
 class Table(Exhibit):
     """The numbers themselves, for whoever wants to check them."""
 
@@ -66,10 +69,11 @@ def cells_table(cells: Sequence[Cell]) -> DataTable:
         return (order.index(cell.metric), *(_orderable(known.get(name)) for name in names))
 
     ordered = sorted(cells, key=group)
-    rows = [_row(cell, names, metrics, scale) for cell in ordered]
+    compared = any(cell.verdict for cell in cells)
+    rows = [_row(cell, names, metrics, scale, compared) for cell in ordered]
     keys = [group(cell) for cell in ordered]
     starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
-    return DataTable(_columns(cells[0], names, metrics, scale), tuple(rows), starts)
+    return DataTable(_columns(cells[0], names, metrics, scale, compared), tuple(rows), starts)
 
 
 def tone_of(verdict: str) -> Tone:
@@ -77,7 +81,9 @@ def tone_of(verdict: str) -> Tone:
     return _TONES.get(verdict, "")
 
 
-def _columns(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple[Column, ...]:
+def _columns(
+    cell: Cell, names: Sequence[str], metrics: bool, scale: Scale, compared: bool
+) -> tuple[Column, ...]:
     heads = [Column("metric", "text")] if metrics else []
     for name in names:
         number = not isinstance(cell.coordinates.get(name), str)
@@ -89,13 +95,13 @@ def _columns(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> t
         Column(scale.titled(median)),
         Column("95 %", "light"),
         Column("n"),
-        Column("ratio"),
-        Column("95 %", "light"),
-        Column("verdict", "text"),
+        *_RATIO_COLUMNS[: 3 * compared],
     )
 
 
-def _row(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple[Field, ...]:
+def _row(
+    cell: Cell, names: Sequence[str], metrics: bool, scale: Scale, compared: bool
+) -> tuple[Field, ...]:
     known = cell.coordinates
     heads = [Field(metric_name(cell.metric))] if metrics else []
     for name in names:
@@ -109,13 +115,20 @@ def _row(cell: Cell, names: Sequence[str], metrics: bool, scale: Scale) -> tuple
         Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
         Field(interval(scale, cell.lo, cell.hi), cell.lo),
         Field(str(cell.n), cell.n),
-        Field(
-            ratio_text(cell.ratio) if cell.verdict else "1",
-            cell.ratio if cell.verdict else 1.0,
-            tone=tone_of(cell.verdict) if cell.verdict else "muted",
-        ),
+        *(_ratio_fields(cell) if compared else ()),
+    )
+
+
+def _ratio_fields(cell: Cell) -> tuple[Field, ...]:
+    if not cell.verdict:
+        # The baseline, or a metric without a good direction, which is never compared.
+        one = Field("1", 1.0, tone="muted") if cell.better != "none" else Field("")
+        return (one, Field(""), Field(""))
+    tone = tone_of(cell.verdict)
+    return (
+        Field(ratio_text(cell.ratio), cell.ratio, tone=tone),
         Field(ratio_interval(cell.ratio_lo, cell.ratio_hi), cell.ratio_lo),
-        Field(VERDICTS.get(cell.verdict, cell.verdict), tone=tone_of(cell.verdict)),
+        Field(VERDICTS.get(cell.verdict, cell.verdict), tone=tone),
     )
 
 
