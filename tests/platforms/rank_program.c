@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MESSAGE_BYTES 65536
-#define MESSAGES 64
+#define MESSAGE_BYTES 524288
+#define MESSAGES 8
 
 static char message[MESSAGE_BYTES];
 

@@ -127,6 +127,12 @@ def test_server_listens_on_the_last_node_while_the_program_runs(bench):
     assert port not in bench.allocation.listening_ports(len(bench.allocation.nodes) - 1)
 
 
+def test_server_may_say_as_much_as_it_likes(bench):
+    chatty = "yes | head -c 300000; exec nuttcp -S --nofork -P {server_port}"
+    server = Server(argv=("sh", "-c", chatty))
+    assert bench.run("true", server=server).exit_code == 0
+
+
 def test_server_that_does_not_start_says_why(bench):
     server = Server(argv=("sh", "-c", "echo no licence >&2; exit 1"))
     with pytest.raises(PlatformError, match="no licence"):

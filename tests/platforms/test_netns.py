@@ -23,7 +23,7 @@ from bareline.platforms.netns.platform import NetnsOptions, share_cores
 pytestmark = pytest.mark.netns
 
 PRIVILEGES = pytest.mark.parametrize("privilege", ["root", "user namespace"])
-MESSAGES_BYTES = 64 * 65_536  # what the tiny MPI program sends
+MESSAGES_BYTES = 8 * 524_288  # what the tiny MPI program sends
 
 
 # Options and commands ----------------------------------------------------------------------------
@@ -296,6 +296,14 @@ def _until(condition, timeout_s=20.0):
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
         time.sleep(0.05)
+
+
+def test_a_host_that_was_killed_is_told(open_bench):
+    bench = open_bench("netns", privilege="root")
+    os.kill(bench.allocation._hosts[1].pid, signal.SIGKILL)
+    _until(lambda: not bench.allocation._hosts[1].alive())
+    with pytest.raises(PlatformError, match="a host is gone"):
+        bench.shell("true")
 
 
 # Who may use it ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from pydantic import Field, field_validator
 
 from bareline.build import ensure_native
 from bareline.errors import PlatformError, ToolMissing
-from bareline.model import Layout, Scalar
+from bareline.model import Command, Layout, Output, Scalar
 from bareline.platforms.base import (
     Allocation,
     Availability,
@@ -36,6 +36,8 @@ from bareline.platforms.netns.namespaces import (
 from bareline.platforms.process import run_process
 
 _SETUP_S = 20.0
+#: In the namespaces' own memory: no other path is certain to be short, private and executable.
+_AGENT = "/dev/shm/agent"
 
 
 class NetnsOptions(Options):
@@ -113,6 +115,7 @@ class NetnsAllocation(HostsAllocation):
         self._switch = switch
         self._hosts = tuple(hosts)
         self._cores = share_cores(usable_cores(options), len(hosts))
+        self._write_agent()
         super().__init__(
             [
                 Node(host_name(index), links.host_address(index), len(cores))
@@ -151,7 +154,7 @@ class NetnsAllocation(HostsAllocation):
             env,
             self._options.transport,
             network=network,
-            agent=str(self._agent),
+            agent=_AGENT,
             cwd=cwd or str(Path.cwd()),
             as_root=True,  # In a user namespace too, everyone is root.
             session_folder="/dev/shm",  # It goes away with the namespaces.
@@ -159,32 +162,27 @@ class NetnsAllocation(HostsAllocation):
         )
         return self._switch.enter(_with_env(line, {}, cwd))
 
-    @cached_property
-    def _agent(self) -> Path:
-        """Write the program that launchers take for ssh."""
+    def _write_agent(self) -> None:
+        """Put the program that launchers take for ssh into the switch and onto the hosts."""
         cases = []
-        for node, host, index in zip(self.nodes, self._hosts, range(len(self.nodes)), strict=True):
-            enter = " ".join(host.enter_from_switch(self._pinned(index, [])))
-            cases.append(f'{node.address}) set -- {enter} sh -c "$*" ;;')
-        script = "\n".join(
-            (
-                "#!/bin/sh",
-                "# Called as: agent [option...] address command...",
-                "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
-                "address=$1",
-                "shift",
-                "case $address in",
-                *cases,
-                '*) echo "no host $address" >&2; exit 255 ;;',
-                "esac",
-                'exec "$@"',
-                "",
-            )
-        )
-        path = self._context.scratch / "agent"
-        path.write_text(script, encoding="utf-8")
-        path.chmod(0o755)
-        return path
+        for index, host in enumerate(self._hosts):
+            enter = " ".join(host.enter_from_switch(self._pinned(index, ["sh", "-c"])))
+            cases.append(f'{links.host_address(index)}) exec {enter} "$*" ;;')
+        lines = [
+            "#!/bin/sh",
+            "# Called as: agent [option...] address command...",
+            "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
+            "address=$1",
+            "shift",
+            "case $address in",
+            *cases,
+            "esac",
+            'echo "no host $address" >&2',
+            "exit 255",
+        ]
+        # On the hosts nobody calls it, but Open MPI's daemons die unless it is there.
+        for place in (self._switch, *self._hosts):
+            _must(place, ["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
 
     @cached_property
     def _native(self) -> str:
@@ -201,6 +199,16 @@ class NetnsAllocation(HostsAllocation):
     def work_folder(self) -> str:
         """Give the scratch folder: all hosts see the machine's file systems."""
         return str(self._context.scratch)
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command; see `Allocation.run`."""
+        for namespaces in (self._switch, *self._hosts):
+            if not namespaces.alive():
+                raise PlatformError(
+                    "a host is gone: something killed the process that holds its namespaces",
+                    hint="start again with `bareline continue`",
+                )
+        return super().run(command, layout, timeout_s=timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what the hosts share: always the machine, sometimes a core."""
