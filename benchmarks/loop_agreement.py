@@ -7,8 +7,9 @@ the figure of a comparison is the median deviation over the sizes. The limit is 
     benchmarks/loop_agreement.py --build mpiexec.openmpi=build/openmpi
 
 A build is a folder that CMake configured with tests; the option may be repeated. On a machine that
-others use, too, most loops are interrupted: `--quantile 0` then compares the fastest rounds, which
-were not. Exit code 1: a figure is above the limit.
+others use, too, most loops are interrupted. `--prefix 'chrt -r 10'` lets the ranks run before all
+else, as root; `--quantile 0` compares the fastest rounds, which were interrupted least. Exit code
+1: a figure is above the limit.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import argparse
 import json
 import os
 import random
+import shlex
 import statistics
 import subprocess
 import sys
@@ -47,13 +49,13 @@ class Comparison:
         return f"{self.benchmark} {self.figure} / {self.style or self.reference}"
 
 
-# Iterations as OSU's programs have them, but enough for a loop of some milliseconds.
+# mpibench's default iterations and warm-up, which are OSU's; the reference loops are told.
 COMPARISONS = (
-    Comparison("pingpong", "loop_mean", "reference_pingpong", 10000, 1000, 1000, 100),
-    Comparison("bandwidth", "loop_rate", "reference_bandwidth", 200, 40, 20, 4),
-    Comparison("sendrecv", "loop_mean_max", "reference_sendrecv", 10000, 1000, 1000, 100),
-    Comparison("allreduce", "loop_mean", "reference_allreduce", 10000, 1000, 1000, 100, "imb"),
-    Comparison("allreduce", "rank_mean", "reference_allreduce", 10000, 1000, 1000, 100, "osu"),
+    Comparison("pingpong", "loop_mean", "reference_pingpong", 10000, 1000, 100, 10),
+    Comparison("bandwidth", "loop_rate", "reference_bandwidth", 100, 20, 10, 2),
+    Comparison("sendrecv", "loop_mean_max", "reference_sendrecv", 1000, 100, 100, 10),
+    Comparison("allreduce", "loop_mean", "reference_allreduce", 1000, 100, 100, 10, "imb"),
+    Comparison("allreduce", "rank_mean", "reference_allreduce", 1000, 100, 100, 10, "osu"),
 )
 
 
@@ -100,6 +102,7 @@ class Build:
 
     launcher: str
     folder: Path
+    prefix: tuple[str, ...] = ()
 
     @property
     def family(self) -> str:
@@ -115,7 +118,7 @@ class Build:
         if os.geteuid() == 0:
             environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         path = str(self.folder / "native" / program)
-        command = [self.launcher, *transport.arguments, "-n", "2", path, *arguments]
+        command = [self.launcher, *transport.arguments, "-n", "2", *self.prefix, path, *arguments]
         done = subprocess.run(
             command, env=environment, capture_output=True, text=True, check=False, timeout=600
         )
@@ -126,35 +129,24 @@ class Build:
 
 def run_mpibench(build: Build, transport: Transport, comparison: Comparison) -> Figures:
     """Measure with mpibench; one figure a size."""
-    # One count for all sizes is all that -i takes: small and large messages separately.
-    figures: Figures = {}
-    for first, last, iterations, warmup in (
-        (SIZE_MIN_BYTES, 8192, comparison.small, comparison.warmup_small),
-        (16384, SIZE_MAX_BYTES, comparison.large, comparison.warmup_large),
-    ):
-        options = ["-m", f"{first}:{last}", "-i", str(iterations), "-x", str(warmup), "-t", "60"]
-        text = build.run(transport, "mpibench/mpibench", comparison.benchmark, *options)
-        for line in text.splitlines()[1:-1]:
-            point = json.loads(line)
-            figures[point["point"]["size_bytes"]] = point[comparison.figure]
-    return figures
+    # A budget that no size reaches: the iterations have to be the reference's.
+    options = ("-m", f"{SIZE_MIN_BYTES}:{SIZE_MAX_BYTES}", "-t", "60")
+    text = build.run(transport, "mpibench/mpibench", comparison.benchmark, *options)
+    points = [json.loads(line) for line in text.splitlines()[1:-1]]
+    return {point["point"]["size_bytes"]: point[comparison.figure] for point in points}
 
 
 def run_reference(build: Build, transport: Transport, comparison: Comparison) -> Figures:
     """Measure with the plain loop; one figure a size."""
-    figures: Figures = {}
-    for first, last in ((SIZE_MIN_BYTES, 8192), (16384, SIZE_MAX_BYTES)):
-        numbers = (
-            *(first, last, comparison.small, comparison.large),
-            *(comparison.warmup_small, comparison.warmup_large),
-        )
-        text = build.run(
-            transport, f"tests/{comparison.reference}", *map(str, numbers), comparison.style
-        )
-        for line in text.splitlines():
-            size, figure = line.split()
-            figures[int(size)] = float(figure)
-    return figures
+    numbers = (
+        *(SIZE_MIN_BYTES, SIZE_MAX_BYTES, comparison.small, comparison.large),
+        *(comparison.warmup_small, comparison.warmup_large),
+    )
+    text = build.run(
+        transport, f"tests/{comparison.reference}", *map(str, numbers), comparison.style
+    )
+    lines = [line.split() for line in text.splitlines()]
+    return {int(size): float(figure) for size, figure in lines}
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +195,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--limit", type=float, default=0.03, help="largest median deviation")
     parser.add_argument("--quantile", type=float, default=0.5, help="over rounds, best is 0")
+    parser.add_argument("--prefix", default="", help="put before each rank's program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="comparisons whose name holds this text")
     parser.add_argument("--sizes", action="store_true", help="print the ratio at every size")
@@ -212,7 +205,7 @@ def main() -> int:
     print(f"{'MPI':<9}{'transport':<15}{'comparison':<45}{'median deviation':>17}{'worst':>9}")
     for text in arguments.build:
         launcher, _, folder = text.partition("=")
-        build = Build(launcher, Path(folder))
+        build = Build(launcher, Path(folder), tuple(shlex.split(arguments.prefix)))
         for transport in TRANSPORTS[build.family]:
             for comparison in COMPARISONS:
                 if arguments.only not in comparison.name:
