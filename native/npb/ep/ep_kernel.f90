@@ -73,7 +73,8 @@ contains
         type(ep_tally_t), intent(inout) :: tally
         real(dp), intent(out) :: furthest
         real(dp) :: u, v, t, factor, sum_x, sum_y
-        integer(i8) :: accepted, beyond_1, beyond_2, beyond_3, beyond_4
+        !> Numbers of pairs, as reals: the oldest vectors cannot compare whole numbers of 64 bits.
+        real(dp) :: accepted, beyond_1, beyond_2, beyond_3, beyond_4
         integer :: i
 
         sum_x = 0
@@ -85,7 +86,7 @@ contains
             u = 2*x(i) - 1
             v = 2*y(i) - 1
             t = u*u + v*v
-            accepted = accepted + merge(1_i8, 0_i8, t <= 1)
+            accepted = accepted + merge(1.0_dp, 0.0_dp, t <= 1)
             t = min(t, 1.0_dp)
             factor = polar_factor(t)
             u = abs(u*factor)
@@ -101,15 +102,15 @@ contains
         beyond_4 = 0
         !$omp simd reduction(+: beyond_1, beyond_2, beyond_3, beyond_4)
         do i = 1, block_pairs
-            beyond_1 = beyond_1 + merge(1_i8, 0_i8, deviates(i) >= 1)
-            beyond_2 = beyond_2 + merge(1_i8, 0_i8, deviates(i) >= 2)
-            beyond_3 = beyond_3 + merge(1_i8, 0_i8, deviates(i) >= 3)
-            beyond_4 = beyond_4 + merge(1_i8, 0_i8, deviates(i) >= 4)
+            beyond_1 = beyond_1 + merge(1.0_dp, 0.0_dp, deviates(i) >= 1)
+            beyond_2 = beyond_2 + merge(1.0_dp, 0.0_dp, deviates(i) >= 2)
+            beyond_3 = beyond_3 + merge(1.0_dp, 0.0_dp, deviates(i) >= 3)
+            beyond_4 = beyond_4 + merge(1.0_dp, 0.0_dp, deviates(i) >= 4)
         end do
         tally%sum_x = tally%sum_x + sum_x
         tally%sum_y = tally%sum_y + sum_y
         tally%counts(:near) = tally%counts(:near) + &
-                              [accepted, beyond_1, beyond_2, beyond_3, beyond_4]
+                              int([accepted, beyond_1, beyond_2, beyond_3, beyond_4], i8)
     end subroutine transform_block
 
     !> sqrt(-2 ln t / t) for 2**-92 <= t <= 1, to about two units in the last place.
