@@ -66,8 +66,13 @@ class Table:
             for text, line in zip(self.column(title), self.lines, strict=True)
         ]
 
-    def numbers(self, title: str) -> list[float]:
-        """Give a column of numbers that all have the same number of decimals.
+    def numbers(self, title: str, *, uniform: bool = True) -> list[float]:
+        """Give a column of numbers.
+
+        Parameters
+        ----------
+        uniform
+            The program prints all of them with the same number of decimals.
 
         Raises
         ------
@@ -79,7 +84,7 @@ class Table:
         values = []
         for text, line in zip(texts, self.lines, strict=True):
             value = number(text, f"line {line.number}: {title}")
-            if _decimals(text) != usual:
+            if uniform and _decimals(text) != usual:
                 raise ParseError(f"line {line.number}: '{text}' has not {usual} decimals as usual")
             values.append(value)
         return values
@@ -101,8 +106,13 @@ def is_row(text: str) -> bool:
     return _ROW_START.match(text.lstrip()) is not None
 
 
-def read_table(titles: Sequence[str], lines: Iterable[Line]) -> Table:
+def read_table(titles: Sequence[str], lines: Iterable[Line], *, aligned: bool = True) -> Table:
     """Read the rows under a line of titles.
+
+    Parameters
+    ----------
+    aligned
+        The program right-aligns its last column, so that all rows end in the same place.
 
     Raises
     ------
@@ -120,15 +130,13 @@ def read_table(titles: Sequence[str], lines: Iterable[Line]) -> Table:
         rows.append(row)
     if not rows:
         raise ParseError("there is no row under the column titles")
-    _check_edges(kept)
+    if aligned:
+        _check_edges(kept)
     return Table(tuple(titles), tuple(rows), tuple(kept))
 
 
 def _check_edges(lines: Sequence[Line]) -> None:
-    """Refuse a row that ends elsewhere than the others, where columns are padded at all.
-
-    These programs right-align their last column, so a lost or added character shows.
-    """
+    """Refuse a row that ends elsewhere than the others, where columns are padded at all."""
     if not all(_PADDED.search(line.text) for line in lines):
         return
     ends = Counter(len(line.text.rstrip()) for line in lines)
