@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from bareline.cache import cache_folder
 from bareline.errors import PlatformError, ToolMissing
 from bareline.model import TRIAL_VARIABLE, Layout, Server
 from bareline.platforms.vm import fleet as fleet_module
+from bareline.platforms.vm.platform import VmPlatform
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -184,22 +190,24 @@ def test_a_guest_that_hangs_mid_trial_is_told_and_rebuilt(jumbo, monkeypatch):
         os.kill(pid, signal.SIGCONT)
     monkeypatch.undo()
     assert jumbo.said("hostname") == "g1"
-    assert any("g1 is rebuilt" in text for text in allocation.events())
+    assert any("g1 is rebuilt: it does not answer" in text for text in allocation.events())
 
 
 def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guests):
-    """Two guests with e1000 and MPICH; the first one's first machine is killed while it boots."""
+    """Two guests with e1000 and MPICH; the first one's first machine is killed while it boots.
+
+    Its size of memory is like no other guest's, so that it is found among others on this machine.
+    """
     killed = threading.Event()
 
     def kill_first() -> None:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline and not killed.is_set():
-            for entry in os.scandir("/proc"):
-                if entry.name.isdigit() and _is_first_guest(entry.name):
-                    time.sleep(0.5)
-                    os.kill(int(entry.name), signal.SIGKILL)
-                    killed.set()
-                    return
+            for pid in processes_with("guest=bareline-g1,", str(777 << 20)):
+                time.sleep(0.5)
+                os.kill(pid, signal.SIGKILL)
+                killed.set()
+                return
             time.sleep(0.05)
 
     killer = threading.Thread(target=kill_first)
@@ -213,7 +221,7 @@ def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guest
         killer.join()
         assert killed.is_set()
         events = bench.allocation.events()
-        assert any("g1 did not come up, attempt 1 of 3: it died" in text for text in events)
+        assert any("g1 did not come up, attempt 1 of 3: " in text for text in events)
         assert any("g1 came up at attempt 2" in text for text in events)
         assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "e1000"
         assert nuttcp_megabits_per_s(bench) > 10
@@ -221,16 +229,6 @@ def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guest
         assert sorted(names.stdout.split()) == ["g1", "g2"], names.stderr
         mark = bench.said(f"echo ${TRIAL_VARIABLE}")
         assert mark == bench.token
-
-
-def _is_first_guest(pid: str) -> bool:
-    """Tell whether a process is this test's g1: its memory size is like no other's."""
-    try:
-        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123
-            line = file.read()
-    except OSError:
-        return False
-    return b"qemu" in line and b"guest=bareline-g1," in line and str(777 << 20).encode() in line
 
 
 def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp_path):
@@ -252,3 +250,99 @@ def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp
     assert caught.value.where == "vm-test, g1"
     assert "2 attempts: 1. not booted after 4 s" in caught.value.what
     assert "; 2. not booted after 4 s" in caught.value.what
+
+
+USER = """
+import sys, time
+from pathlib import Path
+from bareline.model import Layout
+from bareline.platforms.base import Context
+from bareline.platforms.config import make_spec
+from bareline.platforms.vm.platform import VmPlatform
+table = {"type": "vm", "guests": 1, "acceleration": "tcg", "memory": {"size_bytes": "256MiB"}}
+spec = make_spec("vm-test", table, where="test")
+with VmPlatform(spec, Context(Path(sys.argv[1]), Path(sys.argv[2]))).acquire(Layout()) as guests:
+    print(guests.fleet.guests[0].uuid, flush=True)
+    time.sleep(600)
+"""
+
+
+def test_nothing_outlives_a_bareline_that_is_killed(tmp_path, open_guests):
+    """Guests end at once with their bareline, and the next start removes the rest."""
+    user = subprocess.Popen(
+        [sys.executable, "-c", USER, str(tmp_path), str(cache_folder())],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        guest = user.stdout.readline().strip()
+        assert guest, "the guest did not come up"
+        assert processes_with(guest)
+    finally:
+        user.kill()
+        user.wait()
+        user.stdout.close()
+    deadline = time.monotonic() + 5
+    while processes_with(guest) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_with(guest) == []
+    assert (tmp_path / "guests").exists()
+    said = VmPlatform.clean()
+    assert any(f"process {user.pid}" in line for line in said)
+    assert not (tmp_path / "guests").exists()
+    assert VmPlatform.clean() == []
+
+
+def test_guests_start_again_from_a_saved_state(open_guests):
+    """The second start takes the state of the first, with its files but a disk of its own."""
+    options = {
+        "nodes": 2,
+        "acceleration": "tcg",
+        "saved_state": True,
+        "memory": {"size_bytes": "320MiB"},
+        "mpi": "openmpi",
+    }
+    with open_guests(**options) as bench:
+        bench.said("echo first > /root/mark")
+    with open_guests(**options) as bench:
+        assert bench.allocation.facts()["vm.boot_s"] < 30
+        assert bench.shell("test -e /root/mark").exit_code == 1
+        assert abs(float(bench.said("date +%s.%N")) - time.time()) < 5
+        names = bench.run("hostname", mpi=True, layout=TWO)
+        assert sorted(names.stdout.split()) == ["g1", "g2"], names.stderr
+
+
+def processes_with(*words: str) -> list[int]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            line = b""
+            with contextlib.suppress(OSError):
+                line = (entry / "cmdline").read_bytes()
+            if all(word.encode() in line for word in words):
+                found.append(int(entry.name))
+    return found
+
+
+def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests):
+    """Two tenants of one guest each, and a disk and NIC that no other test has."""
+    with open_guests(
+        nodes=1,
+        acceleration="tcg",
+        tenancy={"tenants": 2},
+        nic={"model": "rtl8139"},
+        disk={"bus": "scsi", "iothread": True, "cache": "none", "io": "native"},
+        memory={"size_bytes": "384MiB"},
+        cpu={"count": 1},
+        mpi="openmpi",
+    ) as bench:
+        assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "8139cp"
+        assert bench.said("readlink /sys/block/sda | grep -o virtio | head -n1") == "virtio"
+        bench.said("echo once >> /var/tmp/ran; sleep 2")
+        first, second = bench.allocation.fleet.guests
+        count = ["sh", "-c", "wc -l < /var/tmp/ran"]
+        access = bench.allocation.access
+        assert access.run(first.name, count).stdout.strip() == "1"
+        assert int(access.run(second.name, count).stdout) >= 1
+        marked = access.run(second.name, ["pgrep", "-c", "sleep"]).stdout.strip()
+        assert marked == "1"  # init's own: the neighbour's was ended

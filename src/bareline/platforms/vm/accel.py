@@ -108,10 +108,15 @@ def _store(cache_folder: Path) -> Path:
 
 def _key() -> list[str]:
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    return [boot, qemu_version()]
+
+
+def qemu_version() -> str:
+    """Give the version that QEMU says it is."""
     done = subprocess.run(
         ["qemu-system-x86_64", "--version"], capture_output=True, text=True, check=False
     )
-    return [boot, done.stdout.partition("\n")[0]]
+    return done.stdout.partition("\n")[0]
 
 
 def _try_guest(image: AutoImage) -> Verdict:

@@ -16,7 +16,7 @@ from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.platforms.hosts import HostsAllocation, Node
 from bareline.platforms.launcher import MpiInstallation, Network
 from bareline.platforms.vm.access import Access
-from bareline.platforms.vm.fleet import Fleet
+from bareline.platforms.vm.fleet import ANSWER_S, Fleet
 from bareline.platforms.vm.guest import DEVICE, Guest
 from bareline.platforms.vm.options import VmOptions
 
@@ -58,7 +58,7 @@ class GuestsAllocation(HostsAllocation):
         super().__init__([Node(guest.name, guest.address, fleet.vcpus) for guest in guests])
         self._options = options
         self.fleet = fleet
-        self._access = access
+        self.access = access
         self.mpi = mpi
         self._build_native = native
         self._caveats = tuple(caveats)
@@ -72,7 +72,7 @@ class GuestsAllocation(HostsAllocation):
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         """Give the command line that runs through the guest's open connection."""
-        return self._access.argv(self.guests[self._index(node)].name, argv, env, cwd)
+        return self.access.argv(self.guests[self._index(node)].name, argv, env, cwd)
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
@@ -95,14 +95,14 @@ class GuestsAllocation(HostsAllocation):
         )
         # The launcher carries the mark too: it must not outlive its trial.
         mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
-        return self._access.argv(self.guests[0].name, line, mark)
+        return self.access.argv(self.guests[0].name, line, mark)
 
     def _join(self, nodes: int) -> None:
         """Open the connections from the first guest to the others, once for all jobs."""
         others = [guest for guest in self.guests[1:nodes] if guest.name not in self._joined]
 
         def open_one(guest: Guest) -> None:
-            done = self._access.run(self.guests[0].name, ["ssh", "-fNM", guest.address])
+            done = self.access.run(self.guests[0].name, ["ssh", "-fNM", guest.address])
             if done.exit_code:
                 raise PlatformError(
                     f"no ssh from {self.guests[0].name}: {done.stderr.strip()}", where=guest.name
@@ -119,7 +119,7 @@ class GuestsAllocation(HostsAllocation):
         if waiting:
             packed = _pack(self._build_native())
             with ThreadPoolExecutor(max_workers=len(waiting)) as pool:
-                list(pool.map(lambda g: self._access.send(g.name, packed, _NATIVE), waiting))
+                list(pool.map(lambda g: self.access.send(g.name, packed, _NATIVE), waiting))
             self._has_native |= {guest.name for guest in waiting}
         return _NATIVE
 
@@ -133,7 +133,9 @@ class GuestsAllocation(HostsAllocation):
 
         def end(guest: Guest) -> None:
             if guest.name not in self._broken:
-                self._access.run(guest.name, ["sh", "-c", _END_MARKED, "sh", mark], timeout_s=30.0)
+                self.access.run(
+                    guest.name, ["sh", "-c", _END_MARKED, "sh", mark], timeout_s=ANSWER_S
+                )
 
         with ThreadPoolExecutor(max_workers=len(self.guests)) as pool:
             list(pool.map(end, self.guests))
@@ -149,7 +151,7 @@ class GuestsAllocation(HostsAllocation):
             A guest broke. It is rebuilt before the next command.
         """
         self.repair()
-        with _Watch(self.fleet, self.guests, self._access):
+        with _Watch(self.fleet, self.guests, self.access):
             try:
                 output = super().run(command, layout, timeout_s=timeout_s)
             except PlatformError as error:
@@ -211,7 +213,7 @@ class _Watch:
     def __init__(self, fleet: Fleet, guests: Sequence[Guest], access: Access) -> None:
         self.fleet = fleet
         self._guests = guests
-        self._access = access
+        self.access = access
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -228,10 +230,10 @@ class _Watch:
             if dead:
                 # The others wait for the dead one's answers: their trial is over, too.
                 for guest in self._guests:
-                    self._access.disconnect(guest.name)
+                    self.access.disconnect(guest.name)
                 for guest in self._guests:
                     if guest not in dead:
-                        self._access.connect(guest.name)
+                        self.access.connect(guest.name)
                 return
 
 

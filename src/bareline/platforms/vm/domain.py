@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
@@ -102,6 +103,18 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     _overrides(domain, options)
     ET.indent(domain)
     return ET.tostring(domain, encoding="unicode") + "\n"
+
+
+def moved(definition: str, *, disk: Path, console: Path) -> str:
+    """Give a definition with another disk and console, for a guest that was saved elsewhere."""
+    domain = ET.fromstring(definition)
+    source = domain.find("devices/disk[@device='disk']/source")
+    assert source is not None
+    source.set("file", str(disk))
+    for kind in ("serial", "console"):
+        for place in domain.findall(f"devices/{kind}/source"):
+            place.set("path", str(console))
+    return ET.tostring(domain, encoding="unicode")
 
 
 def pool_xml(device: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
@@ -58,13 +58,19 @@ class Guest:
     management_address: str
 
 
-def make_guests(options: VmOptions, nodes: int) -> list[Guest]:
-    """Name the guests of every tenant, `nodes` each."""
+def make_guests(
+    options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
+) -> list[Guest]:
+    """Name the guests of every tenant, `nodes` each.
+
+    `identity` gives a guest's UUID by its name; a new one otherwise.
+    """
     guests = []
     for tenant in range(options.tenancy.tenants):
         for node in range(nodes):
             index = tenant * nodes + node
             prefix = f"t{tenant + 1}" if options.tenancy.tenants > 1 else ""
+            name = f"{prefix}g{node + 1}"
             last = _FIRST_HOST + index
             address = f"{options.nic.subnet}.{last}"
             outside = options.nic.outside
@@ -73,8 +79,8 @@ def make_guests(options: VmOptions, nodes: int) -> list[Guest]:
                     index=index,
                     tenant=tenant,
                     node=node,
-                    name=f"{prefix}g{node + 1}",
-                    uuid=str(uuid.uuid4()),
+                    name=name,
+                    uuid=identity(name) if identity else str(uuid.uuid4()),
                     mac=f"{MEASURED_MAC}:{last:02x}",
                     address=address,
                     management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
@@ -170,7 +176,7 @@ def _mounts(options: VmOptions) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-# What a guest tells; a line counts when it is whole ------------------------------------------------------------------------------
+# What a guest tells; a line counts when it is whole ----------------------------------------------
 
 _READY = re.compile(r"^bareline-ready (.+)\n", re.MULTILINE)
 _FAILED = re.compile(r"^bareline-failed (.+)\n", re.MULTILINE)

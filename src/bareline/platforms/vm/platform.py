@@ -24,20 +24,21 @@ from bareline.platforms.base import (
 )
 from bareline.platforms.launcher import MpiInstallation, find_mpi
 from bareline.platforms.vm import remains
-from bareline.platforms.vm.accel import choose_accelerator, known_verdict
+from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
 from bareline.platforms.vm.access import Access, make_keys
 from bareline.platforms.vm.allocation import GuestsAllocation, TenantsAllocation
-from bareline.platforms.vm.domain import Boot, Places, domain_xml, pool_xml
+from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml
 from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
 from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
 from bareline.platforms.vm.machine import Image
-from bareline.platforms.vm.medium import AutoMedium, CloudMedium
+from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.preflight import check_host, physical_function
-from bareline.platforms.vm.tuning import tune_host
+from bareline.platforms.vm.states import SavedStates, states_of
+from bareline.platforms.vm.tuning import read_changes, tune_host
 from bareline.tools import install_hint
 
 #: Name of the private bridge, in a network of its own.
@@ -75,10 +76,21 @@ class VmAllocation(TenantsAllocation):
         return {
             **super().facts(),
             **self._about,
+            **self._tuning(),
             "vm.boot_s": max(boot_s.values()),
             **{f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())},
             "mpi.flavour": self.mpi.flavour,
             "mpi.version": self.mpi.version,
+        }
+
+    def _tuning(self) -> dict[str, Scalar]:
+        """Tell what the guests' settings were and are."""
+        if not self._options.guest_tuning.settings():
+            return {}
+        said = self.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
+        return {
+            f"tuning.guest.{name}": f"{before} -> {after}"
+            for name, (before, after) in read_changes(said).items()
         }
 
     def suspend(self) -> None:
@@ -181,7 +193,8 @@ class VmPlatform(Platform):
             raise PlatformError(f"{nodes} nodes are more than its {options.guests} guests")
         image = built_image(cache) if options.image == "auto" else None
         accelerator = choose_accelerator(options.acceleration, cache, image)
-        guests = make_guests(options, nodes)
+        states = self._states(nodes, accelerator, image)
+        guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
         disks = self.context.scratch / "guests"
         disks.mkdir(parents=True, exist_ok=True)
@@ -204,7 +217,7 @@ class VmPlatform(Platform):
         about = tune_host(options.host_tuning, hypervisor, holder)
         if options.nic.attach == "vf" and options.nic.device:
             hypervisor.connection.networkCreateXML(pool_xml(physical_function(options.nic.device)))
-        keys = make_keys(enclosure / "keys")
+        keys = make_keys((states.folder if states else enclosure) / "keys")
         access = Access(
             hypervisor,
             enclosure / "ssh",
@@ -227,10 +240,21 @@ class VmPlatform(Platform):
             vcpus=vcpus_of(options),
             folder=disks,
             tell=told.append,
+            states=states,
         )
         fleet.start()
         about |= self._describe(fleet, image)
         return self._allocation(fleet, access, image, told, about)
+
+    def _states(
+        self, nodes: int, accelerator: Accelerator, image: AutoImage | None
+    ) -> SavedStates | None:
+        if not self._options.saved_state or image is None:
+            return None
+        counter = counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        vcpus = str(vcpus_of(self._options))
+        about = (vcpus, accelerator, qemu_version(), str(import_libvirt().getVersion()), *counter)
+        return states_of(self._options, nodes, image, about, self.context.cache)
 
     def _describe(self, fleet: Fleet, image: AutoImage | None) -> dict[str, Scalar]:
         options = self._options
