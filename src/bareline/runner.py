@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from bareline.cache import cache_folder, scratch_folder
 from bareline.errors import BarelineError, BuildError, ParseError, StoreError, ToolMissing
+from bareline.importers import read_again
 from bareline.model import (
     TRIAL_VARIABLE,
     Case,
@@ -432,18 +433,26 @@ def reparse(run: Run, *, only: str | None = None) -> tuple[int, int]:
             if output is None or (only and only != probe_name):
                 records.append(record)
                 continue
-            probe = find_probe(probe_name)
-            params = probe.make_params(parse_point(record.trial.case.params))
-            old = set(probe.caveats(params, output)) if record.status == "measured" else set()
-            outcome, caveats = judge_output(probe, params, output, record.trial.timeout_s)
-            kept = [code for code in record.caveats if code not in old]
-            new = with_outcome(record, outcome, tuple(dict.fromkeys((*kept, *caveats))))
+            if run.header.imported:
+                new = with_outcome(record, *read_again(record.trial.case, output.stdout))
+            else:
+                new = _judge_again(record, output)
             read += 1
             changed += new != record
             records.append(new)
         if changed:
             run.replace_records(records)
     return read, changed
+
+
+def _judge_again(record: Record, output: Output) -> Record:
+    """Give a measured trial's record with what its probe reads today."""
+    probe = find_probe(record.trial.case.probe)
+    params = probe.make_params(parse_point(record.trial.case.params))
+    old = set(probe.caveats(params, output)) if record.status == "measured" else set()
+    outcome, caveats = judge_output(probe, params, output, record.trial.timeout_s)
+    kept = [code for code in record.caveats if code not in old]
+    return with_outcome(record, outcome, tuple(dict.fromkeys((*kept, *caveats))))
 
 
 def _signal_name(number: int) -> str:

@@ -119,7 +119,19 @@ def _versions() -> dict[str, str]:
 
 
 def study_of(run: Run) -> Study:
-    """Give the study of a run, as it was when the run was made."""
+    """Give the study of a run, as it was when the run was made.
+
+    Raises
+    ------
+    UsageError
+        The results were imported: nothing was planned.
+    """
+    if run.header.imported:
+        raise UsageError(
+            "holds imported results: there is nothing to run",
+            where=str(run.path),
+            hint="`bareline show` and `bareline compare` read it, `bareline import` adds to it",
+        )
     return study_from_toml(run.header.study, where=f"{run.path}/run.toml")
 
 
