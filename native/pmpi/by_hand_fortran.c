@@ -127,30 +127,26 @@ static void body_file_open(const char *name, MPI_Fint *comm, char *path, MPI_Fin
     {                                                                                              \
         call;                                                                                      \
     }
-#define NAME(name, end) "pmpi_" #name #end
-
-#define ENTRIES(end)                                                                               \
-    ENTRY(mpi_init##end, (MPI_Fint * ierror), body_init(NAME(init, end), ierror))                  \
+#define ENTRIES(end, REAL)                                                                         \
+    ENTRY(mpi_init##end, (MPI_Fint * ierror), body_init(REAL(init), ierror))                       \
     ENTRY(mpi_init_thread##end, (MPI_Fint * required, MPI_Fint * provided, MPI_Fint * ierror),     \
-          body_init_thread(NAME(init_thread, end), required, provided, ierror))                    \
-    ENTRY(mpi_finalize##end, (MPI_Fint * ierror), body_finalize(NAME(finalize, end), ierror))      \
+          body_init_thread(REAL(init_thread), required, provided, ierror))                         \
+    ENTRY(mpi_finalize##end, (MPI_Fint * ierror), body_finalize(REAL(finalize), ierror))           \
     ENTRY(mpi_abort##end, (MPI_Fint * comm, MPI_Fint * code, MPI_Fint * ierror),                   \
-          body_abort(NAME(abort, end), comm, code, ierror))                                        \
+          body_abort(REAL(abort), comm, code, ierror))                                             \
     ENTRY(mpi_pcontrol##end, (MPI_Fint * level), bl_session_pcontrol(*level))                      \
     ENTRY(mpi_comm_free##end, (MPI_Fint * comm, MPI_Fint * ierror),                                \
-          body_comm_free(NAME(comm_free, end), BL_Comm_free, comm, ierror))                        \
+          body_comm_free(REAL(comm_free), BL_Comm_free, comm, ierror))                             \
     ENTRY(mpi_comm_disconnect##end, (MPI_Fint * comm, MPI_Fint * ierror),                          \
-          body_comm_free(NAME(comm_disconnect, end), BL_Comm_disconnect, comm, ierror))            \
+          body_comm_free(REAL(comm_disconnect), BL_Comm_disconnect, comm, ierror))                 \
     ENTRY(mpi_win_free##end, (MPI_Fint * win, MPI_Fint * ierror),                                  \
-          body_win_free(NAME(win_free, end), win, ierror))                                         \
+          body_win_free(REAL(win_free), win, ierror))                                              \
     ENTRY(mpi_file_close##end, (MPI_Fint * fh, MPI_Fint * ierror),                                 \
-          body_file_close(NAME(file_close, end), fh, ierror))                                      \
+          body_file_close(REAL(file_close), fh, ierror))                                           \
     ENTRY(mpi_file_open##end,                                                                      \
           (MPI_Fint * comm, char *path, MPI_Fint *amode, MPI_Fint *info, MPI_Fint *fh,             \
            MPI_Fint *ierror, size_t path_length),                                                  \
-          body_file_open(NAME(file_open, end), comm, path, amode, info, fh, ierror, path_length))
+          body_file_open(REAL(file_open), comm, path, amode, info, fh, ierror, path_length))
 
-ENTRIES(_)
-#ifdef OPEN_MPI
-ENTRIES(_f08_)
-#endif
+ENTRIES(_, BL_REAL_F77)
+ENTRIES(_f08_, BL_REAL_F08)

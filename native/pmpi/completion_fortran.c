@@ -12,6 +12,26 @@ static bool note(struct bl_op *op, int n, const MPI_Fint *requests)
     return true;
 }
 
+/*
+ * What the indices of completed requests count from: 1, but for MPICH 4.0, whose mpi_f08 returns those
+ * of C. A completed request, unless persistent, has become null.
+ */
+static int first_index(const struct bl_op *op, int n, const MPI_Fint *requests, int completed,
+                       const MPI_Fint *indices)
+{
+    const MPI_Fint null = PMPI_Request_c2f(MPI_REQUEST_NULL);
+    for (int i = 0; i < completed; i++) {
+        const int at = indices[i];
+        if (at == 0)
+            return 0;
+        const bool done_before = op->thread->scratch.handles[at - 1] == MPI_REQUEST_NULL;
+        if (at < n && requests[at] == null && (requests[at - 1] != null || done_before) &&
+            op->thread->scratch.handles[at] != MPI_REQUEST_NULL)
+            return 0;
+    }
+    return 1;
+}
+
 static void complete(const struct bl_op *op, int request, const MPI_Fint *status)
 {
     const MPI_Status converted = bl_fortran_status(status);
@@ -161,7 +181,6 @@ BL_FORTRAN_ENTRIES(testall,
                    (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses),
                    (count, requests, flag, statuses))
 
-/* Fortran counts requests from 1. */
 static void body_waitany(real_waitany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
                          MPI_Fint *status, MPI_Fint *ierror)
 {
@@ -178,7 +197,7 @@ static void body_waitany(real_waitany real, MPI_Fint *count, MPI_Fint *requests,
     real(count, requests, index, status, ierror);
     bl_stop(&op);
     if (noted && *index != MPI_UNDEFINED)
-        complete(&op, *index - 1, status);
+        complete(&op, *index - first_index(&op, *count, requests, 1, index), status);
     bl_record(&op);
 }
 BL_FORTRAN_ENTRIES(waitany,
@@ -201,7 +220,7 @@ static void body_testany(real_testany real, MPI_Fint *count, MPI_Fint *requests,
     real(count, requests, index, flag, status, ierror);
     bl_stop(&op);
     if (noted && *flag && *index != MPI_UNDEFINED)
-        complete(&op, *index - 1, status);
+        complete(&op, *index - first_index(&op, *count, requests, 1, index), status);
     bl_record(&op);
 }
 BL_FORTRAN_ENTRIES(testany,
@@ -223,8 +242,10 @@ static void some(real_waitsome real, unsigned call, MPI_Fint *incount, MPI_Fint 
     bl_start(&op);
     real(incount, requests, outcount, indices, statuses, ierror);
     bl_stop(&op);
-    for (int i = 0; noted && *outcount != MPI_UNDEFINED && i < *outcount; i++)
-        complete(&op, indices[i] - 1, statuses + i * MPI_F_STATUS_SIZE);
+    const int done = noted && *outcount != MPI_UNDEFINED ? *outcount : 0;
+    const int first = first_index(&op, *incount, requests, done, indices);
+    for (int i = 0; i < done; i++)
+        complete(&op, indices[i] - first, statuses + i * MPI_F_STATUS_SIZE);
     bl_record(&op);
 }
 

@@ -35,12 +35,26 @@ bool bl_fortran_in_place(const void *buffer)
     return buffer == in_place;
 }
 
+/* `use mpi_f08` may have sentinels of its own, that C knows as pointers of this name. */
+static bool is_sentinel(const void *argument, const char *name, const void ***known)
+{
+    static const void *none;
+    if (__builtin_expect(!*known, 0)) {
+        void *address = dlsym(RTLD_DEFAULT, name);
+        *known = address ? address : &none;
+    }
+    return **known && argument == **known;
+}
+
 bool bl_fortran_status_ignored(const MPI_Fint *status)
 {
-    return status == MPI_F_STATUS_IGNORE;
+    static const void **known;
+    return status == MPI_F_STATUS_IGNORE || is_sentinel(status, "MPI_F08_STATUS_IGNORE", &known);
 }
 
 bool bl_fortran_statuses_ignored(const MPI_Fint *statuses)
 {
-    return statuses == MPI_F_STATUSES_IGNORE;
+    static const void **known;
+    return statuses == MPI_F_STATUSES_IGNORE ||
+           is_sentinel(statuses, "MPI_F08_STATUSES_IGNORE", &known);
 }

@@ -1,12 +1,13 @@
 /*
  * What the Fortran wrappers share.
  *
- * Open MPI's Fortran layer calls PMPI functions directly, so that C wrappers see nothing of a Fortran
- * program; and `use mpi_f08` has entry points of its own, `mpi_x_f08_`, with the arguments of `mpi_x_`
- * but an ierror that may be absent (NULL). Both are wrapped and forwarded to their PMPI sisters, found
- * at run time because a C program has no Fortran library. MPICH's `mpi_x_` calls `MPI_X`, which a wrapper
- * counts when the Fortran one did not; its `mpi_f08` passes descriptors to entry points of its own that
- * end in the C functions as well.
+ * The Fortran layers of MPI libraries call PMPI functions directly, more or less often: Open MPI's always,
+ * so that C wrappers see nothing of a Fortran program; MPICH's `use mpi_f08` where a call has no
+ * buffer argument. `use mpi_f08` has entry points of its own, `mpi_x_f08_`, with the arguments of
+ * `mpi_x_` but an ierror that may be absent (NULL). Both are wrapped and forwarded to their PMPI
+ * sisters, found at run time because a C program has no Fortran library. What goes on to a C function
+ * is counted once (see thread.h), and MPICH's `mpi_x_f08ts_`, which takes array descriptors, is
+ * counted there.
  *
  * Arguments are forwarded as they came: sentinels (MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE) are
  * recognised by their address in MPI's Fortran layer.
@@ -58,13 +59,14 @@ static inline bool bl_fortran_succeeded(const MPI_Fint *ierror)
  * function, then DECLARATIONS, then ierror.
  */
 #ifdef OPEN_MPI
-#define BL_FORTRAN_ENTRIES(name, declarations, arguments)                                          \
-    BL_FORTRAN_ENTRY(name, mpi_##name##_, "pmpi_" #name "_", declarations, arguments)              \
-    BL_FORTRAN_ENTRY(name, mpi_##name##_f08_, "pmpi_" #name "_f08_", declarations, arguments)
+#define BL_REAL_F08(name) "pmpi_" #name "_f08_"
 #else
-#define BL_FORTRAN_ENTRIES(name, declarations, arguments)                                          \
-    BL_FORTRAN_ENTRY(name, mpi_##name##_, "pmpi_" #name "_", declarations, arguments)
+#define BL_REAL_F08(name) "pmpir_" #name "_f08_"
 #endif
+#define BL_REAL_F77(name) "pmpi_" #name "_"
+#define BL_FORTRAN_ENTRIES(name, declarations, arguments)                                          \
+    BL_FORTRAN_ENTRY(name, mpi_##name##_, BL_REAL_F77(name), declarations, arguments)              \
+    BL_FORTRAN_ENTRY(name, mpi_##name##_f08_, BL_REAL_F08(name), declarations, arguments)
 #define BL_UNPACK(...) __VA_ARGS__
 #define BL_FORTRAN_ENTRY(name, entry, real_name, declarations, arguments)                          \
     BL_EXPORT void entry(BL_UNPACK declarations, MPI_Fint *ierror);                                \
