@@ -58,7 +58,7 @@ def test_garbage_is_refused(name, text):
 
 
 @pytest.mark.parametrize("name", CAPTURED)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_mutated_outputs_give_the_same_numbers_or_an_error(name, data):
     """Delete, repeat or replace a piece: what is read is what was measured, or nothing is."""

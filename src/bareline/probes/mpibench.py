@@ -21,6 +21,16 @@ from bareline.probes.native import (
 )
 
 
+def _effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
+    """Give the options that say how much to measure."""
+    chosen: list[str] = []
+    if iterations:
+        chosen += ["-i", str(iterations)]
+    if warmup:
+        chosen += ["-x", str(warmup)]
+    return (*chosen, "-t", f"{budget_s:g}")
+
+
 @dataclass(frozen=True, slots=True)
 class MpiParams:
     """Parameters of an MPI function by message size.
@@ -63,12 +73,8 @@ class MpiParams:
 
     def options(self, smallest: int = 0) -> tuple[str, ...]:
         """Give the program's options, with no size below the benchmark's smallest."""
-        chosen = ["-m", f"{max(self.min_bytes, smallest)}:{self.max_bytes}"]
-        if self.iterations:
-            chosen += ["-i", str(self.iterations)]
-        if self.warmup:
-            chosen += ["-x", str(self.warmup)]
-        return (*chosen, "-t", f"{self.budget_s:g}")
+        sizes = f"{max(self.min_bytes, smallest)}:{self.max_bytes}"
+        return ("-m", sizes, *_effort(self.iterations, self.warmup, self.budget_s))
 
 
 def latency_metrics() -> dict[str, Metric]:
@@ -78,6 +84,29 @@ def latency_metrics() -> dict[str, Metric]:
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
         "latency_loop_mean": Metric("s", "lower", detail=True),
     }
+
+
+def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metric]:
+    """Give the metrics of a rate per iteration: the median first, then spread and loop mean."""
+    return {
+        metric: Metric(unit, "higher"),
+        **{f"{metric}_{name}": Metric(unit, "higher", detail=True) for name in QUANTILES},
+        f"{metric}_loop_mean": Metric(unit, "higher", detail=True),
+    }
+
+
+def latency_samples(point: Point) -> Iterable[Sample]:
+    """Give the samples of `latency_metrics`."""
+    yield from spread_samples(point, "time", "latency", point.at)
+    mean = positive(point.number("loop_mean"), "loop_mean", point)
+    yield Sample("latency_loop_mean", mean, point.at)
+
+
+def rate_samples(point: Point, series: str = "rate", metric: str = "bandwidth") -> Iterable[Sample]:
+    """Give the samples of `rate_metrics` from a series and its loop mean."""
+    yield from spread_samples(point, series, metric, point.at)
+    mean = positive(point.number(f"loop_{series}"), f"loop_{series}", point)
+    yield Sample(f"{metric}_loop_mean", mean, point.at)
 
 
 def _size_of_cut(cut: Mapping[str, object]) -> object:
@@ -100,7 +129,7 @@ class MpiFunction(Probe[MpiParams]):
     """
 
     layer: ClassVar[Layer] = Layer.MPI
-    params = MpiParams
+    params: type[MpiParams] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
     benchmark: ClassVar[str]
@@ -109,11 +138,15 @@ class MpiFunction(Probe[MpiParams]):
     def command(self, params: MpiParams, layout: Layout) -> Command:
         """Run mpibench under MPI."""
         options = params.options(self.smallest_bytes)
-        return Command(argv=("{native}/mpibench", self.benchmark, *options), mpi=True)
+        return Command(argv=("{native}/mpibench", self.benchmark_of(params), *options), mpi=True)
+
+    def benchmark_of(self, params: MpiParams) -> str:
+        """Give mpibench's benchmark; a probe of several chooses by its parameters."""
+        return self.benchmark
 
     def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
         """Read mpibench's JSON lines, and hold its sizes against those that were asked for."""
-        report = read_report(output, "mpibench", self.benchmark)
+        report = read_report(output, "mpibench", self.benchmark_of(params))
         said = [point.at.get("size_bytes") for point in report.points]
         said += [_size_of_cut(cut) for cut in report.cut]
         asked = params.sizes(self.smallest_bytes)
@@ -124,10 +157,43 @@ class MpiFunction(Probe[MpiParams]):
 
     def point_samples(self, point: Point) -> Iterable[Sample]:
         """Turn one point into samples."""
-        yield from spread_samples(point, "time", "latency", point.at)
-        mean = positive(point.number("loop_mean"), "loop_mean", point)
-        yield Sample("latency_loop_mean", mean, point.at)
+        yield from latency_samples(point)
 
     def caveats(self, params: MpiParams, output: Output) -> Iterable[str]:
         """Say when sizes were cut for time."""
         return cut_caveats(output)
+
+
+class MpiNeighbours(MpiFunction):
+    """A benchmark of mpibench that gives a time and, for messages that are not empty, a rate."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {**latency_metrics(), **rate_metrics()}
+
+    def point_samples(self, point: Point) -> Iterable[Sample]:
+        """Add the bandwidth of messages that are not empty."""
+        yield from latency_samples(point)
+        if point.at.get("size_bytes"):
+            yield from rate_samples(point)
+
+
+@dataclass(frozen=True, slots=True)
+class MpiSizelessParams:
+    """Parameters of an MPI function without a message.
+
+    Attributes
+    ----------
+    iterations
+        Iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
+    warmup
+        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
+    budget_s
+        Longest time; fewer iterations are run where it is short.
+    """
+
+    iterations: Annotated[int, Field(ge=0)] = 0
+    warmup: Annotated[int, Field(ge=0)] = 0
+    budget_s: Annotated[float, Field(gt=0)] = 0.2
+
+    def options(self) -> tuple[str, ...]:
+        """Give the program's options."""
+        return _effort(self.iterations, self.warmup, self.budget_s)
