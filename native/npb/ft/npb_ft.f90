@@ -1,0 +1,53 @@
+!> Driver of FT.
+program npb_ft
+
+    use ft_kernel, only: ft_memory_bytes, ft_state_t
+    use ft_problem, only: find_ft_problem, ft_classes, ft_problem_t
+    use ft_reference, only: verify_ft
+    use mpi, only: MPI_DOUBLE_COMPLEX
+    use npb_kinds, only: dp, i8
+    use npb_messages, only: comm_bcast
+    use npb_report, only: parameter_t, report_header, report_point
+    use npb_run, only: run_t
+    use npb_timing, only: timing_begin, timing_end, timing_t
+
+    implicit none (type, external)
+
+    type(run_t) :: run
+    type(ft_problem_t) :: problem
+    type(ft_state_t) :: state
+    type(timing_t) :: timing
+    complex(dp), allocatable :: checksums(:)
+    integer :: t
+
+    call run%open('ft', ft_classes)
+    problem = find_ft_problem(run%class_name)
+    call run%require_power_of_two()
+    call run%require_at_most(problem%n(3)**2)
+    call run%require_memory(ft_memory_bytes(problem%points(), run%ranks))
+    call report_header(run, [parameter_t('nx', int(problem%n(1), i8)), &
+                             parameter_t('ny', int(problem%n(2), i8)), &
+                             parameter_t('nz', int(problem%n(3), i8)), &
+                             parameter_t('niter', int(problem%niter, i8))])
+
+    call state%layout(run%comm, run%rank, run%ranks, problem%n)
+    allocate (checksums(problem%niter))
+    call state%prepare() ! warm-up
+    call state%start()
+
+    call timing_begin(run%comm)
+    call state%prepare()
+    call state%start()
+    do t = 1, problem%niter
+        call state%evolve_and_invert()
+        checksums(t) = state%checksum()
+    end do
+    timing = timing_end()
+
+    ! Only rank 0 has the sums, but every process's exit code depends on them.
+    call comm_bcast(checksums, size(checksums), MPI_DOUBLE_COMPLEX, 0, run%comm)
+    call report_point(run, timing, problem%niter, problem%operations(), &
+                      verify_ft(run%class_name, checksums))
+    call run%close()
+
+end program npb_ft
