@@ -358,6 +358,35 @@ def reparse(
     print(f"{read} trials read again, {changed} came out differently")
 
 
+@app.command(name="import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Existing outputs.")],
+    platform: Annotated[
+        str, typer.Option("--platform", metavar="NAME", help="Platform that they come from.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="RUN", help="Run directory: new, or of an import.")
+    ],
+    title: Annotated[str, typer.Option("--title", help="The platform in words.")] = "",
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", min=1, help="Ranks of outputs that do not say it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Read existing outputs of OSU, IMB, HPL and others into a run."""
+    from bareline.importers import import_files
+
+    intake = import_files(files, platform, out, title=title, ranks=ranks)
+    if as_json:
+        _print_json(intake.rows)
+    else:
+        for line in intake.lines():
+            print(line, file=sys.stderr)
+        print(out)
+    if intake.failed:
+        raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
 @app.command()
 def export(
     paths: RunsArgument,
