@@ -44,7 +44,10 @@ def document_of(
     facts = {name: _facts(records, name) for name in records.platforms}
     names = records.platforms
     alone = len(names) == 1
+    baseline = names[0] if alone else baseline
     summary = summarize_runs(records)
+    # First of all, because it refuses a baseline that is none of the platforms.
+    comparison = None if alone else compare_platforms(records, baseline, margin=margin)
     study: Mapping[str, Any] = header.study.get("study", {})
     return Document(
         title=_title(names, baseline),
@@ -58,7 +61,7 @@ def document_of(
         samples=records.samples,
         records=records.trials,
         summary=summary,
-        comparison=None if alone else compare_platforms(records, baseline, margin=margin),
+        comparison=comparison,
         facts=facts,
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
         exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
