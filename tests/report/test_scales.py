@@ -2,7 +2,7 @@ import math
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bareline.report.scales import (
@@ -65,6 +65,7 @@ def test_ticks_that_read_alike_are_never_drawn() -> None:
         assert all(ticks.domain[0] <= value <= ticks.domain[1] for value in ticks.values)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(1e-9, 1e12), min_size=1, max_size=8))
 def test_log_axes_hold_their_values(values: list[float]) -> None:
     ticks = log_ticks(values)
@@ -74,6 +75,7 @@ def test_log_axes_hold_their_values(values: list[float]) -> None:
         assert math.isclose(shown, value, rel_tol=1e-6)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(1e-3, 1e4), max_size=6))
 def test_ratio_axes_hold_one(values: list[float]) -> None:
     ticks = ratio_ticks(values)
@@ -82,6 +84,7 @@ def test_ratio_axes_hold_one(values: list[float]) -> None:
     assert all(ticks.domain[0] <= value <= ticks.domain[1] for value in values)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0, 1e12), max_size=6))
 def test_bars_start_at_zero(values: list[float]) -> None:
     ticks = zero_ticks(values)
@@ -93,6 +96,7 @@ def test_ranks_are_the_ticks() -> None:
     assert count_ticks([2, 4, 8]).labels == ("2", "4", "8")
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 180), max_size=8),
     st.floats(8, 16),

@@ -162,7 +162,8 @@ def test_trials_are_sorted_with_their_median_last(document: Document) -> None:
     (figure,) = figures(document, kind="trials", probe="net.nuttcp", metric="rate")
     table = figure.data_table
     assert table is not None
-    assert [column.title for column in table.columns][1] == "bare (GB/s)"
+    assert figure.title == "All trials of rate (GB/s)"
+    assert [column.title for column in table.columns][1] == "bare"
     assert len(table.rows) == 10
     bare = [row[1].order for row in table.rows]
     assert bare == sorted(bare)  # type: ignore[type-var]

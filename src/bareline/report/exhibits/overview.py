@@ -57,7 +57,7 @@ class Overview(Exhibit):
         names = document.names[1:]
         caption = spec.caption or (
             f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
-            f"intervals; the shaded band (±{document.method.margin * 100:g} %) counts as equal."
+            f"intervals; the shaded band (±{document.method.margin * 100:g}\u00a0%) counts as equal."
         )
         return [
             Figure(

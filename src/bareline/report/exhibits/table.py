@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from bareline.model import Scalar
 from bareline.report.cells import Cell, headline_first, varying
-from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
 from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
 from bareline.report.scales import Scale, unit_scale
 from bareline.report.wording import (
@@ -42,7 +42,7 @@ class Table(Exhibit):
         return [
             Figure(
                 id=slug("table", probe, unit, spec.title),
-                title=spec.title or f"{probe}: {self._metrics(cells)}",
+                title=spec.title or sentence_case(self._metrics(cells)),
                 caption=spec.caption,
                 probe=probe,
                 layer=cells[0].layer,

@@ -43,7 +43,7 @@ class Trials(Exhibit):
 def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Figure:
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
     table, note = _table(document, cells, scale)
-    title = spec.title or f"{cells[0].probe}: all trials of {metric_name(cells[0].metric)}"
+    title = spec.title or f"All trials of {scale.titled(metric_name(cells[0].metric))}"
     return Figure(
         id=slug("trials", cells[0].probe, cells[0].metric, label, spec.title),
         title=f"{title}, {label}" if label else title,
@@ -80,7 +80,7 @@ def _table(document: Document, cells: Sequence[Cell], scale: Scale) -> tuple[Dat
         )  # fmt: skip
         if cell.n_failed:
             counts.append(f"{name}: {count(cell.n_failed, 'further trial')} failed")
-    columns = (Column("trial, sorted"), *(Column(scale.titled(name)) for name in names))
+    columns = (Column("trial, sorted"), *(Column(name) for name in names))
     note = ". ".join(filter(None, [dots.note.replace("drawn as dots", "listed"), *counts]))
     return DataTable(columns, tuple(rows), foot=tuple(medians)), note
 
