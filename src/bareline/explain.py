@@ -188,14 +188,18 @@ def _number(value: float) -> float | None:
 
 
 def _failures(records: Records, baseline: str, found: Sequence[Finding]) -> Iterable[Finding]:
-    """Name probes that gave no number on a platform."""
+    """Name probes that gave nothing to compare on a platform: they failed, or stand alone."""
     told = {(finding.probe, finding.platform) for finding in found}
     about = {
         row["probe"]: row
         for row in records.declarations.filter(pl.col("headline")).iter_rows(named=True)
     }
-    cells = records.trials.select("probe", "platform").unique(maintain_order=True)
-    for probe, platform in cells.iter_rows():
+    cells = (
+        records.trials.group_by("probe", "platform", maintain_order=True)
+        .agg((pl.col("status") == "measured").any())
+        .iter_rows()
+    )
+    for probe, platform, measured in cells:
         if platform != baseline and (probe, platform) not in told:
             yield Finding(
                 layer=Layer(about[probe]["layer"]),
@@ -206,7 +210,7 @@ def _failures(records: Records, baseline: str, found: Sequence[Finding]) -> Iter
                 lo=None,
                 hi=None,
                 n=0,
-                verdict="failed",
+                verdict="missing" if measured else "failed",
                 rate=False,
             )
 
@@ -263,9 +267,9 @@ def _sentence(
 
 
 def _weight(finding: Finding) -> float:
-    """Order findings by how much they hurt; a failure hurts most."""
+    """Order findings by how much they hurt; a failure hurts most, a lack of figures does not."""
     if finding.ratio is None:
-        return float("inf")
+        return float("inf") if finding.verdict == "failed" else 0.0
     return abs(float(np.log(finding.ratio)))
 
 
@@ -279,7 +283,9 @@ def _interval(finding: Finding) -> str:
 
 def phrase(finding: Finding, margin: float) -> str:
     """Say a ratio as people do: "2.3 times slower", "0.8 % faster, within noise"."""
-    if finding.ratio is None or finding.verdict in ("failed", "missing"):
+    if finding.verdict == "missing":
+        return "not comparable (the baseline has no figure for it)"
+    if finding.ratio is None or finding.verdict == "failed":
         return "not measured: every trial failed"
     interval = ""
     if finding.lo is not None and finding.hi is not None:
