@@ -1,13 +1,14 @@
 !> Messages between neighbouring parts of a grid.
 !>
-!> `refresh` makes all ghosts right, direction by direction: x sends interior points only, y the x
-!> ghosts as well, z both. Each direction is one message each way of the local face; in a direction
-!> that is not cut the layers are copied.
+!> Ghosts become right direction by direction: x sends interior points only, y the x ghosts as
+!> well, z both. Each direction is one message each way of the local face. Directions that are not
+!> cut come before those that are (mg_level): `wrap` copies their ghosts plane by plane, as soon as
+!> a plane is computed and while it is in cache; `refresh` sends the messages.
 !>
 !> `repopulate` gives processes their points of a grid when they were idle on the coarser one: each
 !> process that has points of both sends the two layers that the neighbour needs.
 !>
-!> Collective over the processes that are active on the level.
+!> Collective over the processes that are active on the level: all but `wrap`.
 module mg_exchange
 
     use mg_level, only: level_t
@@ -18,21 +19,40 @@ module mg_exchange
     implicit none (type, external)
     private
 
-    public :: refresh, refresh_z, repopulate
+    public :: refresh, repopulate, wrap
 
     !> Positions in `level_t%neighbour`; also the tags of messages that travel that way.
     integer, parameter :: below = 1, above = 2
 
 contains
 
-    !> Refreshes all ghosts of one of the level's arrays.
+    !> Refreshes the ghosts of one of the level's arrays, each plane of which has been wrapped.
     subroutine refresh(level, field)
         type(level_t), intent(in) :: level
         real(dp), intent(inout), contiguous :: field(0:, 0:, 0:)
-        call refresh_x(level, field)
-        call refresh_y(level, field)
+        if (level%processes(1) > 1) call refresh_x(level, field)
+        if (level%processes(2) > 1) call refresh_y(level, field)
         call refresh_z(level, field)
     end subroutine refresh
+
+    !> The ghosts that lie around some rows of a plane and are copies of the plane's own points.
+    pure subroutine wrap(level, first, last, plane)
+        type(level_t), intent(in) :: level
+        integer, intent(in) :: first, last
+        real(dp), intent(inout), contiguous :: plane(0:, 0:)
+        integer :: j
+
+        associate (nx => level%points(1), ny => level%points(2))
+            if (level%processes(1) > 1) return
+            do j = first, last
+                plane(0, j) = plane(nx, j)
+                plane(nx + 1, j) = plane(1, j)
+            end do
+            if (level%processes(2) > 1) return
+            if (last == ny) plane(:, 0) = plane(:, ny)
+            if (first == 1) plane(:, ny + 1) = plane(:, 1)
+        end associate
+    end subroutine wrap
 
     subroutine refresh_x(level, field)
         type(level_t), intent(in) :: level
@@ -40,11 +60,6 @@ contains
         real(dp), allocatable, asynchronous :: from_below(:, :), from_above(:, :)
 
         associate (nx => level%points(1), ny => level%points(2), nz => level%points(3))
-            if (level%processes(1) == 1) then
-                field(0, 1:ny, 1:nz) = field(nx, 1:ny, 1:nz)
-                field(nx + 1, 1:ny, 1:nz) = field(1, 1:ny, 1:nz)
-                return
-            end if
             allocate (from_below(ny, nz), from_above(ny, nz))
             call swap(level, 1, field(1, 1:ny, 1:nz), field(nx, 1:ny, 1:nz), from_below, &
                       from_above)
@@ -59,11 +74,6 @@ contains
         real(dp), allocatable, asynchronous :: from_below(:, :), from_above(:, :)
 
         associate (nx => level%points(1), ny => level%points(2), nz => level%points(3))
-            if (level%processes(2) == 1) then
-                field(:, 0, 1:nz) = field(:, ny, 1:nz)
-                field(:, ny + 1, 1:nz) = field(:, 1, 1:nz)
-                return
-            end if
             allocate (from_below(0:nx + 1, nz), from_above(0:nx + 1, nz))
             call swap(level, 2, field(:, 1, 1:nz), field(:, ny, 1:nz), from_below, from_above)
             field(:, 0, 1:nz) = from_below

@@ -10,7 +10,7 @@
 !> Arrays: mg_level; `v` has the bounds of the finest level's.
 module mg_kernel
 
-    use mg_exchange, only: refresh, repopulate
+    use mg_exchange, only: refresh, repopulate, wrap
     use mg_level, only: level_t
     use mg_stencil, only: add_interpolated, interpolate, restrict, smooth, subtract_a, &
         subtract_a_in_place
@@ -49,15 +49,13 @@ contains
         end do
     end subroutine reset
 
-    !> r = v - A u.
+    !> r = v - A u on the finest level.
     subroutine residual(self)
         class(mg_state_t), intent(inout) :: self
         integer :: k
         associate (level => self%levels(size(self%levels)))
             do k = 1, level%points(3)
-                call subtract_a(level%points(1), level%points(2), level%u(:, :, k - 1), &
-                                level%u(:, :, k), level%u(:, :, k + 1), self%v(:, :, k), &
-                                level%r(:, :, k))
+                call subtract(level, k, 1, level%points(2), self%v)
             end do
             call refresh(level, level%r)
         end associate
@@ -71,17 +69,19 @@ contains
         do k = finest, 2, -1
             call descend(self%levels(k), self%levels(k - 1))
         end do
-        if (self%levels(1)%is_active) then
-            self%levels(1)%u = 0
-            call add_smoothed(self%levels(1), self%smoother)
-        end if
+        associate (coarsest => self%levels(1))
+            if (coarsest%is_active) then
+                coarsest%u = 0
+                do k = 1, coarsest%points(3)
+                    call add_smoothed(coarsest, k, 1, coarsest%points(2), self%smoother)
+                end do
+                call refresh(coarsest, coarsest%u)
+            end if
+        end associate
         do k = 2, finest - 1
             call ascend(self%levels(k - 1), self%levels(k), self%smoother)
         end do
-        call add_correction(self%levels(finest - 1), self%levels(finest))
-        call self%residual()
-        call add_smoothed(self%levels(finest), self%smoother)
-        call self%residual()
+        call ascend(self%levels(finest - 1), self%levels(finest), self%smoother, self%v)
     end subroutine v_cycle
 
     !> The coarser level's residual.
@@ -96,60 +96,158 @@ contains
                 call restrict(nx, ny, fine%shift(:2), fine%points(1), fine%points(2), &
                               fine%r(:, :, on - 1), fine%r(:, :, on), fine%r(:, :, on + 1), &
                               coarse%r(:, :, k))
+                call wrap(coarse, 1, ny, coarse%r(:, :, k))
             end do
         end associate
         call refresh(coarse, coarse%r)
     end subroutine descend
 
-    !> Correction and residual of a level between the coarsest and the finest.
-    subroutine ascend(coarse, fine, smoother)
+    !> Correction and residual of a level from the next coarser one's correction; with `v`, those of
+    !> the finest level and its new residual.
+    !>
+    !> Interpolation, residual, smoothing and new residual advance together, each one plane behind
+    !> the one before, so that all find their planes in cache. What needs ghosts that only messages
+    !> bring is left for after the messages: of each operator on the smoothed side the outermost
+    !> planes and, if y is cut, rows; if x is cut, everything.
+    subroutine ascend(coarse, fine, smoother, v)
         type(level_t), intent(in) :: coarse
         type(level_t), intent(inout) :: fine
         real(dp), intent(in) :: smoother(3)
-        integer :: k, below, above
+        real(dp), intent(in), optional, contiguous :: v(0:, 0:, 0:)
+        integer :: k
         if (.not. fine%is_active) return
-        associate (nx => fine%points(1), ny => fine%points(2), nz => fine%points(3))
-            if (coarse%is_active) then
+        associate (nz => fine%points(3))
+            if (any(fine%shift > 0)) then
+                if (coarse%is_active) call correct_all()
+                call repopulate(fine, fine%u)
+                do k = 1, nz
+                    call subtract(fine, k, 1, fine%points(2), v)
+                end do
+            else
                 do k = 0, nz + 1
-                    below = (k + fine%shift(3))/2
-                    above = (k + fine%shift(3) + 1)/2
-                    call interpolate(coarse%points(1), coarse%points(2), fine%shift(:2), &
-                                     coarse%u(:, :, below), coarse%u(:, :, above), nx, ny, &
-                                     fine%u(:, :, k))
+                    call correct(coarse, fine, k, present(v))
+                    if (k >= 2) call subtract(fine, k - 1, 1, fine%points(2), v)
+                    call smooth_rows(k - 2, .false.)
+                    call subtract_rows(k - 3, .false.)
                 end do
             end if
-            call repopulate(fine, fine%u)
+            call refresh(fine, fine%r)
             do k = 1, nz
-                call subtract_a_in_place(nx, ny, fine%u(:, :, k - 1), fine%u(:, :, k), &
-                                         fine%u(:, :, k + 1), fine%r(:, :, k))
+                call smooth_rows(k, .true.)
+            end do
+            call refresh(fine, fine%u)
+            if (.not. present(v)) return
+            do k = 1, nz
+                call subtract_rows(k, .true.)
             end do
             call refresh(fine, fine%r)
-            call add_smoothed(fine, smoother)
         end associate
+
+    contains
+
+        subroutine correct_all()
+            integer :: plane
+            do plane = 0, fine%points(3) + 1
+                call correct(coarse, fine, plane, present(v))
+            end do
+        end subroutine correct_all
+
+        !> The rows of a plane that come before the messages, or those that come after.
+        subroutine smooth_rows(plane, is_late)
+            integer, intent(in) :: plane
+            logical, intent(in) :: is_late
+            integer :: rows(2, 2), part
+            rows = rows_of(fine, plane, 1, is_late)
+            do part = 1, 2
+                call add_smoothed(fine, plane, rows(1, part), rows(2, part), smoother)
+            end do
+        end subroutine smooth_rows
+
+        subroutine subtract_rows(plane, is_late)
+            integer, intent(in) :: plane
+            logical, intent(in) :: is_late
+            integer :: rows(2, 2), part
+            if (.not. present(v)) return
+            rows = rows_of(fine, plane, 2, is_late)
+            do part = 1, 2
+                call subtract(fine, plane, rows(1, part), rows(2, part), v)
+            end do
+        end subroutine subtract_rows
+
     end subroutine ascend
 
-    !> u = u + Q u_coarse on the finest level, on which every process has two points at least.
-    subroutine add_correction(coarse, fine)
+    !> First and last rows, in two parts that may be empty, of what an operator can do on a plane
+    !> before the messages or has to do after them. `margin` planes and rows need the messages.
+    pure function rows_of(level, plane, margin, is_late) result(rows)
+        type(level_t), intent(in) :: level
+        integer, intent(in) :: plane, margin
+        logical, intent(in) :: is_late
+        integer :: rows(2, 2), edge
+        logical :: is_early_plane
+
+        is_early_plane = all(level%shift == 0) .and. level%processes(1) == 1 &
+                         .and. plane > margin .and. plane <= level%points(3) - margin
+        edge = merge(margin, 0, level%processes(2) > 1)
+        rows(:, 2) = [1, 0]
+        associate (ny => level%points(2))
+            if (.not. is_late) then
+                rows(:, 1) = merge([1 + edge, ny - edge], [1, 0], is_early_plane)
+            else if (is_early_plane) then
+                rows(:, 1) = [1, min(edge, ny)]
+                rows(:, 2) = [max(ny - edge, edge) + 1, ny]
+            else
+                rows(:, 1) = [1, ny]
+            end if
+        end associate
+    end function rows_of
+
+    !> u = Q u_coarse, or u = u + Q u_coarse, on one plane, ghosts included.
+    subroutine correct(coarse, fine, k, is_added)
         type(level_t), intent(in) :: coarse
         type(level_t), intent(inout) :: fine
-        integer :: k
-        do k = 0, fine%points(3) + 1
+        integer, intent(in) :: k
+        logical, intent(in) :: is_added
+        integer :: below, above
+        below = (k + fine%shift(3))/2
+        above = (k + fine%shift(3) + 1)/2
+        if (is_added) then
             call add_interpolated(coarse%points(1), coarse%points(2), fine%shift(:2), &
-                                  coarse%u(:, :, k/2), coarse%u(:, :, (k + 1)/2), &
+                                  coarse%u(:, :, below), coarse%u(:, :, above), &
                                   fine%points(1), fine%points(2), fine%u(:, :, k))
-        end do
-    end subroutine add_correction
+        else
+            call interpolate(coarse%points(1), coarse%points(2), fine%shift(:2), &
+                             coarse%u(:, :, below), coarse%u(:, :, above), &
+                             fine%points(1), fine%points(2), fine%u(:, :, k))
+        end if
+    end subroutine correct
 
-    !> u = u + S r.
-    subroutine add_smoothed(level, smoother)
+    !> r = v - A u, or r = r - A u without `v`, on rows of one plane.
+    subroutine subtract(level, k, first, last, v)
         type(level_t), intent(inout) :: level
+        integer, intent(in) :: k, first, last
+        real(dp), intent(in), optional, contiguous :: v(0:, 0:, 0:)
+        if (first > last) return
+        associate (nx => level%points(1), ny => level%points(2))
+            if (present(v)) then
+                call subtract_a(nx, ny, first, last, level%u(:, :, k - 1), level%u(:, :, k), &
+                                level%u(:, :, k + 1), v(:, :, k), level%r(:, :, k))
+            else
+                call subtract_a_in_place(nx, ny, first, last, level%u(:, :, k - 1), &
+                                         level%u(:, :, k), level%u(:, :, k + 1), level%r(:, :, k))
+            end if
+        end associate
+        call wrap(level, first, last, level%r(:, :, k))
+    end subroutine subtract
+
+    !> u = u + S r on rows of one plane.
+    subroutine add_smoothed(level, k, first, last, smoother)
+        type(level_t), intent(inout) :: level
+        integer, intent(in) :: k, first, last
         real(dp), intent(in) :: smoother(3)
-        integer :: k
-        do k = 1, level%points(3)
-            call smooth(level%points(1), level%points(2), smoother, level%r(:, :, k - 1), &
-                        level%r(:, :, k), level%r(:, :, k + 1), level%u(:, :, k))
-        end do
-        call refresh(level, level%u)
+        if (first > last) return
+        call smooth(level%points(1), level%points(2), first, last, smoother, level%r(:, :, k - 1), &
+                    level%r(:, :, k), level%r(:, :, k + 1), level%u(:, :, k))
+        call wrap(level, first, last, level%u(:, :, k))
     end subroutine add_smoothed
 
     !> The norms of the finest residual.

@@ -6,7 +6,8 @@
 !> these lines, and the row itself, at i - 1, i and i + 1 only.
 !>
 !> Planes have the bounds (0 : nx + 1, 0 : ny + 1), ghosts included; `lower` and `upper` lie below
-!> and above the plane that an operator is evaluated on. Nothing here is collective.
+!> and above the plane that an operator is evaluated on, `first` and `last` are the rows. Nothing
+!> here is collective.
 module mg_stencil
 
     use npb_kinds, only: dp
@@ -22,13 +23,13 @@ module mg_stencil
 contains
 
     !> r = v - A u.
-    pure subroutine subtract_a(nx, ny, lower, u, upper, v, r)
-        integer, intent(in) :: nx, ny
+    pure subroutine subtract_a(nx, ny, first, last, lower, u, upper, v, r)
+        integer, intent(in) :: nx, ny, first, last
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, u, upper, v
         real(dp), intent(inout) :: r(0:nx + 1, 0:ny + 1)
         real(dp), dimension(0:nx + 1) :: faces, edges
         integer :: i, j
-        do j = 1, ny
+        do j = first, last
             call sum_rows(nx, ny, j, lower, u, upper, faces, edges)
             !$omp simd
             do i = 1, nx
@@ -40,13 +41,13 @@ contains
     end subroutine subtract_a
 
     !> r = r - A u.
-    pure subroutine subtract_a_in_place(nx, ny, lower, u, upper, r)
-        integer, intent(in) :: nx, ny
+    pure subroutine subtract_a_in_place(nx, ny, first, last, lower, u, upper, r)
+        integer, intent(in) :: nx, ny, first, last
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, u, upper
         real(dp), intent(inout) :: r(0:nx + 1, 0:ny + 1)
         real(dp), dimension(0:nx + 1) :: faces, edges
         integer :: i, j
-        do j = 1, ny
+        do j = first, last
             call sum_rows(nx, ny, j, lower, u, upper, faces, edges)
             !$omp simd
             do i = 1, nx
@@ -58,14 +59,14 @@ contains
     end subroutine subtract_a_in_place
 
     !> u = u + S r, `weights` those of the centre, the faces and the edges.
-    pure subroutine smooth(nx, ny, weights, lower, r, upper, u)
-        integer, intent(in) :: nx, ny
+    pure subroutine smooth(nx, ny, first, last, weights, lower, r, upper, u)
+        integer, intent(in) :: nx, ny, first, last
         real(dp), intent(in) :: weights(3)
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, r, upper
         real(dp), intent(inout) :: u(0:nx + 1, 0:ny + 1)
         real(dp), dimension(0:nx + 1) :: faces, edges
         integer :: i, j
-        do j = 1, ny
+        do j = first, last
             call sum_rows(nx, ny, j, lower, r, upper, faces, edges)
             !$omp simd
             do i = 1, nx
