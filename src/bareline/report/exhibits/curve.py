@@ -226,7 +226,7 @@ class _Panel:
                 title=parameter_name(self.x) if labels else None,
                 labels=labels,
                 labelFlush=False,
-                labelOverlap=True,
+                labelOverlap="greedy",
             ),
         )
 

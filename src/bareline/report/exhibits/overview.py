@@ -55,9 +55,10 @@ class Overview(Exhibit):
             return []
         rows, note = _fold(document, findings)
         names = document.names[1:]
+        margin = f"±{document.method.margin * 100:g}\u00a0%"
         caption = spec.caption or (
             f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
-            f"intervals; the shaded band (±{document.method.margin * 100:g}\u00a0%) counts as equal."
+            f"intervals; the shaded band ({margin}) counts as equal."
         )
         return [
             Figure(
