@@ -12,7 +12,7 @@ import struct
 import subprocess
 from pathlib import Path
 
-from bareline.platforms.vm.image import _recipe
+from bareline.platforms.vm.image import os_release, package_sources
 from bareline.platforms.vm.locks import file_lock
 
 PACKAGES = (
@@ -36,8 +36,10 @@ printf '/dev/vda1 / ext4 defaults 0 1\n' > "$root/etc/fstab"
 rm -f "$root"/etc/ssh/ssh_host_* "$root/etc/machine-id"
 : > "$root/etc/machine-id"
 chroot "$root" update-initramfs -c -k all
+mv "$root"/boot/vmlinuz-* "$root/boot/vmlinuz"
+mv "$root"/boot/initrd.img-* "$root/boot/initrd.img"
 printf '%s\n' 'search --no-floppy --file /sbin/init --set=root' \
-    'linux /vmlinuz root=/dev/vda1 console=ttyS0 quiet' 'initrd /initrd.img' boot \
+    'linux /boot/vmlinuz root=/dev/vda1 console=ttyS0 quiet' 'initrd /boot/initrd.img' boot \
     > "$root/tmp/grub.cfg"
 chroot "$root" grub-mkimage -O i386-pc -o /tmp/core.img -p / -c /tmp/grub.cfg \
     biosdisk part_msdos ext2 search search_fs_file linux normal boot
@@ -52,22 +54,22 @@ unshare --mount sh -e -c '
 
 
 def cloud_image(cache: Path, scratch: Path) -> Path:
-    """Give the image as qcow2, built once for each state of the package sources."""
-    recipe = _recipe()
-    text = "\0".join((recipe.suite, recipe.sources, PACK, *PACKAGES))
+    """Give the image as qcow2, built once."""
+    suite = os_release()["VERSION_CODENAME"]
+    text = "\0".join((suite, PACK, *PACKAGES))
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     image = cache / "vm" / "test-images" / f"{digest}.qcow2"
     with file_lock(image.with_suffix(".lock")):
         if not image.exists():
-            _build(recipe.suite, recipe.sources, image, scratch)
+            _build(suite, image, scratch)
     return image
 
 
-def _build(suite: str, sources: str, image: Path, scratch: Path) -> None:
+def _build(suite: str, image: Path, scratch: Path) -> None:
     pack = scratch / "pack"
     pack.write_text(PACK)
     pack.chmod(0o755)
-    (scratch / "sources.list").write_text(sources)
+    (scratch / "sources.list").write_text(package_sources(suite))
     argv = ["mmdebstrap", "--variant=minbase", "--format=null", f"--include={','.join(PACKAGES)}"]
     for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
         argv.append(f"--dpkgopt=path-exclude={path}")

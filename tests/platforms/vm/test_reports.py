@@ -56,6 +56,8 @@ def test_a_guest_of_the_wrong_size_is_told_in_words(options, vcpus, says):
 
 def test_failures_and_last_words_are_found():
     assert read_failure("x\r\nbareline-failed no disk /dev/vda\r\n") == "no disk /dev/vda"
+    panic = "[ 10.7] Kernel panic - not syncing: VFS: Unable to mount root fs\r\n"
+    assert read_failure(panic) == "its kernel gave up: VFS: Unable to mount root fs"
     assert read_failure(CONSOLE) == ""
     assert last_words("one\r\ntwo\r\n\r\n") == "two"
     assert last_words("") == "the console stayed empty"

@@ -105,9 +105,12 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     return ET.tostring(domain, encoding="unicode") + "\n"
 
 
-def moved(definition: str, *, disk: Path, console: Path) -> str:
-    """Give a definition with another disk and console, for a guest that was saved elsewhere."""
+def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
+    """Give a definition with files in other places, for a guest that was saved elsewhere."""
     domain = ET.fromstring(definition)
+    ramdisk = domain.find("os/initrd")
+    assert ramdisk is not None
+    ramdisk.text = str(initrd)
     source = domain.find("devices/disk[@device='disk']/source")
     assert source is not None
     source.set("file", str(disk))

@@ -77,6 +77,8 @@ class Fleet:
         self.accelerator = accelerator
         #: Seconds from start to first answer, by guest name; the latest start counts.
         self.boot_s: dict[str, float] = {}
+        #: Names of the guests whose latest start was from a state saved before.
+        self.restored: set[str] = set()
         #: What each guest reported when it came up.
         self.reports: dict[str, dict[str, str]] = {}
         self._options = options
@@ -146,7 +148,11 @@ class Fleet:
         """Start a guest and check it; give the reason when it is not as asked."""
         libvirt = self._hypervisor.libvirt
         try:
-            return self._restore(guest) if self._saved(guest) else self._boot(guest)
+            if not self._saved(guest):
+                self.restored.discard(guest.name)
+                return self._boot(guest)
+            self.restored.add(guest.name)
+            return self._restore(guest)
         except libvirt.libvirtError as error:
             if self._states is not None:
                 self._states.forget(guest.name)
@@ -167,8 +173,13 @@ class Fleet:
         problem = self._wait_ready(guest, console)
         if not problem and self._states is not None:
             # Before anybody has talked to it: the saved guest must know of no connection.
+            assert boot is not None and boot.initrd is not None
             self._states.save(
-                guest.name, self._domains.pop(guest.name), disk, self.reports[guest.name]
+                guest.name,
+                self._domains.pop(guest.name),
+                disk=disk,
+                initrd=Path(boot.initrd),
+                report=self.reports[guest.name],
             )
             return self._restore(guest)
         return problem or self._access.connect(guest.name) or self._wrong_clock(guest)
@@ -186,7 +197,7 @@ class Fleet:
         )
         connection.restoreFlags(
             str(saved.memory),
-            moved(definition, disk=disk, console=self._console(guest)),
+            moved(definition, disk=disk, initrd=saved.initrd, console=self._console(guest)),
             libvirt.VIR_DOMAIN_SAVE_RUNNING,
         )
         self._domains[guest.name] = connection.lookupByUUIDString(guest.uuid)

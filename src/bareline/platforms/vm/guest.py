@@ -179,6 +179,7 @@ def _mounts(options: VmOptions) -> str:
 # What a guest tells; a line counts when it is whole ----------------------------------------------
 
 _READY = re.compile(r"^bareline-ready (.+)\n", re.MULTILINE)
+_PANIC = re.compile(r"Kernel panic - not syncing: (.+)\n")
 _FAILED = re.compile(r"^bareline-failed (.+)\n", re.MULTILINE)
 
 
@@ -192,8 +193,10 @@ def read_ready(console: str) -> dict[str, str] | None:
 
 def read_failure(console: str) -> str:
     """Read what a guest could not do; empty when it complained of nothing."""
-    match = _FAILED.search(console.replace("\r", ""))
-    return match[1].strip() if match else ""
+    for pattern, text in ((_FAILED, "{}"), (_PANIC, "its kernel gave up: {}")):
+        if match := pattern.search(console.replace("\r", "")):
+            return text.format(match[1].strip())
+    return ""
 
 
 def wrong_size(ready: Mapping[str, str], options: VmOptions, vcpus: int) -> str:

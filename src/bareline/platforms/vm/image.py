@@ -78,16 +78,15 @@ def missing_tools() -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Recipe:
+    """What decides what an image is: the same list of packages is not built twice."""
+
     suite: str
-    sources: str
     packages: tuple[str, ...]
     pack: str
 
     @property
     def digest(self) -> str:
-        text = "\0".join(
-            (self.suite, self.sources, *self.packages, self.pack, _DISK_SIZE, str(_INODES))
-        )
+        text = "\0".join((self.suite, *self.packages, self.pack, _DISK_SIZE, str(_INODES)))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -140,7 +139,7 @@ def _load(folder: Path, digest: str) -> AutoImage:
 
 @cache
 def _recipe() -> _Recipe:
-    release = _os_release()
+    release = os_release()
     kernel = _KERNELS.get(release.get("ID", ""))
     suite = release.get("VERSION_CODENAME", "")
     if kernel is None or not suite:
@@ -149,12 +148,12 @@ def _recipe() -> _Recipe:
             where='image = "auto"',
             hint="give the path of a cloud image as `image = { path = ... }`",
         )
-    sources = _sources(suite)
     pack = resources.files("bareline.platforms.vm") / "guest" / "pack"
-    return _Recipe(suite, sources, (kernel, *PACKAGES), pack.read_text(encoding="utf-8"))
+    return _Recipe(suite, (kernel, *PACKAGES), pack.read_text(encoding="utf-8"))
 
 
-def _os_release() -> dict[str, str]:
+def os_release() -> dict[str, str]:
+    """Read what this host's distribution says about itself."""
     values = {}
     for line in Path("/etc/os-release").read_text(encoding="utf-8").splitlines():
         key, equals, value = line.partition("=")
@@ -163,7 +162,7 @@ def _os_release() -> dict[str, str]:
     return values
 
 
-def _sources(suite: str) -> str:
+def package_sources(suite: str) -> str:
     """Give the host's own package sources of its distribution, one line each.
 
     The guest must run what the host runs: the same MPI, the same libraries.
@@ -262,7 +261,7 @@ def _build(recipe: _Recipe, folder: Path) -> None:
 
 def _bootstrap(recipe: _Recipe, out: Path, log: Path) -> None:
     sources = out / "sources.list"
-    sources.write_text(recipe.sources, encoding="utf-8")
+    sources.write_text(package_sources(recipe.suite), encoding="utf-8")
     argv = ["mmdebstrap", "--variant=minbase", "--format=null"]
     argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
     argv += [f"--include={','.join(_known_names(recipe.packages))}", *_proxy_options()]

@@ -266,6 +266,7 @@ class VmPlatform(Platform):
             "vm.nic": options.nic.title,
             "vm.mtu_bytes": options.nic.mtu,
             "vm.image": image.digest if image else str(getattr(options.image, "path", "")),
+            "vm.from_saved_state": fleet.restored == {guest.name for guest in fleet.guests},
             **({"vm.image_build_s": image.build_s} if image else {}),
         }
 

@@ -28,6 +28,7 @@ class SavedGuest:
 
     memory: Path
     disk: Path
+    initrd: Path
     report: dict[str, str]
 
 
@@ -55,15 +56,21 @@ class SavedStates:
             report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return None
-        return SavedGuest(folder / "memory", folder / "disk.qcow2", report)
+        return SavedGuest(folder / "memory", folder / "disk.qcow2", folder / "initrd", report)
 
-    def save(self, name: str, domain: Any, disk: Path, report: dict[str, str]) -> None:
-        """Stop a guest into a state; of two processes that save the same, the first one's stays."""
+    def save(
+        self, name: str, domain: Any, *, disk: Path, initrd: Path, report: dict[str, str]
+    ) -> None:
+        """Stop a guest into a state; of two processes that save the same, the first one's stays.
+
+        QEMU reads the initramfs again at every start, although the guest has long used it.
+        """
         new = self.folder / f"{name}.{uuid.uuid4().hex}"
         new.mkdir(mode=0o700)
         try:
             domain.saveFlags(str(new / "memory"))
             shutil.copy(disk, new / "disk.qcow2")
+            shutil.copy(initrd, new / "initrd")
             (new / "report.json").write_text(json.dumps(report), encoding="utf-8")
             if self.find(name) is None:
                 shutil.rmtree(self.folder / name, ignore_errors=True)
@@ -88,8 +95,8 @@ def states_of(
     Parameters
     ----------
     about
-        What else a saved guest depends on: its processors, the accelerator, the versions of QEMU and libvirt, the
-        rate of the host's counter.
+        What else a saved guest depends on: its processors, the accelerator, the versions of QEMU
+        and libvirt, the rate of the host's counter.
     """
     digest = hashlib.sha256()
     for text in (options.model_dump_json(), str(nodes), image.digest, *about):
