@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -325,9 +326,12 @@ def processes_with(*words: str) -> list[int]:
     return found
 
 
-def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests):
-    """Two tenants of one guest each, and a disk and NIC that no other test has."""
+def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_path):
+    """Two tenants of one guest each, with shares, and a disk and NIC that no other test has."""
+    (tmp_path / "input").write_text("from the host\n")
+    kinds = ["9p", *(["nfs"] if shutil.which("ganesha.nfsd") else [])]
     with open_guests(
+        shares=[{"source": str(tmp_path), "target": f"/{kind}", "kind": kind} for kind in kinds],
         nodes=1,
         acceleration="tcg",
         tenancy={"tenants": 2},
@@ -339,6 +343,10 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests):
     ) as bench:
         assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "8139cp"
         assert bench.said("readlink /sys/block/sda | grep -o virtio | head -n1") == "virtio"
+        for kind in kinds:
+            assert bench.said(f"cat /{kind}/input") == "from the host"
+            bench.said(f"echo {kind} > /{kind}/output")
+            assert (tmp_path / "output").read_text() == f"{kind}\n"
         bench.said("echo once >> /var/tmp/ran; sleep 2")
         first, second = bench.allocation.fleet.guests
         count = ["sh", "-c", "wc -l < /var/tmp/ran"]

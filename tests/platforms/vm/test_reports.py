@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.platforms.vm.access import Keys, known_hosts
+from bareline.platforms.vm.exports import ganesha_config
 from bareline.platforms.vm.guest import (
     last_words,
     make_guests,
@@ -129,3 +130,19 @@ def test_the_counters_rate_is_told_where_it_is_constant(cpuinfo, expected):
 )
 def test_a_librarys_version_is_read_out_of_its_packages(package, version):
     assert upstream_version(package) == version
+
+
+def test_only_shares_over_the_network_are_exported(tmp_path):
+    shares = VmOptions.model_validate(
+        {
+            "shares": [
+                {"source": "/a", "target": "/x"},
+                {"source": "/b", "target": "/y", "kind": "nfs", "read_only": True},
+            ]
+        }
+    ).shares
+    text = ganesha_config(shares, "10.94.7.1", tmp_path)
+    assert text.count("EXPORT {") == 1
+    assert "Path = /b;" in text
+    assert "Pseudo = /share1;" in text
+    assert "Access_Type = RO;" in text

@@ -28,6 +28,7 @@ from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_
 from bareline.platforms.vm.access import Access, make_keys
 from bareline.platforms.vm.allocation import GuestsAllocation, TenantsAllocation
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml
+from bareline.platforms.vm.exports import start_exports
 from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
@@ -213,6 +214,7 @@ class VmPlatform(Platform):
                 own_network=not outside,
             )
         )
+        start_exports(options.shares, hypervisor)
         told: list[str] = []
         about = tune_host(options.host_tuning, hypervisor, holder)
         if options.nic.attach == "vf" and options.nic.device:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bareline.errors import PlatformError
 from bareline.platforms.vm.domain import host_cpus_needed
+from bareline.platforms.vm.exports import PROGRAM
 from bareline.platforms.vm.machine import Image, parse_cpu_set
 from bareline.platforms.vm.nic import Nic
 from bareline.platforms.vm.options import VmOptions
@@ -114,7 +115,7 @@ def _check_shares(options: VmOptions) -> None:
                 where="shares.kind",
                 hint='install virtiofsd, or use kind = "9p"',
             )
-        if share.kind == "nfs" and shutil.which("ganesha.nfsd") is None:
+        if share.kind == "nfs" and shutil.which(PROGRAM) is None:
             raise PlatformError(
                 "no NFS server that runs in a network of its own is installed",
                 where="shares.kind",
