@@ -82,8 +82,9 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize(("probe", "metric", "size", "ib", "roce", "ratio"), BY_HAND)
-def test_ratios_match_the_hand_calculation(comparison, probe, metric, size, ib, roce, ratio):
+@pytest.mark.parametrize("case", BY_HAND, ids=lambda case: f"{case[0]}-{case[2]}")
+def test_ratios_match_the_hand_calculation(comparison, case):
+    probe, metric, size, ib, roce, ratio = case
     row = _row(comparison, probe, metric, f"size_bytes={size}")
     assert row["value_baseline"] == pytest.approx(ib, rel=1e-12)
     assert row["value"] == pytest.approx(roce, rel=1e-12)

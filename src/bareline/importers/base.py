@@ -128,7 +128,7 @@ class Importer(ABC):
             Not even the benchmark can be told.
         """
 
-    def facts(self, text: str) -> Mapping[str, Scalar]:  # noqa: ARG002
+    def facts(self, text: str) -> Mapping[str, Scalar]:
         """Read what the output tells of the platform, as facts."""
         return {}
 

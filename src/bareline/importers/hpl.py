@@ -24,7 +24,10 @@ from bareline.model import Layer, Metric, Sample, Scalar
 
 _TITLE = re.compile(r"^HPLinpack (\S+) +-- ", re.MULTILINE)
 _HEADER = re.compile(r"T/V +N +NB +P +Q +Time +Gflops")
-_RESULT = re.compile(r"W[RC]\S*\d\S*\s")
+_RESULT = re.compile(r"W[A-Z]\S*\s+\S+\s+\S")
+#: Order, look-ahead depth, broadcast, recursive and panel factorisation; vendors print less.
+_VARIANT = re.compile(r"W[A-Z]{1,3}\d(?:\d[LCR]\d{1,3}[LCR]\d{1,3})?")
+_ASKED = re.compile(r"^(N|NB|P|Q) +:((?:\s+\d{1,9})+)\s*$", re.MULTILINE)
 _RESIDUAL = re.compile(r"\|\|Ax-b\|\|.*=\s*(\S+) \.+ (PASSED|FAILED)")
 _UNCHECKED = "completed without checking"
 _END = "End of Tests."
@@ -142,11 +145,16 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
         raise ParseError(f"{where}: the residual check FAILED")
     if result.passed is None and _UNCHECKED not in text:
         raise ParseError(f"{where} has no residual check: the output is truncated")
-    _, n_text, nb_text, p_text, q_text, time_text, rate_text = result.fields
-    n = integer(n_text, f"{where}: N")
-    for name, field in (("NB", nb_text), ("P", p_text), ("Q", q_text)):
-        if integer(field, f"{where}: {name}") == 0:
-            raise ParseError(f"{where}: {name} = 0")
+    variant, n_text, nb_text, p_text, q_text, time_text, rate_text = result.fields
+    if not _VARIANT.fullmatch(variant):
+        raise ParseError(f"{where}: '{variant}' is no variant of HPL")
+    n, nb, p, q = (
+        integer(field, f"{where}: {name}")
+        for name, field in zip(
+            ("N", "NB", "P", "Q"), (n_text, nb_text, p_text, q_text), strict=True
+        )
+    )
+    _check_asked(n, nb, (p, q), text, where)
     time_s = number(time_text, f"{where}: Time")
     gflops = number(rate_text, f"{where}: Gflops")
     if time_s <= 0 or gflops <= 0:
@@ -159,6 +167,23 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
     if not low - slack <= gflops <= high + slack:
         raise ParseError(f"{where}: Gflops contradicts N and Time")
     return gflops * 1e9, time_s
+
+
+def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:
+    """Refuse a line of results for something that the launch was not asked for."""
+    asked = {
+        name: [int(value) for value in values.split()] for name, values in _ASKED.findall(text)
+    }
+    grids = list(zip(asked.get("P", []), asked.get("Q", []), strict=False))
+    for name, value, values in (
+        ("N", n, asked.get("N")),
+        ("NB", nb, asked.get("NB")),
+        ("P x Q", grid, grids),
+    ):
+        if not values:
+            raise ParseError(f"the parameter {name} is missing above the results")
+        if value not in values:
+            raise ParseError(f"{where}: {name} = {value} was not asked for: a column shifted")
 
 
 def _failed(reason: str, text: str) -> Imported:

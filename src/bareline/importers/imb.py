@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from bareline.errors import ParseError
@@ -30,6 +30,7 @@ from bareline.importers.base import (
 from bareline.importers.table import (
     Line,
     Table,
+    check_ascending,
     check_sizes,
     check_whole,
     number_lines,
@@ -44,7 +45,7 @@ _TITLE = re.compile(
     r"(?:, (?P<part>\S+) part)?",
     re.MULTILINE,
 )
-_SECTION = re.compile(r"# Benchmarking (?P<name>\S+)\s*")
+_SECTION = re.compile(r"# Benchmarking (?:Multi-)?(?P<name>\w+)\s*$")
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\b(; rank order)?")
 _GROUPS = re.compile(r"# \( (\d{1,9}) groups? of (\d{1,9}) processes")
 _IDLE = re.compile(r"# \( (\d{1,9}) additional process(?:es)? waiting")
@@ -89,8 +90,9 @@ class _Part:
     params: dict[str, Scalar] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
-    cut: str = ""
-    last: bool = False
+    idle: int = 0
+    cut: bool = False
+    problem: str = ""
 
 
 class Imb(Importer):
@@ -142,38 +144,56 @@ def _listed(text: str) -> list[str]:
 
 
 def _parts(text: str) -> list[_Part]:
+    """Split a launch into its sections, and note what is wrong with each."""
     parts: list[_Part] = []
     for line in number_lines(text):
         section = _SECTION.match(line.text)
         if section:
-            parts.append(_Part(section["name"].removeprefix("Multi-")))
+            parts.append(_Part(section["name"]))
         elif parts:
             part = _take(line, parts[-1])
             if part is not parts[-1]:
                 parts.append(part)
+    listed = _listed(text)
+    world = max((part.ranks + part.idle for part in parts), default=0)
+    for part in parts:
+        if part.ranks == UNKNOWN_RANKS:
+            part.problem = part.problem or "the number of processes is missing"
+        elif part.ranks + part.idle != world:
+            part.problem = f"{part.ranks} and {part.idle} waiting processes are not all {world}"
+        elif listed and part.name not in listed:
+            part.problem = f"'{part.name}' is not in the list of benchmarks"
     if parts:
-        parts[-1].last = True
+        try:
+            check_whole(text)
+        except ParseError as error:
+            parts[-1].problem = str(error)
     return parts
 
 
 def _take(line: Line, part: _Part) -> _Part:
     """Take up a line of a section; gives the part that it belongs to."""
     text = line.text
-    if text.split()[:1] and text.split()[0] in (*_PLAIN, *_COLUMNS) and _is_header(text):
-        if part.columns:  # a second table: another mode of the same benchmark
-            part = _Part(part.name, part.ranks, dict(part.params))
+    if _is_header(text):
         part.columns = text.replace("overlap [%]", "overlap[%]").split()
+        if part.lines:
+            part.problem = "two tables stand in one section: lines are missing"
+    elif mode := _MODE.match(text):
+        if part.lines:  # the same benchmark in another mode, with a table of its own
+            part = replace(part, lines=[], columns=[], params=dict(part.params))
+        part.params["mode"] = mode[1].lower()
     elif text.startswith("#"):
         _setting(text, part)
-    elif cut := _CUT.search(text):
-        part.cut = cut[1].rstrip(".")
+    elif _CUT.search(text):
+        part.cut = True
     elif part.columns:
         part.lines.append(line)
     return part
 
 
 def _is_header(text: str) -> bool:
-    return "usec" in text or "/sec" in text or "#repetitions" in text
+    first = text.split()[:1]
+    return bool(first) and first[0] in _PLAIN
 
 
 def _setting(comment: str, part: _Part) -> None:
@@ -185,9 +205,8 @@ def _setting(comment: str, part: _Part) -> None:
         part.ranks = int(match[1]) * int(match[2])
         part.params["groups"] = int(match[1])
     elif match := _IDLE.match(comment):
-        part.params["world_ranks"] = part.ranks + int(match[1])
-    elif match := _MODE.match(comment):
-        part.params["mode"] = match[1].lower()
+        part.idle = int(match[1])
+        part.params["world_ranks"] = part.ranks + part.idle
 
 
 def _imported(part: _Part, text: str) -> Imported:
@@ -202,10 +221,8 @@ def _imported(part: _Part, text: str) -> Imported:
     def read() -> Iterable[Sample]:
         if problem is not None:
             raise problem
-        if part.last:
-            check_whole(text)
-        if part.ranks == UNKNOWN_RANKS:
-            raise ParseError("the number of processes is missing")
+        if part.problem:
+            raise ParseError(part.problem)
         table = read_table(part.columns, part.lines)
         return list(_samples(table, part, text))
 
@@ -262,6 +279,7 @@ def _samples(table: Table, part: _Part, text: str) -> Iterator[Sample]:
     points = _points(table)
     caveats = _ends(table, part, text)
     _check_order(table)
+    _check_overlap(table)
     mega = _mega(table, text)
     for title in table.titles:
         if title in _PLAIN:
@@ -306,12 +324,29 @@ def _ends(table: Table, part: _Part, text: str) -> tuple[str, ...]:
 
 def _check_order(table: Table) -> None:
     titles = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
+    if all(title in table.titles for title in titles):
+        check_ascending(table, titles)
+
+
+def _check_overlap(table: Table) -> None:
+    """Refuse rows whose overlap does not follow from their times.
+
+    IMB relates what is hidden to the longer of communication and computation since 2018, before
+    that to the shorter.
+    """
+    titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
     if not all(title in table.titles for title in titles):
         return
-    low, middle, high = (table.numbers(title) for title in titles)
-    for line, a, b, c in zip(table.lines, low, middle, high, strict=True):
-        if not a <= b <= c:
-            raise ParseError(f"line {line.number}: t_avg is not between t_min and t_max")
+    together, pure, compute, overlap = (table.numbers(title) for title in titles)
+    for line, *times, percent in zip(table.lines, together, pure, compute, overlap, strict=True):
+        both_us, pure_us, compute_us = times
+        bases = [base for base in (max(pure_us, compute_us), min(pure_us, compute_us)) if base]
+        if not any(
+            abs(percent - 100 * min(1.0, max(0.0, (pure_us + compute_us - both_us) / base)))
+            <= 0.1 + 2.5 / base  # each time is off by up to 0.005 us
+            for base in bases
+        ):
+            raise ParseError(f"line {line.number}: overlap contradicts the times")
 
 
 def _mega(table: Table, text: str) -> float:

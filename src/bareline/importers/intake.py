@@ -164,7 +164,11 @@ def read_file(file: Path) -> list[Found]:
     ImportRefused
         It cannot be read, or is of no known format.
     """
-    text = _text(file)
+    return read_text(_text(file), file)
+
+
+def read_text(text: str, file: Path) -> list[Found]:
+    """Read every trial of a file's text; see `read_file`."""
     importers = load_importers()
     able = [importer for importer in importers.values() if importer.sniff(text)]
     if not able:

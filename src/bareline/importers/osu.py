@@ -30,6 +30,7 @@ from bareline.importers.base import (
 from bareline.importers.table import (
     Line,
     Table,
+    check_ascending,
     check_sizes,
     check_whole,
     integer,
@@ -55,12 +56,17 @@ _MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Program:
-    """What is known of a benchmark: its name, who takes part, and where its sizes end."""
+    """What is known of a benchmark: its name, who takes part, and where its sizes end.
+
+    `pairs` says that the output tells the number of pairs, `reduction` that the usual datatype is
+    that of reductions.
+    """
 
     name: str
     ranks: int = UNKNOWN_RANKS
     largest_bytes: int | None = None
     reduction: bool = False
+    pairs: bool = False
 
 
 def _collective(name: str, *, reduction: bool = False) -> _Program:
@@ -72,7 +78,7 @@ _PROGRAMS: Mapping[str, _Program] = {
     "Latency": _Program("latency", 2, 4 * _MIB),
     "Bandwidth": _Program("bw", 2, 4 * _MIB),
     "Bi-Directional Bandwidth": _Program("bibw", 2, 4 * _MIB),
-    "Multiple Bandwidth / Message Rate": _Program("mbw_mr", largest_bytes=4 * _MIB),
+    "Multiple Bandwidth / Message Rate": _Program("mbw_mr", largest_bytes=4 * _MIB, pairs=True),
     "Multi Latency": _Program("multi_lat", largest_bytes=4 * _MIB),
     "Multi-threaded Latency": _Program("latency_mt", 2, 4 * _MIB),
     "Multi-process Latency": _Program("latency_mp", 2, 4 * _MIB),
@@ -146,7 +152,9 @@ _HEADER = re.compile(
     r"|(?:Overall|Compute|MPI_Test|MPI_Wait) ?\(us\)|Overlap ?\(%\)|Bandwidth ?\(MB/s\)"
     r"|Transmit +Size|Size|MB/s|Messages/s|Iterations|Validation"
 )
-_HEADER_START = re.compile(r"#\s*(?:Size|Avg Latency|Overall|Bandwidth|MB/s)\b")
+_HEADER_START = re.compile(
+    r"#\s*(?:Size\s|(?:Avg )?Latency ?\(us\)|Overall ?\(us\)|Bandwidth ?\(MB/s\)|MB/s)"
+)
 _PAIRS = re.compile(r"\[ pairs: (\d{1,9}) \](?: \[ window size: (\w{1,9}) \])?")
 _BUFFERS = re.compile(
     r"(?:Send Buffer|Rank 0 Memory) on .*?\((\w+)\) and (?:Receive Buffer|Rank 1 Memory)"
@@ -279,6 +287,8 @@ def _imported(block: _Block, text: str) -> Imported:
         if problem is not None:
             raise problem
         check_whole(text)
+        if program.pairs and not block.ranks:
+            raise ParseError("the line that tells the number of pairs is missing")
         return list(_samples(read_table(columns, block.lines), program))
 
     return Imported(
@@ -344,6 +354,7 @@ def _samples(table: Table, program: _Program) -> Iterator[Sample]:
         raise ParseError(f"{len(table.rows)} rows without message sizes instead of one")
     _check_order(table)
     _check_rates(table)
+    _check_overlap(table)
     for title in table.titles:
         if title in _PLAIN:
             continue
@@ -364,20 +375,19 @@ def _cut(last_bytes: int, program: _Program) -> tuple[str, ...]:
 
 
 def _check_order(table: Table) -> None:
-    """Refuse rows whose average is not between their minimum and maximum."""
-    triples = (
+    """Refuse rows whose average or percentiles are out of order."""
+    tails = sorted(
+        (float(tail[1]), title) for title in table.titles if (tail := _TAIL.fullmatch(title))
+    )
+    orders = (
         ("MinLatency(us)", "AvgLatency(us)", "MaxLatency(us)"),
         ("MinLatency(us)", "Latency(us)", "MaxLatency(us)"),
         ("MinComm.(us)", "PureComm.(us)", "MaxComm.(us)"),
+        tuple(title for _, title in tails),
     )
-    for titles in triples:
-        if all(title in table.titles for title in titles):
-            low, middle, high = (table.numbers(title) for title in titles)
-            for line, a, b, c in zip(table.lines, low, middle, high, strict=True):
-                if not a <= b <= c:
-                    raise ParseError(
-                        f"line {line.number}: the average is not between minimum and maximum"
-                    )
+    for titles in orders:
+        if titles and all(title in table.titles for title in titles):
+            check_ascending(table, titles)
 
 
 def _check_rates(table: Table) -> None:
@@ -390,6 +400,22 @@ def _check_rates(table: Table) -> None:
         product = number(messages, f"line {line.number}: Messages/s") * size * 1e-6
         if abs(bandwidth - product) > 1.01 * (rounding(rate) + rounding(messages) * size * 1e-6):
             raise ParseError(f"line {line.number}: MB/s and Messages/s contradict each other")
+
+
+def _check_overlap(table: Table) -> None:
+    """Refuse rows whose overlap does not follow from their times, by OSU's formula."""
+    titles = ("Overall(us)", "Compute(us)", "PureComm.(us)", "Overlap(%)")
+    if not all(title in table.titles for title in titles):
+        return
+    overall, compute, pure, overlap = (table.numbers(title) for title in titles)
+    for line, *times, percent in zip(table.lines, overall, compute, pure, overlap, strict=True):
+        whole_us, compute_us, pure_us = times
+        if not pure_us:
+            raise ParseError(f"line {line.number}: no time of pure communication")
+        visible = (whole_us - compute_us) / pure_us
+        slack = 0.1 + (1.0 + abs(visible)) / pure_us  # each time is off by up to 0.005 us
+        if abs(percent - max(0.0, 100 * (1 - visible))) > slack:
+            raise ParseError(f"line {line.number}: Overlap contradicts the times")
 
 
 def _init(text: str) -> Imported:

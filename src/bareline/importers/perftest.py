@@ -23,8 +23,10 @@ from bareline.importers.base import (
 from bareline.importers.table import (
     Line,
     Table,
+    check_ascending,
     check_sizes,
     check_whole,
+    is_row,
     number_lines,
     read_table,
     rounding,
@@ -89,12 +91,14 @@ class Perftest(Importer):
         problem: ParseError | None = None
         metrics: dict[str, Metric] = {}
         columns: list[str] = []
+        told: list[str] = []
         lines = number_lines(text)
         try:
             header = _header(lines)
             columns = _columns(lines[header])
-            metrics = {_COLUMNS[one][0]: _COLUMNS[one][1] for one in columns if one not in _PLAIN}
             lines = _rows(lines[header + 1 :])
+            told = _told(columns, lines)
+            metrics = {_COLUMNS[title][0]: _COLUMNS[title][1] for title in told}
             metrics = _with_headline(metrics)
         except ParseError as error:
             problem = error
@@ -104,7 +108,7 @@ class Perftest(Importer):
             if problem is not None:
                 raise problem
             check_whole(text)
-            return list(_samples(read_table(columns, lines, aligned=False)))
+            return list(_samples(read_table(columns, lines, aligned=False), told))
 
         yield Imported(
             probe=f"perftest.{program}",
@@ -174,15 +178,28 @@ def _rows(lines: Sequence[Line]) -> list[Line]:
     raise ParseError("the table has no end: the output is truncated")
 
 
-def _samples(table: Table) -> Iterable[Sample]:
+def _told(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
+    """Give the columns of measured values.
+
+    With a duration instead of a number of iterations perftest knows no peak and prints 0.00.
+    """
+    told = [title for title in columns if title not in _PLAIN]
+    peak = next((title for title in told if title.startswith("BW peak")), None)
+    if peak is not None:
+        at = columns.index(peak)
+        texts = [line.text.split()[at : at + 1] for line in lines if is_row(line.text)]
+        if all(text == ["0.00"] for text in texts):
+            told.remove(peak)
+    return told
+
+
+def _samples(table: Table, told: Sequence[str]) -> Iterable[Sample]:
     sizes = table.integers("#bytes")
     table.integers("#iterations")
     check_sizes(sizes, doubling=True)
     _check_rates(table)
     _check_order(table)
-    for title in table.titles:
-        if title in _PLAIN:
-            continue
+    for title in told:
         name, metric, scale = _COLUMNS[title]
         for value, size in zip(table.numbers(title, uniform=False), sizes, strict=True):
             if value == 0 and not metric.detail:
@@ -210,7 +227,6 @@ def _check_rates(table: Table) -> None:
     if peak is not None:
         peaks = table.numbers(peak, uniform=False)
         for line, highest, value in zip(table.lines, peaks, means, strict=True):
-            # With a duration instead of a number of iterations perftest prints no peak: 0.00.
             if highest and highest < 0.99 * value:
                 raise ParseError(f"line {line.number}: the peak is below the average")
 
@@ -220,18 +236,10 @@ def _check_order(table: Table) -> None:
     percentiles = ("99% percentile[usec]", "99.9% percentile[usec]")
     order = ("t_min[usec]", "t_typical[usec]", *percentiles, "t_max[usec]")
     present = [title for title in order if title in table.titles]
-    columns = [table.numbers(title, uniform=False) for title in present]
-    for line, *values in zip(table.lines, *columns, strict=True):
-        if values != sorted(values):
-            raise ParseError(f"line {line.number}: minimum, typical and maximum are out of order")
-    if {"t_min[usec]", "t_avg[usec]", "t_max[usec]"} <= set(table.titles):
-        low, mean, high = (
-            table.numbers(title, uniform=False)
-            for title in ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
-        )
-        for line, a, b, c in zip(table.lines, low, mean, high, strict=True):
-            if not a <= b <= c:
-                raise ParseError(f"line {line.number}: the average is not between its bounds")
+    check_ascending(table, present, uniform=False)
+    bounds = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
+    if all(title in table.titles for title in bounds):
+        check_ascending(table, bounds, uniform=False)
 
 
 IMPORTER = Perftest()

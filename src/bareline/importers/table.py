@@ -165,6 +165,20 @@ def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
             raise ParseError(f"the size {size} follows {before}: a row is missing")
 
 
+def check_ascending(table: Table, titles: Sequence[str], *, uniform: bool = True) -> None:
+    """Refuse rows in which these columns do not ascend from left to right.
+
+    Raises
+    ------
+    ParseError
+        A column shifted or changed places.
+    """
+    columns = [table.numbers(title, uniform=uniform) for title in titles]
+    for line, *values in zip(table.lines, *columns, strict=True):
+        if values != sorted(values):
+            raise ParseError(f"line {line.number}: {', '.join(titles)} do not ascend")
+
+
 def check_whole(text: str) -> None:
     """Refuse an output whose last line is torn or whose job died.
 

@@ -1,0 +1,361 @@
+"""Each format on good outputs: cases, units and values as they stand in the files."""
+
+from pathlib import Path
+
+import pytest
+
+from bareline.importers.intake import read_text
+from bareline.model import Failed, Measured
+
+DATA = Path(__file__).parent / "data"
+
+
+def read(name):
+    """Give the trials of a captured or composed output, which are all measured."""
+    trials = [found.imported for found in read_text((DATA / name).read_text(), Path(name))]
+    assert trials
+    for trial in trials:
+        assert isinstance(trial.outcome, Measured), trial.outcome
+    return trials
+
+
+def values(trial, **point):
+    """Give the metrics of a trial at one point."""
+    return {
+        sample.metric: pytest.approx(sample.value, rel=1e-12)
+        for sample in trial.outcome.samples
+        if dict(sample.point) == point
+    }
+
+
+# OSU ---------------------------------------------------------------------------------------------
+
+
+def test_osu_7_with_validation():
+    (trial,) = read("composed/osu.v7_allreduce_validation.out")
+    assert trial.probe == "osu.allreduce"
+    assert trial.params == {"datatype": "MPI_INT"}
+    assert trial.ranks == 0
+    assert values(trial, size_bytes=1 << 20) == {"latency": 247.54e-6}
+
+
+def test_osu_tail_latencies():
+    (trial,) = read("composed/osu.v7_latency_tail.out")
+    assert next(iter(trial.metrics)) == "latency"
+    assert trial.params == {}  # MPI_CHAR is what 5.x uses without saying so
+    assert values(trial, size_bytes=1) == {
+        "latency": 1.37e-6, "latency_p50": 1.34e-6, "latency_p90": 1.64e-6, "latency_p99": 2.60e-6,
+    }  # fmt: skip
+
+
+def test_osu_full_output():
+    (trial,) = read("composed/osu.v5_bcast_full.out")
+    assert values(trial, size_bytes=8192) == {
+        "latency": 2.96e-6, "latency_min": 2.51e-6, "latency_max": 3.65e-6,
+    }  # fmt: skip
+    assert [name for name, metric in trial.metrics.items() if not metric.detail] == ["latency"]
+
+
+def test_osu_overlap():
+    (trial,) = read("composed/osu.v7_iallreduce.out")
+    assert trial.probe == "osu.iallreduce"
+    found = values(trial, size_bytes=4)
+    assert found["latency"] == 2.19e-6  # pure communication
+    assert found["overall"] == 3.29e-6
+    assert 0 < found["overlap"].expected < 100
+
+
+def test_osu_without_sizes():
+    (barrier,) = read("composed/osu.v5_barrier.out")
+    assert values(barrier) == {"latency": 4.82e-6}
+    (init,) = read("composed/osu.v5_init.out")
+    assert init.ranks == 4
+    assert values(init) == {"time": 0.187, "time_min": 0.181, "time_max": 0.193}
+
+
+def test_osu_settings_make_cases():
+    (put,) = read("composed/osu.v7_put_latency.out")
+    assert put.probe == "osu.put_latency"
+    assert put.params == {
+        "window_creation": "MPI_Win_allocate", "synchronization": "MPI_Win_flush",
+    }  # fmt: skip
+    (gpu,) = read("composed/osu.v7_cuda_bw.out")
+    assert gpu.params == {"accelerator": "cuda", "buffers": "D-H"}
+    assert next(iter(gpu.metrics)) == "bandwidth"
+    chars, integers = read("composed/osu.v7_two_datatypes.out")
+    assert (chars.params, integers.params) == ({}, {"datatype": "MPI_INT"})
+
+
+def test_osu_pairs_and_window():
+    (trial,) = read("ib-vs-roce/ib/omb.Osu_mbw_mr_16.out")
+    assert (trial.ranks, trial.params) == (16, {"window": 64})
+    assert values(trial, size_bytes=1) == {"bandwidth": 50.68e6, "message_rate": 50676756.16}
+
+
+def test_osu_says_where_it_ends_early():
+    text = (DATA / "ib-vs-roce/ib/omb.Osu_latency.out").read_text()
+    short = text[: text.index("131072")]
+    (found,) = read_text(short, Path("short"))
+    caveats = {caveat for sample in found.imported.outcome.samples for caveat in sample.caveats}
+    assert caveats == {"the output ends at 64 KiB instead of 4 MiB: so asked, or truncated"}
+
+
+# IMB ---------------------------------------------------------------------------------------------
+
+
+def test_imb_megabytes_of_either_kind():
+    (old,) = read("composed/imb.v4_binary_megabytes.out")
+    found = values(old, size_bytes=1 << 22)
+    # The bandwidth is the size over the time, whatever a Mbyte was.
+    assert found["bandwidth"].expected == pytest.approx((1 << 22) / found["latency"].expected, 1e-4)
+    (new,) = read("ib-vs-roce/ib/imb.IMB_PingPong.out")
+    assert values(new, size_bytes=1 << 22) == {"latency": 352.68e-6, "bandwidth": 11892.60e6}
+
+
+def test_imb_no_bandwidth_of_nothing():
+    (trial,) = read("ib-vs-roce/ib/imb.IMB_PingPong.out")
+    assert values(trial, size_bytes=0) == {"latency": 1.03e-6}
+
+
+def test_imb_sections_are_trials():
+    trials = read("composed/imb.v2021_several.out")
+    assert [(trial.probe, trial.ranks, dict(trial.params)) for trial in trials] == [
+        ("imb.sendrecv", 2, {"world_ranks": 4}), ("imb.sendrecv", 4, {}),
+        ("imb.exchange", 2, {"world_ranks": 4}), ("imb.exchange", 4, {}),
+        ("imb.allreduce", 2, {"world_ranks": 4}), ("imb.allreduce", 4, {}),
+        ("imb.barrier", 4, {}),
+    ]  # fmt: skip
+    assert values(trials[-1]) == {
+        "latency": 2.38e-6, "latency_min": 2.31e-6, "latency_max": 2.44e-6,
+    }  # fmt: skip
+    # Sendrecv counts what a process sends and receives.
+    found = values(trials[1], size_bytes=1 << 22)
+    expected = 2 * (1 << 22) / found["latency_max"].expected
+    assert found["bandwidth"].expected == pytest.approx(expected, rel=1e-4)
+
+
+def test_imb_groups():
+    (trial,) = read("composed/imb.v2019_groups.out")
+    assert (trial.ranks, trial.params) == (4, {"groups": 2})
+    assert values(trial, size_bytes=0, group=1) == {"latency": 1.41e-6}
+
+
+def test_imb_overlap():
+    (trial,) = read("composed/imb.v2018_nbc.out")
+    assert trial.probe == "imb.ibcast"
+    assert list(trial.metrics) == ["latency", "overall", "compute", "overlap"]
+
+
+def test_imb_out_of_memory_is_a_caveat():
+    (trial,) = read("composed/imb.v2019_memory.out")
+    assert all(sample.caveats == ("cut",) for sample in trial.outcome.samples)
+
+
+# HPL and HPCC ------------------------------------------------------------------------------------
+
+
+def test_hpl():
+    (trial,) = read("ib-vs-roce/ib/hpl.Hpl_single.out")
+    assert trial.params == {"variant": "WR11C2R4", "n": 115584, "nb": 192, "p": 4, "q": 8}
+    assert (trial.ranks, values(trial)) == (32, {"rate": 832.95e9, "time": 1235.92})
+
+
+def test_hpcc():
+    trials = {trial.probe: trial for trial in read("hpcc.two-ranks.out")}
+    assert sorted(trials) == [
+        "hpcc.dgemm", "hpcc.fft", "hpcc.hpl", "hpcc.mpifft", "hpcc.mpirandomaccess",
+        "hpcc.pingpong", "hpcc.ptrans", "hpcc.randomaccess", "hpcc.ring", "hpcc.stream",
+    ]  # fmt: skip
+    assert {trial.ranks for trial in trials.values()} == {2}
+    assert values(trials["hpcc.hpl"]) == {"rate": 0.0298457e12, "time": 0.00143761}
+    assert values(trials["hpcc.ring"]) == {
+        "latency": 0.0977273e-6, "latency_natural": 0.0977041e-6,
+        "bandwidth": 8.8323e9, "bandwidth_natural": 11.8394e9,
+    }  # fmt: skip
+    assert values(trials["hpcc.stream"])["triad"] == 78.6898e9
+    assert trials["hpcc.stream"].layer == "memory"
+
+
+# Network -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "probe", "expected"),
+    [
+        (
+            "nuttcp.tcp.out",
+            "nuttcp.tcp",
+            {
+                "rate": 7366.1590e6, "cpu_sender": 4, "cpu_receiver": 29, "retransmissions": 0,
+                "rtt": 0.16e-3,
+            },
+        ),
+        (
+            "nuttcp.tcp-fparse.out",
+            "nuttcp.tcp",
+            {
+                "rate": 4855.5546e6, "cpu_sender": 2, "cpu_receiver": 18, "retransmissions": 0,
+                "rtt": 0.10e-3,
+            },
+        ),
+        (
+            "nuttcp.tcp-interval.out",  # the intervals are not the result
+            "nuttcp.tcp",
+            {
+                "rate": 7342.1241e6, "cpu_sender": 12, "cpu_receiver": 11, "retransmissions": 0,
+                "rtt": 0.16e-3,
+            },
+        ),
+        (
+            "nuttcp.tcp-streams.out",  # several streams tell no retransmissions
+            "nuttcp.tcp",
+            {"rate": 5102.8552e6, "cpu_sender": 3, "cpu_receiver": 20, "rtt": 0.09e-3},
+        ),
+        (
+            "nuttcp.udp.out",
+            "nuttcp.udp",
+            {"rate": 99.4569e6, "cpu_sender": 20, "cpu_receiver": 0, "loss": 0.52},
+        ),
+        (
+            "nuttcp.udp-fparse.out",
+            "nuttcp.udp",
+            {"rate": 73.6215e6, "cpu_sender": 22, "cpu_receiver": 0, "loss": 24.96680},
+        ),
+        (
+            "iperf3.tcp.out",
+            "iperf3.tcp",
+            {
+                "rate": 5530858643.159775, "retransmissions": 8,
+                "cpu_sender": 11.5274230337891, "cpu_receiver": 11.299248906336294,
+            },
+        ),
+        (
+            "iperf3.udp.out",
+            "iperf3.udp",
+            {
+                "rate": 96584739.56843677, "loss": 0.802139037433155,
+                "jitter": 0.00744703631091907e-3,
+                "cpu_sender": 2.221649492244965, "cpu_receiver": 0.6173611918005615,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_transfers(name, probe, expected):
+    (trial,) = read(name)
+    assert trial.probe == probe
+    assert values(trial) == expected
+
+
+def test_iperf3_streams_and_direction():
+    (several,) = read("iperf3.p3.out")
+    assert several.params == {"streams": 3, "duration_s": 2}
+    (reverse,) = read("iperf3.reverse.out")
+    # The other end sends: its processor time is the sender's.
+    assert values(reverse)["cpu_sender"] == 5.4687846542827145
+
+
+def test_several_transfers_of_one_file_are_trials():
+    text = (DATA / "nuttcp.tcp.out").read_text() + (DATA / "nuttcp.tcp-fparse.out").read_text()
+    rates = [found.imported.outcome.samples[0].value for found in read_text(text, Path("both"))]
+    assert rates == pytest.approx([7366.1590e6, 4855.5546e6])
+    text = "".join((DATA / f"iperf3.{name}.out").read_text() for name in ("tcp", "reverse"))
+    assert len(read_text(text, Path("both"))) == 2
+
+
+def test_perftest_megabytes_are_binary():
+    (trial,) = read("composed/perftest.write_bw.out")
+    assert (trial.probe, trial.params) == ("perftest.ib_write_bw", {"connection": "RC"})
+    found = values(trial, size_bytes=1 << 23)
+    rate = found["message_rate"].expected
+    assert found["bandwidth"].expected == pytest.approx(rate * (1 << 23), rel=1e-3)
+    (warned,) = read("composed/perftest.write_bw_warnings.out")
+    assert [s.value for s in warned.outcome.samples] == [s.value for s in trial.outcome.samples]
+
+
+def test_perftest_gigabits_without_a_peak():
+    (trial,) = read("composed/perftest.send_bw_gbits.out")
+    assert trial.params == {"connection": "RC", "direction": "both"}
+    # A peak of 0.00 is no measured value.
+    found = values(trial, size_bytes=65536)
+    assert found == {"bandwidth": 196e9 / 8, "message_rate": 373840}
+
+
+def test_perftest_latency():
+    (trial,) = read("composed/perftest.write_lat.out")
+    assert next(iter(trial.metrics)) == "latency"
+    assert values(trial, size_bytes=2)["latency"] == 0.93e-6
+
+
+# Storage -----------------------------------------------------------------------------------------
+
+
+def test_fio_reads_and_writes_are_cases():
+    reading, writing = read("fio.randrw.out")
+    assert (reading.probe, writing.probe) == ("fio.read", "fio.write")
+    assert reading.params == {"job": "t", "rw": "randrw", "rwmixread": 70, "bs": 4096}
+    assert values(reading) == {
+        "bandwidth": 29058529, "operations": 7094.367589,
+        "latency": 120.920809666e-6, "latency_max": 142.885265e-3,
+    }  # fmt: skip
+    assert reading.caveats == ("page-cache",)  # no direct=1
+
+
+# Failed outputs of benchmarks --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("composed/osu.v7_allreduce_wrong.out", "DATA VALIDATION ERROR"),
+        ("iperf3.refused.out", "unable to connect to server: Connection refused"),
+        ("iperf3.bidir.out", "both ways at once"),
+    ],
+)
+def test_failed_outputs_give_their_reason(name, reason):
+    (found,) = read_text((DATA / name).read_text(), Path(name))
+    assert isinstance(found.imported.outcome, Failed)
+    assert reason in found.imported.outcome.reason
+
+
+def _changed(name, *changes):
+    text = (DATA / name).read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return [found.imported for found in read_text(text, Path(name))]
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "reason"),
+    [
+        ("ib-vs-roce/ib/hpl.Hpl_single.out", "PASSED", "FAILED", "residual check FAILED"),
+        ("ib-vs-roce/ib/hpl.Hpl_single.out", "8.3295e+02", "8.3295e+01", "contradicts N and Time"),
+        ("ib-vs-roce/ib/hpl.Hpl_single.out", " 4     8 ", " 8     4 ", "not asked for"),
+        ("ib-vs-roce/ib/omb.Osu_latency.out", "Latency (us)", "Latency (ms)", "unknown column"),
+        ("ib-vs-roce/ib/omb.Osu_latency.out", "11.25", "1.25", "does not end where"),
+        ("ib-vs-roce/ib/omb.Osu_latency.out", " 11.25", "11.250", "decimals"),
+        ("ib-vs-roce/ib/omb.Osu_mbw_mr_16.out", "885.53 ", " 85.53 ", "contradict"),
+        ("ib-vs-roce/ib/imb.IMB_PingPong.out", "1821.46", "1281.46", "contradicts t[usec]"),
+        ("ib-vs-roce/ib/imb.IMB_PingPong.out", "      4194304           10", "#", "truncated"),
+        ("composed/osu.v7_iallreduce.out", "3.29", "9.29", "Overlap contradicts"),
+        ("composed/imb.v2018_nbc.out", "         2.60", "         1.60", "overlap contradicts"),
+        ("hpcc.two-ranks.out", "HPL_time=0.00143761", "HPL_time=0.00943761", "HPL_Tflops"),
+        ("nuttcp.tcp.out", "7366.1590", "736.6159", "contradict each other"),
+        ("nuttcp.udp.out", " 8 /", " 80 /", "contradict each other"),
+        ("iperf3.tcp.out", '"bytes":	2081816576', '"bytes":	208181657', "contradict"),
+        ("composed/perftest.write_lat.out", "0.93   ", "9.93   ", "do not ascend"),
+        ("fio.randrw.out", '"bw_bytes" : 29058529', '"bw_bytes" : 2905852', "contradict"),
+        ("fio.randrw.out", '"error" : 0', '"error" : 5', "reports the error 5"),
+    ],
+)
+def test_contradictions_are_named(name, old, new, reason):
+    trials = _changed(name, (old, new))
+    reasons = [trial.outcome.reason for trial in trials if isinstance(trial.outcome, Failed)]
+    assert any(reason in text for text in reasons), reasons
+
+
+def test_an_imb_section_without_its_line_of_waiting_processes():
+    name = "ib-vs-roce/ib/imb.IMB_Biband_0_25.out"
+    trials = _changed(name, ("# ( 14 additional processes waiting in MPI_Barrier)\n", ""))
+    assert [isinstance(trial.outcome, Failed) for trial in trials] == [True, False, False, False]
+    assert "not all 16" in trials[0].outcome.reason
