@@ -93,9 +93,7 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as temporary:
                 folder = Path(temporary) / "run"
                 plant(folder, samples, trials)
-                best = min(
-                    (_measure(folder) for _ in range(3)), key=lambda measured: measured[1]
-                )
+                best = min((_measure(folder) for _ in range(3)), key=lambda measured: measured[1])
             rows, seconds, peak_mib = best
             print(
                 f"| {name} | {samples:,} | {rows:.0f} | {seconds:.2f} | {peak_mib:.0f} "

@@ -3,7 +3,7 @@
     python benchmarks/repeatability.py [LAUNCHES]
 
 For shared memory and for TCP over loopback, and for each message size, it prints the loop mean's
-median of both runs and whether their 95 % intervals meet. With honest intervals they nearly always do.
+median of both runs and whether their 95 % intervals meet. Honest intervals nearly always do.
 The two runs' trials are interleaved block by block (run 1, run 2, run 1, ...): what differs between
 them is the launch alone, not the hour.
 """

@@ -230,7 +230,7 @@ def test_there_must_be_something_to_compare(plant, make_run):
         compare_platforms(read_runs([plant(pingpong(), platforms=("a",))]))
 
 
-# The verdict in words ------------------------------------------------------------------------------
+# The verdict in words -------------------------------------------------------------------------
 
 
 def test_sizes_are_condensed_into_classes(plant):
@@ -261,7 +261,7 @@ def test_too_few_trials_are_said_plainly(plant):
     assert "(n = 3: no interval, no verdict)" in statement.text
 
 
-# Conditions -----------------------------------------------------------------------------------------
+# Conditions ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_what_is_no_condition_is_refused(text):
 
 def test_a_condition_on_nothing_is_refused(plant):
     table = compare_platforms(read_runs([plant(pingpong())]))
-    with pytest.raises(UsageError, match="nothing in this comparison is named 'npb.time'"):
+    with pytest.raises(UsageError, match=r"nothing in this comparison is named 'npb\.time'"):
         parse_condition("npb.time > 1").violations(table)
 
 

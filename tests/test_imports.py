@@ -15,10 +15,7 @@ def test_imports_point_one_way():
 
 def test_help_loads_none_of_the_heavy_libraries():
     heavy = ["numpy", "scipy", "polars", "altair", "pydantic", "jinja2", "libvirt"]
-    code = (
-        "import sys, bareline.cli\n"
-        f"print([name for name in {heavy!r} if name in sys.modules])"
-    )
+    code = f"import sys, bareline.cli\nprint([name for name in {heavy!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

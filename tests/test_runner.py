@@ -161,7 +161,6 @@ def test_layouts_that_do_not_fit_are_recorded(execute, tmp_path):
 
 def test_a_full_disk_ends_the_run_with_one_line(make_run, execute, monkeypatch):
     run = make_run()
-    execute_error = None
     real = os.fsync
     calls = [0]
 
@@ -297,7 +296,9 @@ def misbehaving(tmp_path, monkeypatch, execute):
             {"study": {"name": "s", "launches": 1, "min_launches": 1, "precision": 0},
              "measure": [{"probe": "compute.dgemm", "timeout_s": timeout_s}]}, where="t",
         )  # fmt: skip
-        specs = list(platforms_from_toml({"platform": {"here": {"type": "local"}}}, where="t").values())
+        specs = list(
+            platforms_from_toml({"platform": {"here": {"type": "local"}}}, where="t").values()
+        )
         run = session.create_run(study, specs, tmp_path / f"r{time.time_ns()}", baseline="here")
         execute(run)
         (record,) = run.records()

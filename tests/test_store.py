@@ -1,6 +1,7 @@
 """Run directories: nothing lost, nothing twice, damage named."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_a_full_disk_keeps_what_was_there(run):
         before = (run.path / "records.jsonl").read_bytes()
         descriptor = run._descriptor
         # The kernel's own full device: every write to it fails with ENOSPC.
-        with open("/dev/full", "wb", buffering=0) as full:
+        with Path("/dev/full").open("wb", buffering=0) as full:
             run._descriptor = full.fileno()
             with pytest.raises(StoreError, match=r"No space left on device.*continue"):
                 run.append(record(trials[1]))

@@ -17,7 +17,7 @@ def write(tmp_path, text):
 
 
 def test_sweeps_and_ranks_are_expanded(tmp_path):
-    text = HEAD + '[[measure]]\nprobe = "null"\nranks = [1, 2]\nsweep = {points = [1, 2], spread = [0.1, 0.2]}\n'
+    text = HEAD + NULL + "ranks = [1, 2]\nsweep = {points = [1, 2], spread = [0.1, 0.2]}\n"
     cases = [case for _, case in load_study(write(tmp_path, text)).cases()]
     assert len(cases) == 8
     assert {case.params for case in cases} == {
@@ -42,7 +42,10 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + "launches = 'ten'\n" + NULL, ["launches"]),
         (HEAD + "min_launches = 3\n" + NULL, ["min_launches = 3", "precision = 0"]),
         (HEAD + "[measures]\n" + NULL, ["unknown table 'measures'", "did you mean 'measure'?"]),
-        (HEAD + '[[measure]]\nprobe = "nul"\n', ["no probe is named 'nul'", "did you mean 'null'?"]),
+        (
+            HEAD + '[[measure]]\nprobe = "nul"\n',
+            ["no probe is named 'nul'", "did you mean 'null'?"],
+        ),
         (HEAD + NULL + "params = {median = 1}\n", ["no parameter 'median'", "median_s"]),
         (HEAD + NULL + "params = {median_s = -1}\n", ["median_s", "greater than 0"]),
         (HEAD + NULL + 'params = {shape = "round"}\n', ["shape", "round"]),

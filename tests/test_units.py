@@ -33,7 +33,13 @@ def test_values_are_scaled_for_people(value, unit, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(9.996, "10.0"), (0.0123456, "0.0123"), (123456, "123456"), (1.5e9, "1.50e+09"), (-2, "-2.00")],
+    [
+        (9.996, "10.0"),
+        (0.0123456, "0.0123"),
+        (123456, "123456"),
+        (1.5e9, "1.50e+09"),
+        (-2, "-2.00"),
+    ],
 )
 def test_three_significant_digits(value, text):
     assert significant(value) == text

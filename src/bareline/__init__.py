@@ -1,3 +1,3 @@
-"""bareline: what does a platform cost an MPI application?"""
+"""What does a platform cost an MPI application: measure, compare, explain."""
 
 __version__ = "0.1.0"

@@ -119,8 +119,8 @@ def read_runs(runs: Sequence[Run]) -> Records:
     shared = _shared_names(frames)
     trials, values = [], []
     offset = 0
-    for number, (run, frame) in enumerate(zip(runs, frames, strict=True)):
-        frame = frame.with_row_index("row", offset).with_columns(
+    for number, (run, raw) in enumerate(zip(runs, frames, strict=True)):
+        frame = raw.with_row_index("row", offset).with_columns(
             pl.col("row").cast(pl.Int64),
             pl.lit(number).alias("run"),
             pl.col("nodes").fill_null(0),
@@ -287,12 +287,11 @@ def summarize_runs(records: Records) -> pl.DataFrame:
         )
     )
     order = {name: number for number, name in enumerate(_LAYERS)}
+    columns = {name: number for number, name in enumerate(cube.platforms)}
     return (
         table.with_columns(
             pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
-            pl.col("platform")
-            .replace_strict({name: i for i, name in enumerate(cube.platforms)}, return_dtype=pl.Int64)
-            .alias("column"),
+            pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
         )
         .sort("rung", "probe", "case", "point_row", "column")
         .select(
@@ -313,8 +312,7 @@ def _precisions(records: Records) -> pl.DataFrame:
         {
             "layer": _LAYERS,
             "precision": [
-                float(DEFAULT_PRECISION[layer] if declared is None else declared)
-                for layer in Layer
+                float(DEFAULT_PRECISION[layer] if declared is None else declared) for layer in Layer
             ],
         }
     )
@@ -353,6 +351,30 @@ def _failures(records: Records) -> pl.DataFrame:
     )
 
 
+def choose_baseline(records: Records, given: str | None = None) -> tuple[str, list[str]]:
+    """Give the platform to compare with, the run's own without one given, and all others.
+
+    Raises
+    ------
+    AnalysisError
+        It is none of the platforms, or there is nothing else to compare it with.
+    """
+    platforms = records.platforms
+    baseline = records.baseline if given is None else given
+    if baseline not in platforms:
+        raise AnalysisError(
+            f"no platform '{baseline}' in these records",
+            hint=f"--baseline takes one of: {', '.join(platforms)}",
+        )
+    others = [name for name in platforms if name != baseline]
+    if not others:
+        raise AnalysisError(
+            f"'{baseline}' is the only platform in these records",
+            hint="run the study on another one, or give a second run",
+        )
+    return baseline, others
+
+
 def compare_platforms(
     records: Records, baseline: str | None = None, *, margin: float | None = None
 ) -> pl.DataFrame:
@@ -380,23 +402,10 @@ def compare_platforms(
         The baseline is none of the platforms, or there is nothing else to compare it with.
     """
     cube = records.cube
-    baseline = records.baseline if baseline is None else baseline
-    if baseline not in cube.platforms:
-        raise AnalysisError(
-            f"no platform '{baseline}' in these records",
-            hint=f"--baseline takes one of: {', '.join(cube.platforms)}",
-        )
-    others = [name for name in cube.platforms if name != baseline]
-    if not others:
-        raise AnalysisError(
-            f"'{baseline}' is the only platform in these records",
-            hint="run the study on another one, or give a second run",
-        )
+    baseline, others = choose_baseline(records, baseline)
     margin = records.margin if margin is None else margin
     summary = summarize_runs(records)
-    parts = [
-        _compare_one(cube, name, baseline, margin) for name in others
-    ]
+    parts = [_compare_one(cube, name, baseline, margin) for name in others]
     table = pl.concat(parts)
     table = _with_missing(table, records, others, baseline)
     return _finish(table, summary, records, baseline)
@@ -413,9 +422,7 @@ def _compare_one(cube: Cube, platform: str, baseline: str, margin: float) -> pl.
     paired = paired_in_blocks(values, base)
     result = stats.paired_ratio(worse, than) if paired else stats.unpaired_ratio(worse, than)
     shift = stats.paired_shift(worse, than) if paired else stats.unpaired_shift(worse, than)
-    families = (
-        points.select(pl.struct(*_CASE, "metric").rank("dense")).to_series().to_numpy()
-    )
+    families = points.select(pl.struct(*_CASE, "metric").rank("dense")).to_series().to_numpy()
     p = np.where(context, np.nan, result.p)
     n = np.minimum(result.n, result.n_baseline)
     if paired:
@@ -430,9 +437,7 @@ def _compare_one(cube: Cube, platform: str, baseline: str, margin: float) -> pl.
     on_ratio = stats.judge(result.ratio, result.lo, result.hi, n, adjusted, margin=margin)
     median = stats.summarize(than).median
     tolerance = margin * np.nan_to_num(np.abs(median))
-    on_shift = stats.judge_shift(
-        shift.shift, shift.lo, shift.hi, n, adjusted, tolerance=tolerance
-    )
+    on_shift = stats.judge_shift(shift.shift, shift.lo, shift.hi, n, adjusted, tolerance=tolerance)
     verdict = np.where(result.on_logs, on_ratio, on_shift)
     n_base = np.count_nonzero(~np.isnan(base), axis=-1)
     n_own = np.count_nonzero(~np.isnan(values), axis=-1)
@@ -580,5 +585,3 @@ def as_rows(table: pl.DataFrame) -> list[dict[str, Any]]:
         first = [key for key in ("platform", "baseline", "probe") if key in row]
         rows.append({key: row.pop(key) for key in first} | {"params": params} | row)
     return rows
-
-

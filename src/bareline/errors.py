@@ -65,5 +65,9 @@ class StoreError(BarelineError):
     """A run directory cannot be read or written."""
 
 
+class ProfileError(BarelineError):
+    """A profile cannot be made or read, or is not whole."""
+
+
 class AnalysisError(BarelineError):
     """A comparison or report was asked of records that cannot give it."""

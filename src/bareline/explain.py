@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.compare import Cube, FloatCube, Records, paired_in_blocks
+from bareline.compare import Cube, FloatCube, Records, choose_baseline, paired_in_blocks
 from bareline.model import Layer, parse_point
 from bareline.units import significant
 
@@ -98,16 +98,20 @@ def findings(
     ----------
     baseline, margin
         The run's own without them.
+
+    Raises
+    ------
+    AnalysisError
+        The baseline is none of the platforms, or there is nothing else to compare it with.
     """
     cube = records.cube
-    baseline = records.baseline if baseline is None else baseline
+    baseline, others = choose_baseline(records, baseline)
     margin = records.margin if margin is None else margin
     points = cube.points.filter(pl.col("headline") & (pl.col("better") != "none"))
     found: list[Finding] = []
     for (probe,), group in points.group_by("probe", maintain_order=True):
-        for platform in cube.platforms:
-            if platform != baseline:
-                found += _of_probe(cube, group, str(probe), platform, baseline, margin)
+        for platform in others:
+            found += _of_probe(cube, group, str(probe), platform, baseline, margin)
     found += _failures(records, baseline, found)
     ladder = list(Layer)
     return sorted(found, key=lambda finding: (ladder.index(finding.layer), finding.probe))
@@ -219,7 +223,7 @@ def statements(
     records: Records, baseline: str | None = None, *, margin: float | None = None
 ) -> list[Statement]:
     """Put the verdict into words: one sentence per layer, the hardest hit first in each."""
-    baseline = records.baseline if baseline is None else baseline
+    baseline, _ = choose_baseline(records, baseline)
     margin = records.margin if margin is None else margin
     told = []
     everything = findings(records, baseline, margin=margin)
@@ -230,9 +234,7 @@ def statements(
     return told
 
 
-def _sentence(
-    layer: Layer, group: Sequence[Finding], baseline: str, margin: float
-) -> Statement:
+def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: float) -> Statement:
     worst = max(group, key=_weight)
     if all(finding.verdict == "equivalent" for finding in group):
         platforms = list(dict.fromkeys(finding.platform for finding in group))
@@ -247,11 +249,7 @@ def _sentence(
         for finding in group:
             by_subject.setdefault(finding.subject, []).append(finding)
         ordered = sorted(by_subject.values(), key=lambda parts: -max(map(_weight, parts)))
-        clauses = [
-            f"{parts[0].subject} is "
-            + _join([f"{phrase(part, margin)} on {part.platform}" for part in parts])
-            for parts in ordered[:3]
-        ]
+        clauses = [_clause(parts, margin) for parts in ordered[:3]]
         text = f"{_LAYER_NAMES[layer]}: {'; '.join(clauses)}, compared with {baseline}."
     return Statement(
         layer=layer.value,
@@ -264,6 +262,15 @@ def _sentence(
         verdict=worst.verdict,
         anchor=worst.anchor,
     )
+
+
+def _clause(parts: Sequence[Finding], margin: float) -> str:
+    """Say one subject on all platforms; what is the same on several is said once."""
+    said: dict[str, list[str]] = {}
+    for part in parts:
+        said.setdefault(phrase(part, margin), []).append(part.platform)
+    told = [f"{words} on {_join(platforms)}" for words, platforms in said.items()]
+    return f"{parts[0].subject} is {_join(told)}"
 
 
 def _weight(finding: Finding) -> float:

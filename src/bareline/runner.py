@@ -389,9 +389,7 @@ def judge_output(
         The outcome and the caveats that the probe sees in the output.
     """
     if output.timed_out:
-        return Failed(
-            Stage.TIMEOUT, _with_tail(f"no end after {timeout_s:g} s", output.stderr)
-        ), ()
+        return Failed(Stage.TIMEOUT, _with_tail(f"no end after {timeout_s:g} s", output.stderr)), ()
     if output.exit_code < 0:
         return Failed(
             Stage.SIGNAL, _with_tail(f"died by {_signal_name(-output.exit_code)}", output.stderr)
@@ -472,7 +470,7 @@ def _with_tail(reason: str, stderr: str) -> str:
 def _terminated_like_interrupted() -> Iterator[None]:
     """Let SIGTERM and SIGHUP release platforms as Ctrl-C does."""
 
-    def interrupt(number: int, frame: object) -> None:
+    def interrupt(_number: int, _frame: object) -> None:
         raise KeyboardInterrupt
 
     try:

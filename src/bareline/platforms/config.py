@@ -107,9 +107,9 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
             known = sorted(model.model_fields)
             close = difflib.get_close_matches(key, known, 1)
             hint = f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}"
-        raise PlatformError(f"'{key}': {message}" if key else message, where=where, hint=hint) from (
-            error
-        )
+        raise PlatformError(
+            f"'{key}': {message}" if key else message, where=where, hint=hint
+        ) from (error)
 
 
 def _types_hint(wrong: str = "") -> str:
@@ -135,5 +135,3 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
         if names.count(name) > 1:
             raise PlatformError(f"the platform '{name}' is named twice")
     return [specs[name] for name in names]
-
-

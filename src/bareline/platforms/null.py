@@ -86,7 +86,11 @@ class NullAllocation(Allocation):
         every = self._options.fail_every
         if every and index % every == every - 1:
             return Output(
-                stdout="", stderr="planted failure\n", exit_code=1, duration_s=0.0, argv=command.argv
+                stdout="",
+                stderr="planted failure\n",
+                exit_code=1,
+                duration_s=0.0,
+                argv=command.argv,
             )
         # Seeded by the trial, so that a continued run draws what it would have drawn.
         digest = hashlib.sha256(f"{self._name}:{self._options.seed}:{index}".encode()).digest()

@@ -144,7 +144,7 @@ class Probe(ABC, Generic[P]):
         for sample in samples:
             if sample.metric not in self.metrics:
                 raise ParseError(f"{self.name} gave the undeclared metric '{sample.metric}'")
-            if not isinstance(sample.value, int | float) or not math.isfinite(sample.value):
+            if not math.isfinite(sample.value):
                 raise ParseError(f"{self.name} gave {sample.metric} = {sample.value!r}")
             key = (sample.metric, format_point(sample.point))
             if key in seen:

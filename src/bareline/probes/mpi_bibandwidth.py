@@ -1,4 +1,4 @@
-"""MPI bidirectional bandwidth: windows of messages both ways between the first and the last rank, by message size.
+"""MPI bidirectional bandwidth: windows of messages both ways between two ranks, by size.
 
 Counterparts: ``osu_bibw``, IMB Biband.
 """

@@ -1,7 +1,7 @@
 """Overlap: how much computation hides behind a non-blocking operation.
 
-Counterparts: ``osu_iallreduce`` and its kin. The overlap is the share of the communication's time that
-vanishes behind a computation of the same length; 0 is none, 1 is all.
+Counterparts: ``osu_iallreduce`` and its kin. The overlap is the share of the communication's time
+that vanishes behind a computation of the same length; 0 is none, 1 is all.
 """
 
 from __future__ import annotations

@@ -15,7 +15,9 @@ class ReduceScatter(MpiFunction):
 
     name: ClassVar[str] = "mpi.reduce_scatter"
     title: ClassVar[str] = "MPI_Reduce_scatter"
-    summary: ClassVar[str] = "Reduce_scatter (sum of doubles), by size of the whole vector: time by message size"
+    summary: ClassVar[str] = (
+        "Reduce_scatter (sum of doubles), by size of the whole vector: time by message size"
+    )
     source: ClassVar[str] = "osu_reduce_scatter, IMB Reduce_scatter"
     benchmark: ClassVar[str] = "reduce_scatter"
     smallest_bytes: ClassVar[int] = 8

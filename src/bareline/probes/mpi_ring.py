@@ -1,7 +1,7 @@
 """HPC Challenge's rings: latency and bandwidth with all ranks communicating at once.
 
-In the natural order a rank's neighbours are the next ranks; in the random order they are anywhere, so
-that the network between nodes carries almost every message.
+In the natural order a rank's neighbours are the next ranks; in the random order they are anywhere,
+so that the network between nodes carries almost every message.
 
 References
 ----------

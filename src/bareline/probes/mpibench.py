@@ -147,7 +147,7 @@ class MpiFunction(Probe[MpiParams]):
     def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
         """Read mpibench's JSON lines, and hold its sizes against those that were asked for."""
         report = read_report(output, "mpibench", self.benchmark_of(params))
-        said = [point.at.get("size_bytes") for point in report.points]
+        said: list[object] = [point.at.get("size_bytes") for point in report.points]
         said += [_size_of_cut(cut) for cut in report.cut]
         asked = params.sizes(self.smallest_bytes)
         if sorted(said, key=str) != sorted(asked, key=str):

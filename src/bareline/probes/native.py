@@ -85,8 +85,11 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
         raise ParseError(f"{len(points)} points, but the program says {end.get('points')}")
     cut = end.get("cut", [])
     if not points:
-        raise ParseError("no point was measured: all exceeded their time budget" if cut else
-                         "no point was measured")
+        raise ParseError(
+            "no point was measured: all exceeded their time budget"
+            if cut
+            else "no point was measured"
+        )
     return Report(header, points, tuple(cut))
 
 

@@ -1,7 +1,7 @@
 """iperf3: TCP throughput of parallel streams between two nodes.
 
-The real tool is run as it is (Debian's package ``iperf3``, by ESnet); one trial is one transfer. The
-rate of the first second against the rest shows TCP's slow start.
+The real tool is run as it is (Debian's package ``iperf3``, by ESnet); one trial is one transfer.
+The rate of the first second against the rest shows TCP's slow start.
 """
 
 from __future__ import annotations

@@ -77,7 +77,9 @@ class LiveProgress:
 
     def note(self, platform: str, text: str) -> None:
         """Print what happened to a platform above the bar."""
-        self._progress.console.print(f"[bold]{escape(platform)}[/]: {escape(text)}", highlight=False)
+        self._progress.console.print(
+            f"[bold]{escape(platform)}[/]: {escape(text)}", highlight=False
+        )
 
     def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
         """Show what runs now."""
