@@ -16,7 +16,7 @@ module cg_grid
     use npb_kinds, only: dp, i8
     use npb_messages, only: comm_irecv, comm_send, comm_wait
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: grid_t

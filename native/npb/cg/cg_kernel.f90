@@ -11,7 +11,7 @@ module cg_kernel
     use cg_slices, only: slices_t
     use npb_kinds, only: dp
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: cg_state_t

@@ -16,7 +16,7 @@ module cg_matrix
     use npb_kinds, only: dp, i4, i8
     use npb_random, only: random_next, random_seed_common
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: matrix_t, generate_matrix, sparse_vector_t, vector_source_t, matrix_memory_bytes

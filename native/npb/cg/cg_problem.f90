@@ -3,7 +3,7 @@ module cg_problem
 
     use npb_kinds, only: dp
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: cg_problem_t, cg_classes, find_cg_problem, cg_steps

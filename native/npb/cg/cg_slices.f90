@@ -2,10 +2,10 @@
 !>
 !> The matrix is cut into tiles: `width` columns, whose part of the vector stays in the first-level
 !> cache while it is gathered from, by `window` rows. Within a tile rows are ordered by their number
-!> of nonzeros and taken `lanes` at a time as a slice: entry k of all its rows lies together, so that
-!> vector instructions work across rows, without sums across a vector and without short remainders.
-!> The shorter rows of a slice are filled up with zeros (below 1 % in all classes). A column is its
-!> offset in the tile in 16 bits, so that a nonzero takes 10 bytes.
+!> of nonzeros and taken `lanes` at a time as a slice: entry k of all its rows lies together, and
+!> as many independent sums as there are lanes grow in registers. The shorter rows of a slice are
+!> filled up with zeros (1 %). A column is its offset in the tile in 16 bits, so that a nonzero
+!> takes 10 bytes.
 !>
 !> Exported: `slices_t`. Nothing here is collective; `multiply` is timed.
 !>
@@ -18,13 +18,13 @@ module cg_slices
     use cg_matrix, only: matrix_t
     use npb_kinds, only: dp, i4, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: slices_t, slice_memory_bytes
 
-    !> Rows of a slice: the doubles of the widest vectors.
-    integer, parameter :: lanes = 8
+    !> Rows of a slice: one register for the sum of each.
+    integer, parameter :: lanes = 16
     !> Narrowest tile: 4096 doubles of the vector are 32 KiB.
     integer, parameter :: width_min = 2**12
     !> Widest tile, by the 16 bits of a column.
@@ -113,8 +113,8 @@ contains
             if (storing) slices%first_entry(slice + 1) = entry + 1
         end subroutine walk
 
-        !> Stores a slice of these rows, the longest first. Missing rows, at the end of a window, are
-        !> its last one once more with nothing to add.
+        !> Stores a slice of these rows, the longest first. Missing rows, at the end of a window,
+        !> are its last one once more with nothing to add.
         subroutine store(tile, rows)
             integer, intent(in) :: tile, rows(:)
             integer :: lane, longest, origin
@@ -227,9 +227,11 @@ contains
         do slice = 1, slices
             total = 0
             do entry = first_entry(slice), first_entry(slice + 1) - 1
-                !$omp simd
+                ! One by one: gathering into vectors costs more than it saves afterwards.
+                !GCC$ novector
                 do lane = 1, lanes
-                    total(lane) = total(lane) + value(lane, entry)*vector(origin + column(lane, entry))
+                    total(lane) = total(lane) + &
+                                  value(lane, entry)*vector(origin + column(lane, entry))
                 end do
             end do
             do lane = 1, lanes

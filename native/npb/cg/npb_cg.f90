@@ -12,7 +12,7 @@ program npb_cg
     use npb_run, only: run_t
     use npb_timing, only: timing_begin, timing_end, timing_t
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     integer(i8), parameter :: vectors = 7, real_bytes = 8
     type(run_t) :: run

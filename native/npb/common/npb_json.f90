@@ -9,7 +9,7 @@ module npb_json
     use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
     use npb_kinds, only: dp, i4, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: json_t

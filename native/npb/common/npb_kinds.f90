@@ -3,7 +3,7 @@ module npb_kinds
 
     use, intrinsic :: iso_fortran_env, only: int32, int64, real64
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: dp, i4, i8

@@ -12,7 +12,7 @@ module npb_memory
     use npb_kinds, only: i8
     use npb_messages, only: comm_allreduce, comm_free, comm_split_node
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: memory_shortage, available_memory_bytes, prefer_large_pages

@@ -35,18 +35,10 @@ enum function {
 };
 
 static const char *const names[FUNCTIONS] = {
-    [ALLREDUCE] = "MPI_Allreduce",
-    [ALLTOALL] = "MPI_Alltoall",
-    [ALLTOALLV] = "MPI_Alltoallv",
-    [BARRIER] = "MPI_Barrier",
-    [BCAST] = "MPI_Bcast",
-    [IRECV] = "MPI_Irecv",
-    [ISEND] = "MPI_Isend",
-    [RECV] = "MPI_Recv",
-    [REDUCE] = "MPI_Reduce",
-    [SEND] = "MPI_Send",
-    [SENDRECV] = "MPI_Sendrecv",
-    [WAIT] = "MPI_Wait",
+    [ALLREDUCE] = "MPI_Allreduce", [ALLTOALL] = "MPI_Alltoall", [ALLTOALLV] = "MPI_Alltoallv",
+    [BARRIER] = "MPI_Barrier",     [BCAST] = "MPI_Bcast",       [IRECV] = "MPI_Irecv",
+    [ISEND] = "MPI_Isend",         [RECV] = "MPI_Recv",         [REDUCE] = "MPI_Reduce",
+    [SEND] = "MPI_Send",           [SENDRECV] = "MPI_Sendrecv", [WAIT] = "MPI_Wait",
     [WAITALL] = "MPI_Waitall",
 };
 
@@ -284,8 +276,8 @@ void npb_mpi_isend(const void *buffer, int count, MPI_Fint type, int dest, int t
                    MPI_Fint *request)
 {
     MPI_Request started;
-    TIMED(ISEND, MPI_Isend(buffer, count, MPI_Type_f2c(type), dest, tag, MPI_Comm_f2c(comm),
-                           &started));
+    TIMED(ISEND,
+          MPI_Isend(buffer, count, MPI_Type_f2c(type), dest, tag, MPI_Comm_f2c(comm), &started));
     *request = MPI_Request_c2f(started);
 }
 
@@ -293,8 +285,8 @@ void npb_mpi_irecv(void *buffer, int count, MPI_Fint type, int source, int tag, 
                    MPI_Fint *request)
 {
     MPI_Request started;
-    TIMED(IRECV, MPI_Irecv(buffer, count, MPI_Type_f2c(type), source, tag, MPI_Comm_f2c(comm),
-                           &started));
+    TIMED(IRECV,
+          MPI_Irecv(buffer, count, MPI_Type_f2c(type), source, tag, MPI_Comm_f2c(comm), &started));
     *request = MPI_Request_c2f(started);
 }
 

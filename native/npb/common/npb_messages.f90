@@ -13,7 +13,7 @@ module npb_messages
 
     use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int64_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: job_init, job_finalize, job_abort, job_versions
@@ -141,7 +141,8 @@ module npb_messages
 
         !> Offsets count from 0, in elements.
         subroutine comm_alltoallv(sent, sent_counts, sent_offsets, received, received_counts, &
-                                  received_offsets, datatype, comm) bind(C, name='npb_mpi_alltoallv')
+                                  received_offsets, datatype, comm) &
+            bind(C, name='npb_mpi_alltoallv')
             import :: c_int
             type(*), intent(in) :: sent(*)
             integer(c_int), intent(in) :: sent_counts(*), sent_offsets(*)

@@ -4,7 +4,9 @@
  * Exported: npb_prefer_large_pages, which npb_memory.f90 declares to Fortran and describes. Nothing
  * here is collective.
  */
+#ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */
+#endif
 
 #include <stdint.h>
 #include <sys/mman.h>

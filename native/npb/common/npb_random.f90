@@ -6,7 +6,7 @@ module npb_random
 
     use npb_kinds, only: dp, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: random_seed_common, random_multiplier, random_lanes

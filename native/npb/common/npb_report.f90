@@ -19,7 +19,7 @@ module npb_report
     use npb_timing, only: calls_over_ranks, spread_over_ranks, spread_t, timing_t
     use npb_verification, only: quantity_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: parameter_t, report_header, report_point

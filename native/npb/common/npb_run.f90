@@ -43,7 +43,7 @@ module npb_run
     use npb_memory, only: memory_shortage
     use npb_messages, only: comm_rank, comm_size, job_abort, job_finalize, job_init
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: run_t, fail, status_done, status_failed, status_usage, status_wrong
@@ -114,7 +114,7 @@ contains
     subroutine run_close(self)
         class(run_t), intent(in) :: self
         call job_finalize()
-        if (.not. self%verified) stop status_wrong, quiet=.true.
+        if (.not. self%verified) stop status_wrong, quiet = .true.
     end subroutine run_close
 
     !> Ends the program with an error of usage unless the condition, the same on all processes,
@@ -191,7 +191,7 @@ contains
             flush (error_unit)
         end if
         call job_finalize()
-        stop status_usage, quiet=.true.
+        stop status_usage, quiet = .true.
     end subroutine reject
 
     subroutine print_usage(run, classes)
@@ -203,7 +203,7 @@ contains
             flush (output_unit)
         end if
         call job_finalize()
-        stop status_done, quiet=.true.
+        stop status_done, quiet = .true.
     end subroutine print_usage
 
     pure function spaced(letters) result(text)

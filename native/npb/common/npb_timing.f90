@@ -6,9 +6,9 @@ module npb_timing
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_INTEGER8, MPI_MAX, MPI_MIN, MPI_SUM
     use npb_kinds, only: dp, i8
     use npb_messages, only: comm_barrier, comm_reduce, comm_size, tally_functions, tally_reset, &
-        tally_totals, wtime
+                            tally_totals, wtime
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: timing_t, spread_t, timing_begin, timing_end, spread_over_ranks, calls_over_ranks

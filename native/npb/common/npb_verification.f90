@@ -3,7 +3,7 @@ module npb_verification
 
     use npb_kinds, only: dp
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: quantity_t

@@ -14,7 +14,7 @@ module ep_kernel
     use npb_kinds, only: dp, i8
     use npb_random, only: random_lanes, random_skip, random_stream_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: ep_tally_t, ep_compute, annuli, batch_pairs

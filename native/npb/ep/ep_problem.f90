@@ -3,7 +3,7 @@ module ep_problem
 
     use npb_kinds, only: i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: ep_problem_t, ep_classes, find_ep_problem

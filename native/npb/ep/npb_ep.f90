@@ -12,7 +12,7 @@ program npb_ep
     use npb_timing, only: timing_begin, timing_end, timing_t
     use npb_verification, only: quantity_t
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     type(run_t) :: run
     type(ep_problem_t) :: problem

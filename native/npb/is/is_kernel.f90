@@ -1,8 +1,8 @@
 !> IS: ranks of integer keys by a parallel counting sort.
 !>
-!> There are N keys below M; key i is floor(M/4 (r1 + r2 + r3 + r4)) with numbers 4i+1 ... 4i+4 of the
-!> random sequence. Process p of P holds keys pN/P ... (p+1)N/P - 1. The rank of a value is the
-!> number of smaller keys among all.
+!> There are N keys below M; key i is floor(M/4 (r1 + r2 + r3 + r4)) with numbers 4i+1 ... 4i+4 of
+!> the random sequence. Process p of P holds keys pN/P ... (p+1)N/P - 1. The rank of a value is
+!> the number of smaller keys among all.
 !>
 !> A ranking: count the own keys by bucket (their leading bits) and order them so; sum the counts
 !> over the processes (the probe keys ride along); give each process the next buckets until the
@@ -22,7 +22,7 @@ module is_kernel
     use npb_random, only: random_seed_common, random_skip, random_stream_t
     use npb_run, only: fail, run_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: sorter_t, sorter_memory_bytes
@@ -33,7 +33,7 @@ module is_kernel
     type :: sorter_t
         type(is_problem_t) :: problem
         integer(i8) :: local_keys = 0
-        !> The process's keys, the same in bucket order, and those of its buckets from all processes.
+        !> The process's keys, the same in bucket order, and all processes' keys of its buckets.
         integer(i4), allocatable :: keys(:), ordered(:), received(:)
         integer(i8) :: received_keys = 0
         !> Global positions of the probe keys, from 0, and the keys that are there.
@@ -91,9 +91,11 @@ contains
     pure integer(i8) function values_max(problem, ranks) result(values)
         type(is_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
+        integer(i8) :: widest
         values = problem%max_key()
-        if (ranks > 1) values = min(values, int(0.6_dp*real(values, dp)/real(ranks, dp)**0.25_dp, i8) &
-                                    + 2*values/problem%buckets())
+        if (ranks == 1) return
+        widest = int(0.6_dp*real(values, dp)/real(ranks, dp)**0.25_dp, i8)
+        values = min(values, widest + 2*values/problem%buckets())
     end function values_max
 
     !> Generates the keys and allocates everything.
@@ -142,8 +144,8 @@ contains
             numbers = reshape(flat, shape(numbers))
             keys = int(min(int(block_keys, i8), self%local_keys - first + 1))
             do i = 1, keys
-                self%keys(first + i - 1) = int(quarter*( &
-                    numbers(1, i) + numbers(2, i) + numbers(3, i) + numbers(4, i)), i4)
+                self%keys(first + i - 1) = int(quarter*(numbers(1, i) + numbers(2, i) &
+                                                        + numbers(3, i) + numbers(4, i)), i4)
             end do
         end do
     end subroutine generate_keys

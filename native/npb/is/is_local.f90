@@ -10,7 +10,7 @@ module is_local
 
     use npb_kinds, only: i4, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: count_buckets, order_by_bucket, count_keys

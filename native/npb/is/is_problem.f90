@@ -3,7 +3,7 @@ module is_problem
 
     use npb_kinds, only: dp, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: is_problem_t, is_classes, find_is_problem, is_iterations

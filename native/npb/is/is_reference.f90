@@ -1,12 +1,12 @@
-!> Published verification values of IS (NAS Parallel Benchmarks 3.4): five probe keys, whose ranks are
-!> known in every iteration.
+!> Published verification values of IS (NAS Parallel Benchmarks 3.4): five probe keys, whose ranks
+!> are known in every iteration.
 module is_reference
 
     use is_problem, only: is_classes, is_iterations
     use npb_kinds, only: dp, i8
     use npb_verification, only: quantity_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: probes, probe_indices, expected_ranks, verify_is

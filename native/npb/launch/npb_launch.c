@@ -59,10 +59,11 @@ static const char *chosen_set(void)
             return sets[i].name;
         if (wanted && is_asked)
             bl_die(BL_STATUS_USAGE,
-                   "BARELINE_INSTRUCTION_SET=%s: this processor does not have it, unset it", wanted);
+                   "BARELINE_INSTRUCTION_SET=%s: this processor does not have it, unset it",
+                   wanted);
     }
-    bl_die(BL_STATUS_USAGE,
-           "BARELINE_INSTRUCTION_SET=%s: unknown, write avx512, avx2 or generic", wanted);
+    bl_die(BL_STATUS_USAGE, "BARELINE_INSTRUCTION_SET=%s: unknown, write avx512, avx2 or generic",
+           wanted);
 }
 
 /* The folder above the one in which this program lies. */

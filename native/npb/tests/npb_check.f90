@@ -3,7 +3,7 @@ module npb_check
 
     use, intrinsic :: iso_fortran_env, only: error_unit
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: check, finish_checks
@@ -21,7 +21,7 @@ contains
     end subroutine check
 
     subroutine finish_checks()
-        if (failures > 0) error stop 1, quiet=.true.
+        if (failures > 0) error stop 1, quiet = .true.
     end subroutine finish_checks
 
 end module npb_check

@@ -8,7 +8,7 @@ program test_cg_grid
     use npb_kinds, only: dp
     use npb_messages, only: comm_allreduce, comm_rank, comm_size, job_finalize, job_init
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     integer, parameter :: orders(4) = [64, 1400, 1401, 1407]
     integer :: i

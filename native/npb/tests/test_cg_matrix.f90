@@ -7,7 +7,7 @@ program test_cg_matrix
     use npb_check, only: check, finish_checks
     use npb_kinds, only: dp, i4, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     real(dp), parameter :: rcond = 0.1_dp
     type(matrix_t) :: matrix

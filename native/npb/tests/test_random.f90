@@ -4,9 +4,9 @@ program test_random
     use npb_check, only: check, finish_checks
     use npb_kinds, only: dp, i8
     use npb_random, only: random_fill, random_lanes, random_multiplier, random_next, random_power, &
-        random_product, random_seed_common, random_skip, random_stream_t
+                          random_product, random_seed_common, random_skip, random_stream_t
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     integer(i8), parameter :: period = 2_i8**44, modulus = 2_i8**46
 

@@ -6,7 +6,7 @@ program test_verification
     use npb_kinds, only: dp
     use npb_verification, only: quantity_t
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     type(quantity_t) :: quantity
     real(dp) :: nan, infinity
