@@ -64,14 +64,16 @@ struct bl_slice {
     uint32_t node;
     int32_t pid;
     uint32_t counter; /* ticks are the processor's counter, not ns */
+    struct bl_moment prepared; /* before PMPI_Init: with `seen`, the length of a tick */
     struct bl_moment began;
-    struct bl_moment seen; /* both clocks, renewed now and then */
+    struct bl_moment seen; /* renewed now and then */
     uint32_t sheets;
     uint32_t classes;
     uint64_t sheet_at[BL_SHEETS_MAX]; /* offsets in the slice, 0: not in the file */
     struct bl_class class[BL_CLASSES_MAX];
     char host[BL_HOST_SIZE];
     char clock_source[32];
+    char command[512];
 };
 
 /* One cell of the communication matrix: to one peer, or to a block of peers in large jobs. */

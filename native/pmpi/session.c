@@ -41,11 +41,13 @@ static struct {
     char clock_source[32];
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     uint64_t init_ticks;
+    struct bl_moment prepared;
 } session;
 
 void bl_session_prepare(void)
 {
     bl_clock_choose(session.clock_source, sizeof session.clock_source);
+    session.prepared = bl_moment_now();
 }
 
 /* `%p` in the path becomes the process id, so that the runs of a script do not meet. */
@@ -133,6 +135,9 @@ static void make_plan(void)
     plan->active = read_path(plan->path, sizeof plan->path);
     snprintf(session.journal, sizeof session.journal, "%s.journal", plan->path);
     plan->active = plan->active && make_journal();
+    /* What an earlier run left there must not pass for this one's if it crashes. */
+    if (plan->active)
+        unlink(plan->path);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -188,6 +193,26 @@ static void stop_in_child(void)
     bl_self = NULL;
 }
 
+/* The command line of this process, without its folder. */
+static void read_command(char *command, size_t size)
+{
+    FILE *file = fopen("/proc/self/cmdline", "re");
+    size_t length = file ? fread(command, 1, size - 1, file) : 0;
+    if (file)
+        fclose(file);
+    while (length > 0 && command[length - 1] == '\0')
+        length--;
+    for (size_t i = 0; i < length; i++)
+        if (command[i] == '\0')
+            command[i] = ' ';
+    command[length] = '\0';
+    const char *slash = memchr(command, ' ', length);
+    size_t program = slash ? (size_t)(slash - command) : length;
+    while (program > 0 && command[program - 1] != '/')
+        program--;
+    memmove(command, command + program, length - program + 1);
+}
+
 static bool prepare_counters(const char *host)
 {
     bl_slice = bl_journal_open(session.journal, (uint32_t)session.rank);
@@ -199,6 +224,8 @@ static bool prepare_counters(const char *host)
     bl_slice->counter = bl_clock_is_counter;
     snprintf(bl_slice->host, sizeof bl_slice->host, "%s", host);
     snprintf(bl_slice->clock_source, sizeof bl_slice->clock_source, "%s", session.clock_source);
+    read_command(bl_slice->command, sizeof bl_slice->command);
+    bl_slice->prepared = session.prepared;
     bl_groups_init(bl_slice, session.rank, session.ranks, session.nodes_of);
     bl_requests_init(session.thread_level == MPI_THREAD_MULTIPLE);
     bl_slice->began = bl_slice->seen = bl_moment_now();
@@ -300,26 +327,6 @@ static struct bl_rank_record record_of_rank(double ns, struct bl_moment ended)
     return record;
 }
 
-/* The command line of this process, without its folder. */
-static void read_command(char *command, size_t size)
-{
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    size_t length = file ? fread(command, 1, size - 1, file) : 0;
-    if (file)
-        fclose(file);
-    while (length > 0 && command[length - 1] == '\0')
-        length--;
-    for (size_t i = 0; i < length; i++)
-        if (command[i] == '\0')
-            command[i] = ' ';
-    command[length] = '\0';
-    const char *slash = memchr(command, ' ', length);
-    size_t program = slash ? (size_t)(slash - command) : length;
-    while (program > 0 && command[program - 1] != '/')
-        program--;
-    memmove(command, command + program, length - program + 1);
-}
-
 /* Ends the main thread's last stretch of computing; other threads' was closed by their last call. */
 static void close_thread(uint64_t now)
 {
@@ -339,7 +346,7 @@ void bl_session_end(void)
     bl_active = false;
     const struct bl_moment ended = bl_moment_now();
     close_thread(ended.ticks);
-    const double ns = bl_clock_ns_per_tick(bl_slice->began, ended);
+    const double ns = bl_clock_ns_per_tick(session.prepared, ended);
     const struct bl_rank_record record = record_of_rank(ns, ended);
     struct bl_total total = bl_total_of_process(ns, session.cells, session.rank);
     bl_total_agree_on_bins(&total, session.comm);
@@ -351,13 +358,11 @@ void bl_session_end(void)
     if (written) {
         PMPI_Gather(&record, sizeof record, MPI_BYTE, records, sizeof record, MPI_BYTE, 0,
                     session.comm);
-        char command[512];
-        read_command(command, sizeof command);
         const struct bl_profile profile = {
             .path = session.plan.path,
             .regions = getenv("BARELINE_PROFILE_REGIONS"),
             .library = session.library,
-            .command = command,
+            .command = bl_slice->command,
             .began_unix_ns = session.plan.began_unix_ns,
             .split = session.plan.split,
             .thread_level = session.thread_level - MPI_THREAD_SINGLE,
@@ -383,6 +388,9 @@ void bl_session_abort(int code)
     bl_slice->abort_code = code;
     bl_slice->state = BL_STATE_ABORTED;
     bl_slice->seen = bl_moment_now();
+    bl_active = false;
+    if (bl_self)
+        bl_self->open = false;
 }
 
 static void pause_counting(struct bl_thread *thread, uint64_t now)

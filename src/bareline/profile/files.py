@@ -1,0 +1,313 @@
+"""Profiles as files: JSON lines, whole or refused with one line that says why."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bareline.errors import ProfileError
+from bareline.profile.journal import is_journal, journal_of, read_journal
+from bareline.profile.model import (
+    CALL_COLUMNS,
+    RANK_COLUMNS,
+    SCHEMA,
+    SEND_COLUMNS,
+    VERSION,
+    Mode,
+    Profile,
+)
+
+_AGAIN = "profile the program again"
+
+
+class _Header(BaseModel):
+    """The first line, after its schema and version were found to be ours."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    complete: bool
+    ended: str = ""
+    mode: Mode
+    ranks: int
+    nodes: int
+    began_unix_ns: int
+    mpi: str
+    thread_level: Literal["single", "funneled", "serialized", "multiple"]
+    command: str
+    ranks_per_cell: int
+    regions: dict[str, str]
+
+
+def read_profile(path: Path) -> Profile:
+    """Read a profile, or what a program that crashed has left of one.
+
+    Raises
+    ------
+    ProfileError
+        It is missing, empty, damaged, cut off, or of another schema.
+    """
+    journal = journal_of(path)
+    try:
+        if is_journal(path):
+            return read_journal(path)
+        if not path.exists() and journal.exists():
+            return read_journal(journal)
+        text = path.read_bytes()
+    except IsADirectoryError as error:
+        raise ProfileError("is a folder, not a profile", where=str(path)) from error
+    except OSError as error:
+        raise ProfileError(
+            f"cannot be read: {error.strerror}",
+            where=str(path),
+            hint="make one with `bareline profile -o FILE -- mpirun ...`",
+        ) from error
+    if not text.strip():
+        raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
+    return _assemble(path, text.split(b"\n"))
+
+
+def looks_like_profile(path: Path) -> bool:
+    """Whether a file is meant as a profile rather than as a run directory or a study."""
+    if path.is_dir():
+        return False
+    if not path.exists():
+        return journal_of(path).exists()
+    if is_journal(path):
+        return True
+    try:
+        with path.open("rb") as file:
+            start = file.read(200)
+    except OSError:
+        return False
+    return b'"bareline.profile"' in start or path.suffix == ".profile"
+
+
+def write_profile(profile: Profile, path: Path) -> None:
+    """Write a profile: beside its place, then moved there in one step.
+
+    Raises
+    ------
+    ProfileError
+        It cannot be written.
+    """
+    lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
+    lines.append(json.dumps({"type": "end", "lines": len(lines)}))
+    beside = path.with_name(f"{path.name}.writing")
+    try:
+        beside.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        raise ProfileError(
+            f"cannot be written: {error.strerror}", where=str(path), hint="choose another -o"
+        ) from error
+
+
+def to_rows(profile: Profile) -> list[dict[str, Any]]:
+    """Give everything as tidy rows in SI units, told apart by ``type``."""
+    return [_in_seconds(line) for line in _lines(profile)]
+
+
+def _lines(profile: Profile) -> Iterator[dict[str, Any]]:
+    yield profile.header()
+    for row in profile.rank_table.iter_rows(named=True):
+        yield {"type": "rank", **row}
+    for row in profile.call_table.iter_rows(named=True):
+        yield {"type": "call", **row}
+    grouped = profile.send_table.sort("from", "to").group_by("from", maintain_order=True)
+    for row in grouped.agg("to", "count", "bytes").iter_rows(named=True):
+        yield {"type": "sends", **row}
+
+
+def _in_seconds(row: Mapping[str, Any]) -> dict[str, Any]:
+    converted: dict[str, Any] = {}
+    for name, value in row.items():
+        if name.endswith("_ns"):
+            # Steal and queueing are -1 where the system does not tell.
+            converted[f"{name[:-3]}_s"] = None if value < 0 else value * 1e-9
+        elif name.endswith("_ns2"):
+            converted[f"{name[:-4]}_s2"] = value * 1e-18
+        else:
+            converted[name] = value
+    return converted
+
+
+# Reading ------------------------------------------------------------------------------------------
+
+
+def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
+    lines = list(_parse(path, raw))
+    header = _header(path, lines[0])
+    end = lines[-1]
+    if end.get("type") != "end":
+        raise ProfileError("the profile is cut off", where=str(path), hint=_AGAIN)
+    if end.get("lines") != len(lines) - 1:
+        raise ProfileError(
+            f"the profile has {len(lines) - 1} of its {end.get('lines')} lines",
+            where=str(path),
+            hint=_AGAIN,
+        )
+    kinds: dict[str, list[Mapping[str, Any]]] = {"rank": [], "call": [], "sends": []}
+    for number, line in enumerate(lines[1:-1], start=2):
+        kind = line.get("type")
+        if kind not in kinds:
+            raise _damaged(path, number, f"a line of unknown type {kind!r}")
+        kinds[kind].append(line)
+    ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
+    if sorted(ranks["rank"]) != list(range(header.ranks)) and header.complete:
+        raise ProfileError(
+            f"the profile lacks some of its {header.ranks} ranks", where=str(path), hint=_AGAIN
+        )
+    return Profile(
+        path=path,
+        complete=header.complete,
+        ended=header.ended,
+        mode=header.mode,
+        ranks=header.ranks,
+        nodes=header.nodes,
+        began_unix_ns=header.began_unix_ns,
+        mpi=header.mpi,
+        thread_level=header.thread_level,
+        command=header.command,
+        ranks_per_cell=header.ranks_per_cell,
+        regions={int(number): name for number, name in header.regions.items()},
+        rank_table=ranks,
+        call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
+        send_table=_sends(path, kinds["sends"], -(-header.ranks // header.ranks_per_cell)),
+    )
+
+
+def _damaged(path: Path, number: int, what: str) -> ProfileError:
+    return ProfileError(
+        f"the profile is damaged: {what}", where=f"{path}, line {number}", hint=_AGAIN
+    )
+
+
+def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
+    last = len(raw) - 1
+    for number, text in enumerate(raw, start=1):
+        if not text and number - 1 == last:
+            return
+        try:
+            line = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            if number == 1:
+                raise ProfileError(
+                    "is not a bareline profile", where=str(path), hint=_AGAIN
+                ) from error
+            if number - 1 == last:
+                raise ProfileError(
+                    "the profile is cut off", where=str(path), hint=_AGAIN
+                ) from error
+            raise _damaged(path, number, "a line is not JSON") from error
+        if not isinstance(line, dict):
+            raise _damaged(path, number, "a line is not an object")
+        yield line
+
+
+def _header(path: Path, line: Mapping[str, Any]) -> _Header:
+    if line.get("schema") != SCHEMA or line.get("type") != "profile":
+        schema = line.get("schema")
+        what = "is not a bareline profile"
+        raise ProfileError(
+            f"{what} but '{schema}'" if isinstance(schema, str) else what,
+            where=str(path),
+            hint="give a file that `bareline profile -o` wrote",
+        )
+    if line.get("version") != VERSION:
+        raise ProfileError(
+            f"the profile is of version {line.get('version')!r}, this bareline reads {VERSION}",
+            where=str(path),
+            hint="profile again, or use the bareline that wrote it",
+        )
+    try:
+        header = _Header.model_validate(dict(line))
+        if header.ranks < 1 or header.ranks_per_cell < 1:
+            raise _damaged(path, 1, "it has no ranks")
+        if not all(number.isdigit() for number in header.regions):
+            raise _damaged(path, 1, "a region has no number")
+    except ValidationError as error:
+        key = ".".join(map(str, error.errors()[0]["loc"]))
+        raise _damaged(path, 1, f"'{key}': {error.errors()[0]['msg']}") from error
+    return header
+
+
+def _frame(
+    path: Path,
+    lines: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, type[pl.DataType]],
+    kind: str,
+) -> pl.DataFrame:
+    wanted = set(columns)
+    for line in lines:
+        missing = wanted - line.keys()
+        if missing:
+            raise ProfileError(
+                f"the profile is damaged: a '{kind}' line lacks '{min(missing)}'",
+                where=str(path),
+                hint=_AGAIN,
+            )
+    data = {name: [line[name] for line in lines] for name in columns}
+    for name, kind_of in columns.items():
+        if kind_of is pl.Float64:
+            data[name] = [_finite(value) for value in data[name]]
+    try:
+        frame = pl.DataFrame(data, schema=dict(columns), strict=True)
+    except (TypeError, pl.exceptions.PolarsError, OverflowError) as error:
+        raise ProfileError(
+            f"the profile is damaged: a '{kind}' line has a value of the wrong type",
+            where=str(path),
+            hint=_AGAIN,
+        ) from error
+    if sum(frame.null_count().row(0)):
+        raise ProfileError(
+            f"the profile is damaged: a '{kind}' line lacks a value", where=str(path), hint=_AGAIN
+        )
+    return frame
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value if not isinstance(value, float) or math.isfinite(value) else None
+
+
+def _sends(path: Path, lines: Sequence[Mapping[str, Any]], cells: int) -> pl.DataFrame:
+    rows: dict[str, list[Any]] = {name: [] for name in SEND_COLUMNS}
+    for line in lines:
+        lists = [line.get(name) for name in ("to", "count", "bytes")]
+        if (
+            not all(isinstance(values, list) for values in lists)
+            or len({len(values) for values in lists if isinstance(values, list)}) != 1
+        ):
+            raise ProfileError(
+                "the profile is damaged: a 'sends' line has lists of different lengths",
+                where=str(path),
+                hint=_AGAIN,
+            )
+        to, count, sent = (values or [] for values in lists)
+        rows["from"] += [line.get("from")] * len(to)
+        rows["to"] += to
+        rows["count"] += count
+        rows["bytes"] += sent
+    frame = _frame(path, _as_lines(rows), SEND_COLUMNS, "sends")
+    outside = frame.filter(
+        ~pl.col("from").is_between(0, cells - 1) | ~pl.col("to").is_between(0, cells - 1)
+    )
+    if outside.height:
+        raise ProfileError(
+            "the profile is damaged: a 'sends' line names a rank that does not exist",
+            where=str(path),
+            hint=_AGAIN,
+        )
+    return frame
+
+
+def _as_lines(columns: Mapping[str, Sequence[Any]]) -> list[Mapping[str, Any]]:
+    names = list(columns)
+    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]

@@ -1,0 +1,394 @@
+"""What a program that never reached ``MPI_Finalize`` has left of its profile.
+
+The profiler keeps its counters in a file beside the profile, mapped into every rank's memory, so
+that they outlive any end. native/pmpi/journal.h and table.h describe the layout; all of it must
+change together with `_VERSION`.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from bareline.errors import ProfileError
+from bareline.profile.model import (
+    CALL_COLUMNS,
+    CALL_KEYS,
+    RANK_COLUMNS,
+    SEND_COLUMNS,
+    Profile,
+)
+
+_MAGIC = b"BLJRNL\n\0"
+_VERSION = 1
+_PIECE_BYTES = 65536
+_SLICE_BYTES = 8 << 20
+_CHUNK_ROWS = 512
+_BIN = 1 << 63
+_RUNNING, _FINISHED, _ABORTED = 1, 2, 3
+_PLACES = ("none", "self", "same-node", "other-node", "unknown")
+
+_HEAD = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "u4"),
+        ("ranks", "u4"),
+        ("ranks_per_cell", "u4"),
+        ("cells", "u4"),
+        ("split", "u4"),
+        ("calls", "u4"),
+        ("names_length", "u4"),
+        ("row_size", "u4"),
+        ("began_unix_ns", "i8"),
+        ("library", "S256"),
+        ("names", "S32768"),
+    ]
+)
+_MOMENT = np.dtype([("ticks", "u8"), ("ns", "i8")])
+_CLASS = np.dtype([("size", "i4"), ("nodes", "i4"), ("inter", "i4")])
+_SLICE = np.dtype(
+    [
+        ("state", "u4"),
+        ("abort_code", "i4"),
+        ("rank", "u4"),
+        ("node", "u4"),
+        ("pid", "i4"),
+        ("counter", "u4"),
+        ("prepared", _MOMENT),
+        ("began", _MOMENT),
+        ("seen", _MOMENT),
+        ("sheets", "u4"),
+        ("classes", "u4"),
+        ("sheet_at", "u8", (64,)),
+        ("class", _CLASS, (512,)),
+        ("host", "S64"),
+        ("clock_source", "S32"),
+        ("command", "S512"),
+    ]
+)
+_SHEET = np.dtype(
+    [
+        ("main", "u4"),
+        ("rows", "u4"),
+        ("chunk_at", "u8", (32,)),
+        ("cells_at", "u8"),
+        ("dropped", "u8"),
+        ("untracked", "u8"),
+        ("paused", "u8"),
+    ]
+)
+_CELL = np.dtype([("count", "u8"), ("bytes", "u8")])
+_ROW = np.dtype(
+    [
+        ("what", "u8"),
+        ("size", "u8"),
+        ("count", "u8"),
+        ("bytes", "u8"),
+        ("sent", "u8"),
+        ("received", "u8"),
+        ("time", "u8"),
+        ("squares", "f8"),
+        ("shortest", "u8"),
+        ("longest", "u8"),
+        ("waited", "u8"),
+        ("waited_least", "u8"),
+        ("finished", "u8"),
+        ("window", "u8"),
+        ("flight", "u8"),
+        ("unused", "u8"),
+    ]
+)
+
+Record = Any  # one element of a structured array: numpy has no static type for its fields
+
+
+def journal_of(path: Path) -> Path:
+    """Name the journal of a profile."""
+    return path.with_name(f"{path.name}.journal")
+
+
+def is_journal(path: Path) -> bool:
+    """Whether a file begins like a journal."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """The bytes of a journal, whose end may be missing."""
+
+    path: Path
+    content: mmap.mmap
+
+    def at(self, kind: np.dtype[Any], offset: int, count: int = 1) -> npt.NDArray[Any] | None:
+        """Give `count` structures; None where the file ends before them."""
+        if offset + count * kind.itemsize > len(self.content):
+            return None
+        # Copied: the file is closed when the profile is read.
+        return np.frombuffer(self.content, kind, count, offset).copy()
+
+
+def read_journal(path: Path) -> Profile:
+    """Read a journal as an unfinished profile.
+
+    Raises
+    ------
+    ProfileError
+        It is of another version, or no rank has written into it.
+    OSError
+        It cannot be read.
+    """
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return _read(_File(path, content))
+
+
+def _read(file: _File) -> Profile:
+    heads = file.at(_HEAD, 0)
+    if heads is None:
+        raise ProfileError("the journal is cut off", where=str(file.path))
+    head: Record = heads[0]
+    if head["version"] != _VERSION or head["row_size"] != _ROW.itemsize:
+        raise ProfileError(
+            f"the journal is of version {head['version']}, this bareline reads {_VERSION}",
+            where=str(file.path),
+            hint="use the bareline that profiled the program",
+        )
+    names = [line.rsplit(" ", 1) for line in head["names"].decode().splitlines()]
+    slices = list(_slices(file, int(head["ranks"])))
+    if not slices:
+        raise ProfileError(
+            "the program ended before any rank was profiled",
+            where=str(file.path),
+            hint="look at the program's own messages",
+        )
+    first = slices[0][1]
+    calls = pl.concat([_call_rows(file, at, one, names) for at, one in slices])
+    return Profile(
+        path=file.path,
+        complete=False,
+        ended=_how_it_ended([one for _, one in slices], int(head["ranks"])),
+        mode="split" if head["split"] else "plain",
+        ranks=int(head["ranks"]),
+        nodes=len({int(one["node"]) for _, one in slices}),
+        began_unix_ns=int(head["began_unix_ns"]),
+        mpi=_text(head["library"]),
+        thread_level="single",
+        command=_text(first["command"]),
+        ranks_per_cell=int(head["ranks_per_cell"]),
+        rank_table=pl.concat([_rank_row(file, at, one, names) for at, one in slices]),
+        call_table=_merge(calls),
+        send_table=_sends(file, slices, int(head["ranks_per_cell"]), int(head["cells"])),
+    )
+
+
+def _text(field: bytes) -> str:
+    return field.partition(b"\0")[0].decode(errors="replace")
+
+
+def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
+    """Give the slices that a rank has begun, with their places."""
+    for rank in range(ranks):
+        at = _PIECE_BYTES + rank * _SLICE_BYTES
+        found = file.at(_SLICE, at)
+        if found is not None and found[0]["state"] in (_RUNNING, _FINISHED, _ABORTED):
+            yield at, found[0]
+
+
+def _how_it_ended(slices: list[Record], ranks: int) -> str:
+    aborted = [one for one in slices if one["state"] == _ABORTED]
+    if aborted:
+        one = aborted[0]
+        return f"rank {one['rank']} called MPI_Abort with {one['abort_code']}"
+    missing = ranks - len(slices)
+    lost = f"; {missing} of {ranks} ranks left nothing" if missing else ""
+    return f"ended before MPI_Finalize{lost}"
+
+
+def _ns_per_tick(one: Record) -> float:
+    if not one["counter"]:
+        return 1.0
+    ticks = int(one["seen"]["ticks"]) - int(one["prepared"]["ticks"])
+    return (int(one["seen"]["ns"]) - int(one["prepared"]["ns"])) / ticks if ticks > 0 else 1.0
+
+
+def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
+    """Give the sheet and the rows in use of each thread of a rank."""
+    for place in one["sheet_at"][: int(one["sheets"])]:
+        found = file.at(_SHEET, at + int(place)) if place else None
+        if found is None:
+            continue
+        sheet = found[0]
+        parts = []
+        for chunk, chunk_at in enumerate(sheet["chunk_at"]):
+            count = min(_CHUNK_ROWS, int(sheet["rows"]) - chunk * _CHUNK_ROWS)
+            rows = file.at(_ROW, at + int(chunk_at), count) if chunk_at and count > 0 else None
+            if rows is not None:
+                parts.append(rows[rows["what"] != 0])
+        yield sheet, np.concatenate(parts) if parts else np.empty(0, _ROW)
+
+
+def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
+    """Give the rows of one rank, its threads united."""
+    ns = _ns_per_tick(one)
+    parts = [rows for _, rows in _sheets(file, at, one)]
+    rows = np.concatenate(parts) if parts else np.empty(0, _ROW)
+    rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
+    calls = (rows["what"] >> np.uint64(32)).astype(np.int64)
+    kept = calls < len(names)
+    rows, calls = rows[kept], calls[kept]
+    classes = one["class"][(rows["what"] & np.uint64(0xFFFF)).astype(np.int64) % 512]
+    places = (rows["what"] >> np.uint64(16) & np.uint64(0xFF)).astype(np.int64)
+    binned = rows["size"] >= np.uint64(_BIN)
+    low = np.where(binned, np.uint64(1) << (rows["size"] & np.uint64(63)), rows["size"])
+    high = np.where(binned, 2 * low - np.uint64(1), low)
+
+    def time(name: str) -> npt.NDArray[np.int64]:
+        return np.rint(rows[name] * ns).astype(np.int64)
+
+    def whole(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        return values.astype(np.int64)
+
+    never = np.uint64(0xFFFFFFFFFFFFFFFF)
+    spent = time("time")
+    frame = pl.DataFrame(
+        {
+            "call": [names[call][0] for call in calls],
+            "kind": [names[call][1] for call in calls],
+            "region": whole(rows["what"] >> np.uint64(24) & np.uint64(0xFF)),
+            "size_low": whole(low),
+            "size_high": whole(high),
+            "comm_size": whole(classes["size"]),
+            "comm_nodes": whole(classes["nodes"]),
+            "inter": classes["inter"] != 0,
+            "peer": [_PLACES[min(place, 4)] for place in places],
+            "count": whole(rows["count"]),
+            "bytes": whole(rows["bytes"]),
+            "sent_bytes": whole(rows["sent"]),
+            "received_bytes": whole(rows["received"]),
+            "time_ns": spent,
+            "squares_ns2": rows["squares"] * ns * ns,
+            "min_ns": np.where(rows["shortest"] == never, 0, time("shortest")),
+            "max_ns": time("longest"),
+            "waited_ns": time("waited"),
+            "waited_min_ns": np.where(rows["waited_least"] == never, 0, time("waited_least")),
+            "finished": whole(rows["finished"]),
+            "window_ns": time("window"),
+            "flight_ns": time("flight"),
+            "ranks": np.ones(len(rows), np.int64),
+            "rank_min_ns": spent,
+            "rank_max_ns": spent,
+        },
+        schema=dict(CALL_COLUMNS),
+    )
+    united = _merge(frame)
+    return united.with_columns(
+        ranks=pl.lit(1, pl.Int64), rank_min_ns=pl.col("time_ns"), rank_max_ns=pl.col("time_ns")
+    )
+
+
+def _merge(rows: pl.DataFrame) -> pl.DataFrame:
+    """Unite equal rows; the sizes of a call stay exact only if they are on every rank."""
+    binned = rows.filter(pl.col("size_low") != pl.col("size_high"))["call"].unique()
+    fold = pl.col("call").is_in(binned.to_list()) & (pl.col("size_low") == pl.col("size_high"))
+    bin_low = pl.col("size_low").map_elements(
+        lambda size: 1 << (size.bit_length() - 1) if size else 0, return_dtype=pl.Int64
+    )
+    low = pl.when(fold).then(bin_low).otherwise(pl.col("size_low"))
+    high = pl.when(fold & (pl.col("size_low") > 0)).then(2 * bin_low - 1).otherwise("size_high")
+    sums = ("count", "bytes", "sent_bytes", "received_bytes", "time_ns", "squares_ns2", "waited_ns")
+    sums += ("finished", "window_ns", "flight_ns", "ranks")
+    return (
+        rows.with_columns(size_low=low, size_high=high)
+        .group_by(*CALL_KEYS)
+        .agg(
+            *(pl.col(name).sum() for name in sums),
+            pl.col("min_ns").min(),
+            pl.col("max_ns").max(),
+            pl.col("waited_min_ns").min(),
+            pl.col("rank_min_ns").min(),
+            pl.col("rank_max_ns").max(),
+        )
+        .select(*CALL_COLUMNS)
+        .sort(*CALL_KEYS)
+    )
+
+
+def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
+    """Give what is known of a rank; the system was not asked before the end."""
+    ns = _ns_per_tick(one)
+    sums = {"compute": 0.0, "posix-io": 0.0, "mpi": 0.0}
+    waited = paused = init = 0.0
+    calls = dropped = untracked = threads = 0
+    for sheet, rows in _sheets(file, at, one):
+        threads += 1
+        dropped += int(sheet["dropped"])
+        untracked += int(sheet["untracked"])
+        for row in rows:
+            name, kind = names[int(row["what"]) >> 32]
+            calls += int(row["count"]) if kind != "compute" else 0
+            if not sheet["main"]:
+                continue
+            time = float(row["time"]) * ns
+            if name.startswith("MPI_Init"):
+                init += time
+                continue
+            sums[kind if kind in sums else "mpi"] += time
+            waited += float(row["waited"]) * ns
+        paused += float(sheet["paused"]) * ns if sheet["main"] else 0.0
+    seen = int(one["seen"]["ns"]) - int(one["began"]["ns"])
+    spent = round(sum(sums.values()) + waited + paused)
+    values: Mapping[str, Any] = {
+        "rank": int(one["rank"]),
+        "node": int(one["node"]),
+        "host": _text(one["host"]),
+        "processor": -1,
+        "threads": threads,
+        "wall_ns": max(seen, spent),
+        "compute_ns": round(sums["compute"]),
+        "mpi_ns": round(sums["mpi"] + waited),
+        "posix_ns": round(sums["posix-io"]),
+        "waited_ns": round(waited),
+        "paused_ns": round(paused),
+        "init_ns": round(init),
+        "calls": calls,
+        "voluntary_switches": -1,
+        "involuntary_switches": -1,
+        "minor_faults": -1,
+        "major_faults": -1,
+        "memory_bytes": -1,
+        "steal_ns": -1,
+        "queued_ns": -1,
+        "clock": "cycle counter" if one["counter"] else "clock_gettime(CLOCK_MONOTONIC)",
+        "clock_source": _text(one["clock_source"]),
+        "dropped": dropped,
+        "untracked": untracked,
+    }
+    return pl.DataFrame([values], schema=dict(RANK_COLUMNS))
+
+
+def _sends(
+    file: _File, slices: list[tuple[int, Record]], ranks_per_cell: int, cells: int
+) -> pl.DataFrame:
+    total: dict[tuple[int, int], tuple[int, int]] = {}
+    for at, one in slices:
+        row = int(one["rank"]) // ranks_per_cell
+        for sheet, _ in _sheets(file, at, one):
+            found = (
+                file.at(_CELL, at + int(sheet["cells_at"]), cells) if sheet["cells_at"] else None
+            )
+            for to in np.flatnonzero(found["count"]) if found is not None else ():
+                count, sent = total.get((row, int(to)), (0, 0))
+                cell = found[to]  # type: ignore[index]
+                total[row, int(to)] = (count + int(cell["count"]), sent + int(cell["bytes"]))
+    rows = [(row, to, count, sent) for (row, to), (count, sent) in sorted(total.items())]
+    return pl.DataFrame(rows, schema=dict(SEND_COLUMNS), orient="row")

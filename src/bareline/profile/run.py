@@ -1,0 +1,245 @@
+"""Run a program under the profiler: find its MPI library, preload, keep its exit code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.build import build_native
+from bareline.cache import cache_folder
+from bareline.errors import BarelineError, PlatformError, ProfileError, ToolMissing
+from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.profile.files import read_profile, write_profile
+from bareline.profile.journal import journal_of
+
+LIBRARY = "libbareline_pmpi.so"
+#: Launchers that hand their own environment on to every rank by themselves.
+_BATCH = ("srun", "prun", "aprun", "jsrun", "flux")
+_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun)(\..+|-.+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class ProfiledRun:
+    """What became of a program that was run under the profiler.
+
+    Attributes
+    ----------
+    exit_code
+        The program's own; 128 + n if it was ended by signal n.
+    path
+        Its profile, None if no MPI program ran.
+    complete
+        Every rank reached ``MPI_Finalize``.
+    ended
+        What happened otherwise.
+    """
+
+    exit_code: int
+    path: Path | None
+    complete: bool
+    ended: str = ""
+
+
+def profile_command(
+    argv: Sequence[str],
+    out: Path,
+    *,
+    mpi: str = "auto",
+    split: bool = False,
+    regions: Mapping[int, str] | None = None,
+) -> ProfiledRun:
+    """Run a command line whose MPI program is profiled.
+
+    Parameters
+    ----------
+    argv
+        A launcher with its arguments and the program, or a script that starts one.
+    out
+        The profile to write; an earlier one is replaced.
+    mpi
+        The library that the program uses: ``auto`` (that of the launcher in `argv`, else what
+        ``mpirun`` is), a flavour, or the path of a launcher.
+    split
+        Put a barrier before every blocking collective, to tell waiting from transfer.
+    regions
+        Names of the regions that the program enters by ``MPI_Pcontrol``.
+
+    Raises
+    ------
+    ProfileError
+        The command line is empty, or `out` cannot be written.
+    ToolMissing, PlatformError, BuildError
+        There is no MPI library, or the profiler cannot be built for it.
+    """
+    if not argv:
+        raise ProfileError(
+            "no command to profile", hint="write `bareline profile -o FILE -- mpirun -n 4 ./app`"
+        )
+    if shutil.which(argv[0]) is None:
+        raise ToolMissing(f"'{argv[0]}' is not found", hint="give the path of the program")
+    out = out.absolute()
+    _make_way(out)
+    installation = _installation(argv, mpi)
+    variables = profile_environment(installation, out, split=split, regions=regions or {})
+    line, environment = preloaded(argv, installation.flavour, variables)
+    return _finish(_run(line, environment), out)
+
+
+def profile_environment(
+    mpi: MpiInstallation,
+    out: Path,
+    *,
+    split: bool = False,
+    regions: Mapping[int, str] | None = None,
+) -> dict[str, str]:
+    """Give the variables that have a program's ranks profiled; the profiler is built if need be.
+
+    They are for the ranks, not for the launcher: every rank of a job must have them, or none.
+    """
+    library = profiler_library(build_native(mpi, cache_folder()).path)
+    present = os.environ.get("LD_PRELOAD")
+    variables = {
+        "LD_PRELOAD": f"{library}:{present}" if present else str(library),
+        "BARELINE_PROFILE": str(out),
+    }
+    if split:
+        variables["BARELINE_PROFILE_SPLIT"] = "1"
+    if regions:
+        names = ",".join(f"{number}={name}" for number, name in sorted(regions.items()))
+        variables["BARELINE_PROFILE_REGIONS"] = names
+    return variables
+
+
+def profiler_library(build: Path) -> Path:
+    """Find the profiler in a folder of native programs.
+
+    Raises
+    ------
+    ProfileError
+        It was not built.
+    """
+    found = sorted(build.glob(f"lib*/**/{LIBRARY}"))
+    if not found:
+        raise ProfileError(
+            "the profiler is not among the native programs",
+            where=str(build),
+            hint="look at what `bareline build` left out",
+        )
+    return found[0]
+
+
+def parse_regions(texts: Sequence[str]) -> dict[int, str]:
+    """Read ``3=solver`` and the like.
+
+    Raises
+    ------
+    ProfileError
+        One of them is not a number from 3 to 255 and a name.
+    """
+    regions = {}
+    for text in texts:
+        match = re.fullmatch(r"(\d{1,3})=([^,\"\\\x00-\x1f]{1,100})", text)
+        if match is None or not 3 <= int(match[1]) <= 255:
+            raise ProfileError(
+                f"'{text}' is not a region",
+                hint="write the level of MPI_Pcontrol and a name: 3=solver",
+            )
+        regions[int(match[1])] = match[2]
+    return regions
+
+
+def preloaded(
+    argv: Sequence[str], flavour: str, variables: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Give the command line and environment with which every rank gets the variables.
+
+    A launcher that does not export its environment to other nodes is told to, which also keeps
+    the profiler out of the launcher itself.
+    """
+    environment = dict(os.environ)
+    name = Path(argv[0]).name
+    if not _LAUNCHER.fullmatch(name):
+        return list(argv), environment | dict(variables)
+    if flavour == "openmpi":
+        given = [part for key, value in variables.items() for part in ("-x", f"{key}={value}")]
+    else:
+        given = [part for key, value in variables.items() for part in ("-genv", key, value)]
+    return [argv[0], *given, *argv[1:]], environment
+
+
+def _make_way(out: Path) -> None:
+    if out.is_dir():
+        raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
+    try:
+        for old in (out, journal_of(out)):
+            old.unlink(missing_ok=True)
+        out.touch()
+        out.unlink()
+    except OSError as error:
+        raise ProfileError(
+            f"cannot be written: {error.strerror}", where=str(out), hint="choose another -o"
+        ) from error
+
+
+def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
+    if mpi != "auto":
+        return find_mpi(mpi)
+    path = shutil.which(argv[0])
+    if path is not None and _LAUNCHER.fullmatch(Path(argv[0]).name):
+        return find_mpi(path)
+    if Path(argv[0]).name not in _BATCH:
+        linked = _linked_library(argv)
+        if linked is not None:
+            with contextlib.suppress(PlatformError):
+                return find_mpi(linked)
+    return find_mpi("auto")
+
+
+def _linked_library(argv: Sequence[str]) -> str | None:
+    """Say which library a program is linked with that is started without a launcher."""
+    path = shutil.which(argv[0])
+    if path is None:
+        return None
+    try:
+        done = subprocess.run(
+            ["ldd", path], capture_output=True, text=True, check=False, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if "libmpi.so.40" in done.stdout:
+        return "openmpi"
+    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", done.stdout) else None
+
+
+def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run to the end; Ctrl-C is the program's to answer."""
+    with subprocess.Popen(line, env=dict(environment)) as process:
+        previous = signal.signal(signal.SIGINT, signal.SIG_IGN)
+        try:
+            code = process.wait()
+        finally:
+            signal.signal(signal.SIGINT, previous)
+    return code if code >= 0 else 128 - code
+
+
+def _finish(exit_code: int, out: Path) -> ProfiledRun:
+    """Turn what is left of a crashed program into a profile."""
+    journal = journal_of(out)
+    if not out.exists() and journal.exists():
+        try:
+            left = read_profile(journal)
+            write_profile(left, out)
+        except BarelineError as error:
+            return ProfiledRun(exit_code, None, False, str(error))
+        journal.unlink()
+        return ProfiledRun(exit_code, out, False, left.ended)
+    if out.exists():
+        return ProfiledRun(exit_code, out, True)
+    return ProfiledRun(exit_code, None, False, "no MPI program ran to MPI_Init under the profiler")

@@ -1,0 +1,279 @@
+"""A profile in a few tables: where the time goes, which calls, which sizes, who waits for whom."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from bareline.profile.model import Profile
+
+#: What kinds of calls are called together in the time split, in the order of display.
+GROUPS = {
+    "point-to-point": ("send", "receive", "send-receive", "setup"),
+    "waiting for requests": ("wait",),
+    "collective": ("collective",),
+    "one-sided": ("one-sided", "one-sided-sync", "window"),
+    "MPI-IO": ("mpi-io",),
+    "communicators, other": ("communicator", "other"),
+}
+_GROUP_OF = {kind: group for group, kinds in GROUPS.items() for kind in kinds}
+_START_UP = ("MPI_Init", "MPI_Init_thread")
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the run time, per rank, in s."""
+
+    what: str
+    mean_s: float
+    least_s: float
+    most_s: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class CallSum:
+    """All calls of one function."""
+
+    call: str
+    kind: str
+    count: int
+    bytes: int
+    time_s: float
+    mean_s: float
+    longest_s: float
+    share: float
+    """Of the time of all MPI and file calls."""
+    waited: float | None
+    """Share of its time that was waiting; None unless the profile is split."""
+    overlap_s: float | None
+    """Mean time between post and completing call; None where no request was completed."""
+
+
+@dataclass(frozen=True, slots=True)
+class SizeSum:
+    """All calls of one function with messages of about one size."""
+
+    call: str
+    kind: str
+    low: int
+    high: int
+    count: int
+    bytes: int
+    time_s: float
+    mean_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Messages and bytes from row to column; `block` neighbouring ranks share a row."""
+
+    count: npt.NDArray[np.int64]
+    bytes: npt.NDArray[np.int64]
+    block: int
+
+
+@dataclass(frozen=True, slots=True)
+class Imbalance:
+    """How unevenly ranks compute.
+
+    Attributes
+    ----------
+    factor
+        The largest computing time over the mean: what perfect balance would save.
+    slowest
+        The rank that computes longest.
+    """
+
+    factor: float
+    slowest: int
+    least_s: float
+    most_s: float
+
+
+def time_split(profile: Profile) -> list[Share]:
+    """Say where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
+
+    Computing, file calls and MPI are those of the main threads and add up to the wall time. MPI is
+    divided in proportion to the kinds of calls of all threads.
+    """
+    ranks = profile.rank_table
+    # Pauses of counting belong to nobody.
+    wall = (ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().astype(float) * 1e-9
+    total = float(wall.mean()) or 1.0
+
+    def share(what: str, values: npt.NDArray[np.float64]) -> Share:
+        mean = float(values.mean())
+        return Share(what, mean, float(values.min()), float(values.max()), mean / total)
+
+    def seconds(column: str) -> npt.NDArray[np.float64]:
+        return ranks[column].to_numpy().astype(float) * 1e-9
+
+    split = [share("computing", seconds("compute_ns"))]
+    mpi = seconds("mpi_ns")
+    if profile.mode == "split":
+        waited = seconds("waited_ns")
+        split.append(share("waiting before collectives", waited))
+        mpi = mpi - waited
+    parts = _mpi_parts(profile)
+    split += [share(group, mpi * part) for group, part in parts.items() if part > 0]
+    if float(seconds("posix_ns").sum()) > 0:
+        split.append(share("files (POSIX)", seconds("posix_ns")))
+    return split
+
+
+def _mpi_parts(profile: Profile) -> dict[str, float]:
+    """Give the share of each group in the time of all MPI calls."""
+    calls = profile.calls.filter(~pl.col("call").is_in(_START_UP) & (pl.col("kind") != "posix-io"))
+    total = float(calls["time_ns"].sum()) or 1.0
+    sums = dict(calls.group_by("kind").agg(pl.col("time_ns").sum()).iter_rows())
+    parts = dict.fromkeys(GROUPS, 0.0)
+    for kind, time_ns in sums.items():
+        parts[_GROUP_OF.get(kind, "communicators, other")] += time_ns / total
+    return parts
+
+
+def imbalance(profile: Profile) -> Imbalance:
+    """Compare the computing times of the ranks."""
+    times = profile.rank_table["compute_ns"].to_numpy().astype(float) * 1e-9
+    mean = float(times.mean())
+    return Imbalance(
+        factor=float(times.max()) / mean if mean > 0 else 1.0,
+        slowest=int(profile.rank_table["rank"][int(times.argmax())]),
+        least_s=float(times.min()),
+        most_s=float(times.max()),
+    )
+
+
+def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
+    """Sum up each function, the one that took most time first; start-up is left out."""
+    calls = profile.calls.filter(~pl.col("call").is_in(_START_UP))
+    total = float((calls["time_ns"] + calls["waited_ns"]).sum()) or 1.0
+    sums = (
+        calls.group_by("call", "kind")
+        .agg(
+            pl.col("count", "bytes", "time_ns", "waited_ns", "finished", "window_ns").sum(),
+            pl.col("max_ns").max(),
+        )
+        .sort(pl.col("time_ns") + pl.col("waited_ns"), pl.col("call"), descending=[True, False])
+    )
+    found = []
+    for row in sums.head(most or sums.height).iter_rows(named=True):
+        spent = row["time_ns"] + row["waited_ns"]
+        split = profile.mode == "split" and row["kind"] == "collective" and spent > 0
+        finished = row["finished"]
+        found.append(
+            CallSum(
+                call=row["call"],
+                kind=row["kind"],
+                count=row["count"],
+                bytes=row["bytes"],
+                time_s=spent * 1e-9,
+                mean_s=spent * 1e-9 / row["count"] if row["count"] else 0.0,
+                longest_s=row["max_ns"] * 1e-9,
+                share=spent / total,
+                waited=row["waited_ns"] / spent if split else None,
+                overlap_s=row["window_ns"] * 1e-9 / finished if finished else None,
+            )
+        )
+    return found
+
+
+def barrier_cost_s(profile: Profile) -> float:
+    """Estimate what the barriers of ``--split`` cost beside the waiting that they measure, per rank.
+
+    The last rank to arrive waits for nobody: the shortest wait of a row is the barrier itself.
+    """
+    rows = profile.calls.filter(pl.col("waited_ns") > 0)
+    return float((rows["waited_min_ns"] * rows["count"]).sum()) * 1e-9 / profile.ranks
+
+
+def sizes(profile: Profile) -> list[SizeSum]:
+    """Sum up calls that move data by power-of-two bins of the message size."""
+    data = profile.calls.filter((pl.col("bytes") > 0) & (pl.col("kind") != "setup"))
+    power = pl.col("size_low").log(2).floor().cast(pl.Int64)
+    sums = (
+        data.with_columns(bin=pl.when(pl.col("size_low") > 0).then(power).otherwise(-1))
+        .group_by("call", "kind", "bin")
+        .agg(
+            pl.col("count", "bytes").sum(),
+            (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
+            pl.col("size_low").min(),
+            pl.col("size_high").max(),
+        )
+        .sort("call", "kind", "bin")
+    )
+    return [
+        SizeSum(
+            call=row["call"],
+            kind=row["kind"],
+            low=row["size_low"],
+            high=row["size_high"],
+            count=row["count"],
+            bytes=row["bytes"],
+            time_s=row["time_ns"] * 1e-9,
+            mean_s=row["time_ns"] * 1e-9 / row["count"] if row["count"] else 0.0,
+        )
+        for row in sums.iter_rows(named=True)
+    ]
+
+
+def communication_matrix(profile: Profile, most: int) -> Matrix:
+    """Give who sends how much to whom, at most `most` rows; point to point and one-sided."""
+    step = -(-profile.cells // most)
+    size = -(-profile.cells // step)
+    count = np.zeros((size, size), np.int64)
+    sent = np.zeros((size, size), np.int64)
+    table = profile.send_table
+    where = (table["from"].to_numpy() // step, table["to"].to_numpy() // step)
+    np.add.at(count, where, table["count"].to_numpy())
+    np.add.at(sent, where, table["bytes"].to_numpy())
+    return Matrix(count, sent, step * profile.ranks_per_cell)
+
+
+def region_split(profile: Profile) -> list[tuple[str, float, float]]:
+    """Give computing and call time (s, all ranks together) per region; empty without regions."""
+    table = profile.call_table.filter(~pl.col("call").is_in(_START_UP))
+    if table["region"].n_unique() < 2:
+        return []
+    spent = pl.col("time_ns") + pl.col("waited_ns")
+    is_compute = pl.col("kind") == "compute"
+    sums = table.group_by("region").agg(
+        spent.filter(is_compute).sum().alias("compute"),
+        spent.filter(~is_compute).sum().alias("mpi"),
+    )
+    return [
+        (profile.region_name(region) or "outside", compute * 1e-9, mpi * 1e-9)
+        for region, compute, mpi in sums.sort("region").iter_rows()
+    ]
+
+
+def remarks(profile: Profile) -> list[str]:
+    """Say what limits the numbers."""
+    ranks = profile.rank_table
+    found = []
+    if not profile.complete:
+        found.append(f"unfinished: {profile.ended}; what was gathered before is shown")
+    if profile.mode == "split":
+        cost = barrier_cost_s(profile)
+        found.append(
+            "a barrier before every blocking collective separates waiting from transfer; "
+            f"the barriers themselves took about {cost:.3g} s per rank"
+        )
+    dropped = int(ranks["dropped"].sum())
+    if dropped:
+        found.append(f"{dropped} calls did not fit the tables and are missing")
+    untracked = int(ranks["untracked"].sum())
+    if untracked:
+        found.append(f"{untracked} requests were not followed to their completion")
+    steal = ranks.filter(pl.col("steal_ns") > 0.01 * pl.col("wall_ns"))
+    if steal.height:
+        most = float((steal["steal_ns"] / steal["wall_ns"]).max() or 0.0)  # type: ignore[arg-type]
+        found.append(f"other guests took processor time (up to {most:.0%} of the wall time)")
+    sources = [source for source in ranks["clock_source"].unique().sort() if source != "tsc"]
+    if sources:
+        found.append(f"clock source {', '.join(sources)}: reading the clock is slower than the TSC")
+    return found
