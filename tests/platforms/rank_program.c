@@ -1,7 +1,8 @@
 /* A tiny MPI program for the tests of platforms.
 
-   rank_program [sleep|signal|exit]: every rank prints one JSON line with where and how it runs;
-   then rank 0 and the last rank exchange messages, and a rank sleeps, dies or fails as told. */
+   rank_program [sleep|signal|exit|time]: every rank prints one JSON line with where and how it
+   runs; then rank 0 and the last rank exchange messages, and a rank sleeps, dies, fails or tells
+   how long that took. */
 
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -48,8 +49,11 @@ int main(int argc, char **argv)
            "\"folder\": \"%s\"}\n",
         rank, size, host, value ? value : "", CPU_COUNT(&cores), folder);
     fflush(stdout);
+    const double begin = MPI_Wtime();
     if (size > 1)
         exchange(rank, size - 1);
+    if (!strcmp(action, "time") && rank == 0)
+        printf("%.9f\n", MPI_Wtime() - begin);
     if (!strcmp(action, "sleep"))
         sleep(600);
     if (!strcmp(action, "signal") && rank == size - 1)

@@ -69,7 +69,9 @@ def test_cores_are_shared_out(cores, hosts, shares):
 
 def test_shapers_of_slow_links_still_take_whole_packets():
     (tbf,) = links.shaper_lines("eth0", 1_000_000, "tbf", 9000)
-    assert "burst 18000 limit 280144" in tbf
+    assert "burst 131072 limit 393216" in tbf
+    _, htb, _ = links.shaper_lines("eth0", 1_000_000, "htb", 9000)
+    assert "burst 18000 cburst 18000" in htb
 
 
 # Links -------------------------------------------------------------------------------------------
@@ -119,6 +121,20 @@ def test_messages_between_hosts_go_over_the_link(open_bench, flavour, transport)
     before = _counted_bytes(bench, "eth0")
     assert bench.ranks().exit_code == 0
     assert _counted_bytes(bench, "eth0") - before > MESSAGES_BYTES
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_messages_do_not_outrun_the_link(open_bench, flavour):
+    bench = open_bench("netns", privilege="root", mpi=flavour, rate="100mbit")
+    time_s = min(
+        float(line)
+        for _ in range(2)
+        for line in bench.ranks("time").stdout.splitlines()
+        if not line.startswith("{")
+    )
+    # One packet of each of the eight messages may go ahead.
+    assert time_s > (MESSAGES_BYTES - 8 * 65_536) / (bench.options.rate_bits_per_s / 8)
 
 
 @pytest.mark.mpi

@@ -50,7 +50,8 @@ class NetnsOptions(Options):
     rate
         Rate of each link in each direction, e.g. ``1gbit``; not limited by default.
     shaper
-        What limits it: ``htb`` keeps the true rate, ``tbf`` is the simple token bucket.
+        What limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the simple
+        token bucket, lets 128 KiB outrun the link after every pause.
     mtu
         Largest packet of the links, in bytes.
     offloads
