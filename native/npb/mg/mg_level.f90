@@ -13,11 +13,12 @@
 module mg_level
 
     use npb_kinds, only: dp, i8
+    use npb_memory, only: prefer_large_pages
 
     implicit none (type, external)
     private
 
-    public :: level_t, new_levels, process_grid, level_memory_bytes
+    public :: level_memory_bytes, level_t, new_field, new_levels, process_grid
 
     type :: level_t
         integer :: comm = 0
@@ -52,7 +53,7 @@ contains
         processes = 2**[lx, ly, lp - lx - ly]
     end function process_grid
 
-    !> The grids 1 ... `finest`, with their arrays if `with_arrays`.
+    !> The grids 1 ... `finest` with their arrays.
     function new_levels(comm, rank, ranks, finest) result(levels)
         integer, intent(in) :: comm, rank, ranks, finest
         type(level_t), allocatable :: levels(:)
@@ -61,13 +62,25 @@ contains
         allocate (levels(finest))
         do k = 1, finest
             levels(k) = new_level(comm, rank, ranks, 2**k)
-            associate (level => levels(k), n => levels(k)%points + 1)
+            associate (level => levels(k))
                 if (.not. level%is_active) cycle
-                allocate (level%u(0:n(1), 0:n(2), 0:n(3)), source=0.0_dp)
-                allocate (level%r(0:n(1), 0:n(2), 0:n(3)), source=0.0_dp)
+                call new_field(level, level%u)
+                call new_field(level, level%r)
             end associate
         end do
     end function new_levels
+
+    !> An array of the level, of zeros.
+    subroutine new_field(level, field)
+        type(level_t), intent(in) :: level
+        real(dp), allocatable, intent(out) :: field(:, :, :)
+        integer, parameter :: real_bytes = 8
+        associate (n => level%points + 1)
+            allocate (field(0:n(1), 0:n(2), 0:n(3)))
+        end associate
+        call prefer_large_pages(field, real_bytes*size(field, kind=i8))
+        field = 0
+    end subroutine new_field
 
     pure type(level_t) function new_level(comm, rank, ranks, total) result(level)
         integer, intent(in) :: comm, rank, ranks, total

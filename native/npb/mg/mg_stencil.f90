@@ -1,13 +1,18 @@
-!> The operators of MG, each on one plane of constant z.
+!> The operators of MG, each on rows of one plane of constant z.
 !>
-!> The three 27-point operators have one weight each for the centre, the 6 face, the 12 edge and
-!> the 8 corner neighbours. A row (j, k) first gets two lines: `faces`, the sum of its four
-!> neighbouring rows in y and z, and `edges`, the sum of its four diagonal ones. Every result needs
-!> these lines, and the row itself, at i - 1, i and i + 1 only.
+!> The three 27-point operators have one weight each for the centre c, the 6 face, the 12 edge and
+!> the 8 corner neighbours. Of a row (j, k) let `faces` be the sum of its four neighbours in y and
+!> z and `edges` the sum of its four diagonal ones. Then the result at i is
+!>
+!>     middle(i) + side(i - 1) + side(i + 1),
+!>     middle = w0 c + w1 faces + w2 edges,   side = w1 c + w2 faces + w3 edges.
+!>
+!> The two lines stay in the first-level cache, as do the sums of the rows above and below, `pairs`,
+!> each of which serves three rows: a result costs 7 reads of planes and 8 of lines. Weights that
+!> are zero are left out.
 !>
 !> Planes have the bounds (0 : nx + 1, 0 : ny + 1), ghosts included; `lower` and `upper` lie below
-!> and above the plane that an operator is evaluated on, `first` and `last` are the rows. Nothing
-!> here is collective.
+!> and above the plane that an operator is evaluated on. Nothing here is collective.
 module mg_stencil
 
     use npb_kinds, only: dp
@@ -19,6 +24,8 @@ module mg_stencil
 
     !> Weights of A; those of the faces are zero.
     real(dp), parameter :: a_centre = -8.0_dp/3, a_edge = 1.0_dp/6, a_corner = 1.0_dp/12
+    !> Weights of R.
+    real(dp), parameter :: r_weights(0:3) = [0.5_dp, 0.25_dp, 0.125_dp, 0.0625_dp]
 
 contains
 
@@ -27,15 +34,14 @@ contains
         integer, intent(in) :: nx, ny, first, last
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, u, upper, v
         real(dp), intent(inout) :: r(0:nx + 1, 0:ny + 1)
-        real(dp), dimension(0:nx + 1) :: faces, edges
+        real(dp) :: middle(0:nx + 1), side(0:nx + 1), pairs(0:nx + 1, 0:2)
         integer :: i, j
+        call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
-            call sum_rows(nx, ny, j, lower, u, upper, faces, edges)
+            call lines_of_a(nx, ny, j, lower, u, upper, pairs, middle, side)
             !$omp simd
             do i = 1, nx
-                r(i, j) = v(i, j) - a_centre*u(i, j) &
-                          - a_edge*(edges(i) + faces(i - 1) + faces(i + 1)) &
-                          - a_corner*(edges(i - 1) + edges(i + 1))
+                r(i, j) = v(i, j) - (middle(i) + (side(i - 1) + side(i + 1)))
             end do
         end do
     end subroutine subtract_a
@@ -45,15 +51,14 @@ contains
         integer, intent(in) :: nx, ny, first, last
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, u, upper
         real(dp), intent(inout) :: r(0:nx + 1, 0:ny + 1)
-        real(dp), dimension(0:nx + 1) :: faces, edges
+        real(dp) :: middle(0:nx + 1), side(0:nx + 1), pairs(0:nx + 1, 0:2)
         integer :: i, j
+        call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
-            call sum_rows(nx, ny, j, lower, u, upper, faces, edges)
+            call lines_of_a(nx, ny, j, lower, u, upper, pairs, middle, side)
             !$omp simd
             do i = 1, nx
-                r(i, j) = r(i, j) - a_centre*u(i, j) &
-                          - a_edge*(edges(i) + faces(i - 1) + faces(i + 1)) &
-                          - a_corner*(edges(i - 1) + edges(i + 1))
+                r(i, j) = r(i, j) - (middle(i) + (side(i - 1) + side(i + 1)))
             end do
         end do
     end subroutine subtract_a_in_place
@@ -61,21 +66,74 @@ contains
     !> u = u + S r, `weights` those of the centre, the faces and the edges.
     pure subroutine smooth(nx, ny, first, last, weights, lower, r, upper, u)
         integer, intent(in) :: nx, ny, first, last
-        real(dp), intent(in) :: weights(3)
+        real(dp), intent(in) :: weights(0:2)
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, r, upper
         real(dp), intent(inout) :: u(0:nx + 1, 0:ny + 1)
-        real(dp), dimension(0:nx + 1) :: faces, edges
+        real(dp) :: middle(0:nx + 1), side(0:nx + 1), pairs(0:nx + 1, 0:2)
         integer :: i, j
+        call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
-            call sum_rows(nx, ny, j, lower, r, upper, faces, edges)
+            call lines_of_s(nx, ny, j, weights, lower, r, upper, pairs, middle, side)
             !$omp simd
             do i = 1, nx
-                u(i, j) = u(i, j) + weights(1)*r(i, j) &
-                          + weights(2)*(r(i - 1, j) + r(i + 1, j) + faces(i)) &
-                          + weights(3)*(edges(i) + faces(i - 1) + faces(i + 1))
+                u(i, j) = u(i, j) + (middle(i) + (side(i - 1) + side(i + 1)))
             end do
         end do
     end subroutine smooth
+
+    !> Sums of the upper and the lower plane on the two rows before the first new one.
+    pure subroutine start_pairs(nx, ny, first, lower, upper, pairs)
+        integer, intent(in) :: nx, ny, first
+        real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, upper
+        real(dp), intent(out) :: pairs(0:nx + 1, 0:2)
+        integer :: j
+        do j = first - 1, first
+            pairs(:, modulo(j, 3)) = lower(:, j) + upper(:, j)
+        end do
+    end subroutine start_pairs
+
+    pure subroutine lines_of_a(nx, ny, j, lower, u, upper, pairs, middle, side)
+        integer, intent(in) :: nx, ny, j
+        real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, u, upper
+        real(dp), intent(inout) :: pairs(0:nx + 1, 0:2)
+        real(dp), intent(out) :: middle(0:nx + 1), side(0:nx + 1)
+        real(dp) :: faces, edges, pair
+        integer :: i, before, here, next
+        before = modulo(j - 1, 3)
+        here = modulo(j, 3)
+        next = modulo(j + 1, 3)
+        !$omp simd private(faces, edges, pair)
+        do i = 0, nx + 1
+            pair = lower(i, j + 1) + upper(i, j + 1)
+            faces = u(i, j - 1) + u(i, j + 1) + pairs(i, here)
+            edges = pairs(i, before) + pair
+            pairs(i, next) = pair
+            middle(i) = a_centre*u(i, j) + a_edge*edges
+            side(i) = a_edge*faces + a_corner*edges
+        end do
+    end subroutine lines_of_a
+
+    pure subroutine lines_of_s(nx, ny, j, weights, lower, r, upper, pairs, middle, side)
+        integer, intent(in) :: nx, ny, j
+        real(dp), intent(in) :: weights(0:2)
+        real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, r, upper
+        real(dp), intent(inout) :: pairs(0:nx + 1, 0:2)
+        real(dp), intent(out) :: middle(0:nx + 1), side(0:nx + 1)
+        real(dp) :: faces, edges, pair
+        integer :: i, before, here, next
+        before = modulo(j - 1, 3)
+        here = modulo(j, 3)
+        next = modulo(j + 1, 3)
+        !$omp simd private(faces, edges, pair)
+        do i = 0, nx + 1
+            pair = lower(i, j + 1) + upper(i, j + 1)
+            faces = r(i, j - 1) + r(i, j + 1) + pairs(i, here)
+            edges = pairs(i, before) + pair
+            pairs(i, next) = pair
+            middle(i) = weights(0)*r(i, j) + weights(1)*faces + weights(2)*edges
+            side(i) = weights(1)*r(i, j) + weights(2)*faces
+        end do
+    end subroutine lines_of_s
 
     !> The plane `coarse` of the next coarser grid, nx by ny points, from the fine plane on which
     !> it lies. `shift` says where its points lie (mg_level).
@@ -83,34 +141,25 @@ contains
         integer, intent(in) :: nx, ny, shift(2), fine_nx, fine_ny
         real(dp), intent(in), dimension(0:fine_nx + 1, 0:fine_ny + 1) :: lower, r, upper
         real(dp), intent(inout) :: coarse(0:nx + 1, 0:ny + 1)
-        real(dp), dimension(0:fine_nx + 1) :: faces, edges
+        real(dp), dimension(0:fine_nx + 1) :: middle, side
+        real(dp) :: faces, edges
         integer :: i, j, f, g
         do j = 1, ny
             g = 2*j - shift(2)
-            call sum_rows(fine_nx, fine_ny, g, lower, r, upper, faces, edges)
+            !$omp simd private(faces, edges)
+            do i = 0, fine_nx + 1
+                faces = r(i, g - 1) + r(i, g + 1) + lower(i, g) + upper(i, g)
+                edges = lower(i, g - 1) + lower(i, g + 1) + upper(i, g - 1) + upper(i, g + 1)
+                middle(i) = r_weights(0)*r(i, g) + r_weights(1)*faces + r_weights(2)*edges
+                side(i) = r_weights(1)*r(i, g) + r_weights(2)*faces + r_weights(3)*edges
+            end do
             !$omp simd private(f)
             do i = 1, nx
                 f = 2*i - shift(1)
-                coarse(i, j) = 0.5_dp*r(f, g) &
-                               + 0.25_dp*(r(f - 1, g) + r(f + 1, g) + faces(f)) &
-                               + 0.125_dp*(edges(f) + faces(f - 1) + faces(f + 1)) &
-                               + 0.0625_dp*(edges(f - 1) + edges(f + 1))
+                coarse(i, j) = middle(f) + (side(f - 1) + side(f + 1))
             end do
         end do
     end subroutine restrict
-
-    !> The two lines of row j.
-    pure subroutine sum_rows(nx, ny, j, lower, here, upper, faces, edges)
-        integer, intent(in) :: nx, ny, j
-        real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, here, upper
-        real(dp), intent(out), dimension(0:nx + 1) :: faces, edges
-        integer :: i
-        !$omp simd
-        do i = 0, nx + 1
-            faces(i) = here(i, j - 1) + here(i, j + 1) + lower(i, j) + upper(i, j)
-            edges(i) = lower(i, j - 1) + lower(i, j + 1) + upper(i, j - 1) + upper(i, j + 1)
-        end do
-    end subroutine sum_rows
 
     !> fine = Q coarse on one fine plane, ghosts included. The plane lies between the coarse planes
     !> `lower` and `upper`, or on one that is given twice.

@@ -3,7 +3,7 @@ program npb_mg
 
     use mg_charges, only: place_charges
     use mg_kernel, only: mg_state_t
-    use mg_level, only: level_memory_bytes, new_levels, process_grid
+    use mg_level, only: level_memory_bytes, new_field, new_levels, process_grid
     use mg_problem, only: find_mg_problem, mg_classes, mg_problem_t
     use mg_reference, only: verify_mg
     use npb_kinds, only: i8
@@ -32,7 +32,7 @@ program npb_mg
     state%smoother = problem%smoother
     state%levels = new_levels(run%comm, run%rank, run%ranks, problem%levels)
     associate (finest => state%levels(problem%levels))
-        allocate (state%v, mold=finest%u)
+        call new_field(finest, state%v)
         call place_charges(finest, state%v)
     end associate
     call state%residual() ! warm-up
