@@ -354,8 +354,15 @@ def test_contradictions_are_named(name, old, new, reason):
     assert any(reason in text for text in reasons), reasons
 
 
-def test_an_imb_section_without_its_line_of_waiting_processes():
-    name = "ib-vs-roce/ib/imb.IMB_Biband_0_25.out"
-    trials = _changed(name, ("# ( 14 additional processes waiting in MPI_Barrier)\n", ""))
-    assert [isinstance(trial.outcome, Failed) for trial in trials] == [True, False, False, False]
-    assert "not all 16" in trials[0].outcome.reason
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("# ( 14 additional processes waiting in MPI_Barrier)\n", "", "not equally many"),
+        ("# #processes = 8 \n", "# #processes = 4 \n", "not equally many"),
+        ("# Biband\n", "# Uniband\n", "not those of the list"),
+    ],
+)
+def test_imb_sections_must_fit_together(old, new, reason):
+    # A section whose head lost a line would give its numbers to another case.
+    trials = _changed("ib-vs-roce/ib/imb.IMB_Biband_0_25.out", (old, new))
+    assert all(reason in trial.outcome.reason for trial in trials)

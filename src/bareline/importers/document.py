@@ -46,7 +46,8 @@ class Document:
         if start is None:
             raise ParseError("there is no JSON object")
         try:
-            content, _ = json.JSONDecoder().raw_decode(text, start.start())
+            decoder = json.JSONDecoder(object_pairs_hook=_unique)
+            content, _ = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError) as error:
             raise ParseError(f"the JSON is damaged or truncated: {error}") from error
         return cls(content)
@@ -119,6 +120,16 @@ class Document:
 
     def _name(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse an object that says two different things under one name."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found and found[key] != value:
+            raise ParseError(f"'{key}' stands twice with different values")
+        found[key] = value
+    return found
 
 
 def check_quotient(rate: float, amount: float, time: float, what: str) -> None:

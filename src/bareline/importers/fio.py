@@ -7,6 +7,7 @@ J. Axboe, "fio", https://fio.readthedocs.io.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
@@ -135,6 +136,8 @@ def _samples(jobs: Sequence[Document], way: str) -> Iterable[Sample]:
     for job in jobs:
         if job.number("error"):
             raise ParseError(f"fio reports the error {job.content['error']}")
+        for section in ("read", "write", "trim"):
+            job.at(section)  # fio prints all three; where one is gone, lines are
         if not _moved(job, way):
             continue
         part = job.at(way)
@@ -143,6 +146,8 @@ def _samples(jobs: Sequence[Document], way: str) -> Iterable[Sample]:
         check_quotient(part.number("bw_bytes"), part.number("io_bytes"), time_s, f"{way}: bw_bytes")
         check_quotient(part.number("iops"), count, time_s, f"{way}: iops")
         latency = part.at("lat_ns")
+        if "N" in latency and not math.isclose(latency.number("N"), count, rel_tol=0.01):
+            raise ParseError(f"{way}: the latencies are not of {count:g} operations")
         if not latency.number("min") <= latency.number("mean") <= latency.number("max"):
             raise ParseError(f"{way}: the mean latency is not between minimum and maximum")
         bandwidth += part.number("bw_bytes")

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 from typing import ClassVar
 
 from bareline.errors import ParseError
@@ -79,6 +80,7 @@ _PLAIN = ("Group", "#bytes", "#repetitions", "defects")
 _RATES = ("Uniband", "Biband")
 #: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
 _FACTORS = (1.0, 2.0, 4.0)
+_FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 
 @dataclass(slots=True)
@@ -154,21 +156,39 @@ def _parts(text: str) -> list[_Part]:
             part = _take(line, parts[-1])
             if part is not parts[-1]:
                 parts.append(part)
-    listed = _listed(text)
-    world = max((part.ranks + part.idle for part in parts), default=0)
-    for part in parts:
-        if part.ranks == UNKNOWN_RANKS:
-            part.problem = part.problem or "the number of processes is missing"
-        elif part.ranks + part.idle != world:
-            part.problem = f"{part.ranks} and {part.idle} waiting processes are not all {world}"
-        elif listed and part.name not in listed:
-            part.problem = f"'{part.name}' is not in the list of benchmarks"
+    _check_sections(parts, _listed(text))
     if parts:
         try:
             check_whole(text)
         except ParseError as error:
             parts[-1].problem = str(error)
     return parts
+
+
+def _check_sections(parts: Sequence[_Part], listed: Sequence[str]) -> None:
+    """Note what contradicts that one launch ran all sections, one after the other.
+
+    Every section has the same processes, running or waiting; benchmarks come in the order in
+    which they are listed, and each with ascending numbers of processes.
+    """
+    for part in parts:
+        if part.ranks == UNKNOWN_RANKS:
+            part.problem = part.problem or "the number of processes is missing"
+    worlds = {part.ranks + part.idle for part in parts if part.ranks}
+    names = [name for name, _ in groupby(part.name for part in parts)]
+    wrong = ""
+    if len(worlds) > 1:
+        wrong = "the running and waiting processes of the sections are not equally many"
+    elif listed and names != [name for name in listed if name in names]:
+        wrong = "the sections are not those of the list of benchmarks, or not in its order"
+    elif any(
+        before.name == part.name and before.ranks >= part.ranks > 0 and before.params == part.params
+        for before, part in pairwise(parts)
+    ):
+        wrong = "the sections of one benchmark have no ascending numbers of processes"
+    if wrong:
+        for part in parts:
+            part.problem = wrong
 
 
 def _take(line: Line, part: _Part) -> _Part:
@@ -280,7 +300,7 @@ def _samples(table: Table, part: _Part, text: str) -> Iterator[Sample]:
     caveats = _ends(table, part, text)
     _check_order(table)
     _check_overlap(table)
-    mega = _mega(table, text)
+    mega = _mega(table, part.name, text)
     for title in table.titles:
         if title in _PLAIN:
             continue
@@ -349,7 +369,7 @@ def _check_overlap(table: Table) -> None:
             raise ParseError(f"line {line.number}: overlap contradicts the times")
 
 
-def _mega(table: Table, text: str) -> float:
+def _mega(table: Table, name: str, text: str) -> float:
     """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
 
     Raises
@@ -360,10 +380,11 @@ def _mega(table: Table, text: str) -> float:
     timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
         return _MEGA[0]
+    factors = (_FACTOR[name],) if name in _FACTOR else _FACTORS
     fitting = []
     worst = None
     for mega in _usual_first(text):
-        for factor in _FACTORS if timed else _FACTORS[:1]:
+        for factor in factors if timed else (1.0,):
             wrong = _contradiction(table, timed, mega, factor)
             if wrong is None:
                 fitting.append(mega)

@@ -17,8 +17,8 @@ from itertools import pairwise
 from bareline.errors import ParseError
 
 #: Longer digits than any of these programs prints; also keeps ``int`` from refusing the text.
-_INTEGER = re.compile(r"\d{1,15}")
-_NUMBER = re.compile(r"\d{1,15}(\.\d{1,15})?([eE][+-]?\d{1,2})?")
+_INTEGER = re.compile(r"0|[1-9]\d{0,14}")
+_NUMBER = re.compile(r"(0|[1-9]\d{0,14})(\.\d{1,15})?([eE][+-]?\d{1,2})?")
 _ROW_START = re.compile(r"[-+.]?\d")
 _PADDED = re.compile(r"\S  +\S")
 
