@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import subprocess
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -13,8 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bareline.cache import cache_folder
 from bareline.platforms.vm.domain import Boot, Places, domain_xml, pool_xml
 from bareline.platforms.vm.guest import make_guests
+from bareline.platforms.vm.hypervisor import Hypervisor, missing_tool
 from bareline.platforms.vm.options import VmOptions
 
 SCHEMA = Path("/usr/share/libvirt/schemas/domain.rng")
@@ -140,6 +144,39 @@ def test_the_schema_refuses_a_definition_that_is_wrong(tmp_path):
         check=False,
     )
     assert done.returncode != 0
+
+
+#: Why libvirt may refuse a valid definition on the host that the tests run on.
+OF_THIS_HOST = ("hugetlbfs", "NUMA node", "CPU mode", "virtiofsd", "vhost", "Cannot get interface")
+
+
+@pytest.mark.vm
+@pytest.mark.skipif(os.geteuid() != 0, reason="bareline's libvirt is started as root")
+@pytest.mark.skipif(missing_tool() is not None, reason=f"{missing_tool()} is not installed")
+def test_libvirt_turns_definitions_into_qemus_command_line(tmp_path):
+    pytest.importorskip("libvirt")
+    with tempfile.TemporaryDirectory(prefix="bl-vm-", dir="/tmp") as folder:
+        enclosed = Hypervisor(
+            Path(folder), cache_folder(), bridge="bareline0", address="10.94.7.1", mtu=1500
+        )
+        refused, lines = [], 0
+        with enclosed as hypervisor:
+            # All of them take most of a minute. libvirt 9 dies of devices that are not there.
+            for table in list(every_combination())[::5]:
+                options = VmOptions.model_validate(table)
+                if options.nic.passed_through:
+                    continue
+                definition = domain_xml(options, places_of(options))
+                try:
+                    line = hypervisor.connection.domainXMLToNative("qemu-argv", definition, 0)
+                except hypervisor.libvirt.libvirtError as error:
+                    if not any(reason in str(error) for reason in OF_THIS_HOST):
+                        refused.append(f"{table}: {error}")
+                    continue
+                lines += 1
+                assert "-append" in line or "vdz" in definition
+    assert refused == []
+    assert lines > 50
 
 
 def parsed(table: dict, accelerator: str = "tcg", node: int = 0) -> ET.Element:

@@ -225,6 +225,9 @@ def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guest
         assert any("g1 did not come up, attempt 1 of 3: " in text for text in events)
         assert any("g1 came up at attempt 2" in text for text in events)
         assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "e1000"
+        fleet = bench.allocation.fleet
+        line = Path(f"/proc/{fleet.pid(fleet.guests[0])}/cmdline").read_text()
+        assert '"mitigation":false' in line
         assert nuttcp_megabits_per_s(bench) > 10
         names = bench.run("hostname", mpi=True, layout=TWO)
         assert sorted(names.stdout.split()) == ["g1", "g2"], names.stderr

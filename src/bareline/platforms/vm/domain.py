@@ -244,7 +244,7 @@ def _devices(domain: ET.Element, options: VmOptions, places: Places) -> None:
     devices = ET.SubElement(domain, "devices")
     _disk(devices, options, places)
     if places.seed:
-        _seed(devices, options, places.seed)
+        _seed(devices, places.seed)
     if options.disk.bus == "scsi":
         controller = ET.SubElement(
             devices, "controller", type="scsi", index="0", model="virtio-scsi"
@@ -282,12 +282,12 @@ def _disk(devices: ET.Element, options: VmOptions, places: Places) -> None:
     ET.SubElement(disk, "target", dev=target, bus=chosen.bus)
 
 
-def _seed(devices: ET.Element, options: VmOptions, path: str) -> None:
-    disk = ET.SubElement(devices, "disk", type="file", device="cdrom")
+def _seed(devices: ET.Element, path: str) -> None:
+    """Add the medium for cloud-init, as a disk: kernels for clouds have no driver for a drive."""
+    disk = ET.SubElement(devices, "disk", type="file", device="disk")
     ET.SubElement(disk, "driver", name="qemu", type="raw")
     ET.SubElement(disk, "source", file=path)
-    bus, target = ("sata", "sdz") if options.machine == "q35" else ("ide", "hdc")
-    ET.SubElement(disk, "target", dev=target, bus=bus)
+    ET.SubElement(disk, "target", dev="vdz", bus="virtio")
     ET.SubElement(disk, "readonly")
 
 
