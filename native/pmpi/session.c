@@ -271,7 +271,8 @@ void bl_session_begin(unsigned call, uint64_t began, uint64_t ended)
     if (row)
         bl_add(row, 1, ended - began);
     bl_active = true;
-    bl_self->last = bl_now();
+    bl_slice->began = bl_slice->seen = bl_moment_now();
+    bl_self->last = bl_slice->began.ticks;
 }
 
 /* Adds a thread's rows to the record of its rank; shares of the wall time are the main thread's. */

@@ -33,6 +33,20 @@ _SLICE_BYTES = 8 << 20
 _CHUNK_ROWS = 512
 _BIN = 1 << 63
 _RUNNING, _FINISHED, _ABORTED = 1, 2, 3
+#: Columns of the call table that add up over rows.
+_SUMS = (
+    "count",
+    "bytes",
+    "sent_bytes",
+    "received_bytes",
+    "time_ns",
+    "squares_ns2",
+    "waited_ns",
+    "finished",
+    "window_ns",
+    "flight_ns",
+    "ranks",
+)
 _PLACES = ("none", "self", "same-node", "other-node", "unknown")
 
 _HEAD = np.dtype(
@@ -305,13 +319,11 @@ def _merge(rows: pl.DataFrame) -> pl.DataFrame:
     )
     low = pl.when(fold).then(bin_low).otherwise(pl.col("size_low"))
     high = pl.when(fold & (pl.col("size_low") > 0)).then(2 * bin_low - 1).otherwise("size_high")
-    sums = ("count", "bytes", "sent_bytes", "received_bytes", "time_ns", "squares_ns2", "waited_ns")
-    sums += ("finished", "window_ns", "flight_ns", "ranks")
     return (
         rows.with_columns(size_low=low, size_high=high)
         .group_by(*CALL_KEYS)
         .agg(
-            *(pl.col(name).sum() for name in sums),
+            *(pl.col(name).sum() for name in _SUMS),
             pl.col("min_ns").min(),
             pl.col("max_ns").max(),
             pl.col("waited_min_ns").min(),

@@ -183,7 +183,7 @@ def top_calls(profile: Profile, most: int | None = None) -> list[CallSum]:
 
 
 def barrier_cost_s(profile: Profile) -> float:
-    """Estimate what the barriers of ``--split`` cost beside the waiting that they measure, per rank.
+    """Estimate what the barriers of ``--split`` cost a rank beside the waiting that they measure.
 
     The last rank to arrive waits for nobody: the shortest wait of a row is the barrier itself.
     """

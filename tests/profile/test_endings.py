@@ -1,0 +1,92 @@
+"""However a program ends: its result and exit code are its own, and nothing gathered is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bareline.errors import ProfileError
+from bareline.profile.files import looks_like_profile, read_profile
+from bareline.profile.journal import journal_of
+from bareline.profile.run import profile_command
+
+from .conftest import SETTINGS, Bench, rows
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("way", ["return", "exit", "abort", "segv", "kill", "term"])
+def test_exit_code_and_output_are_the_programs_own(bench: Bench, way: str) -> None:
+    plain = bench.launch(2, "ending", way, profiled=False)
+    profiled = bench.launch(2, "ending", way)
+    assert profiled.returncode == plain.returncode
+    assert "checksum 42" in plain.stdout and "checksum 42" in profiled.stdout
+    path = bench.folder / "app.profile"
+    assert path.exists() == (way == "return")
+    assert journal_of(path).exists() == (way != "return")
+    assert looks_like_profile(path)
+    profile = read_profile(path)
+    assert profile.complete == (way == "return")
+    assert rows(profile, "MPI_Send", "MPI_Recv", "MPI_Barrier") == [
+        ("MPI_Barrier", 0, 2, 2, 0, 0, 0),
+        ("MPI_Recv", 80, 2, 10, 800, 0, 800),
+        ("MPI_Send", 80, 2, 10, 800, 800, 0),
+    ]
+    assert profile.send_table.rows() == [(0, 1, 10, 800)]
+    assert profile.command == f"ending {way}"
+    if way == "abort":
+        assert profile.ended == "rank 1 called MPI_Abort with 5"
+    elif way != "return":
+        assert profile.ended == "ended before MPI_Finalize"
+
+
+def test_a_rank_that_left_nothing_is_said(bench: Bench) -> None:
+    bench.launch(2, "ending", "kill")
+    journal = journal_of(bench.folder / "app.profile")
+    with journal.open("r+b") as file:
+        # All of rank 1's slice.
+        file.truncate(65536 + (8 << 20))
+    profile = read_profile(journal)
+    assert profile.ended == "ended before MPI_Finalize; 1 of 2 ranks left nothing"
+    assert rows(profile, "MPI_Send") == [("MPI_Send", 80, 2, 10, 800, 800, 0)]
+    with journal.open("r+b") as file:
+        file.truncate(65536)
+    with pytest.raises(ProfileError, match="before any rank was profiled"):
+        read_profile(journal)
+
+
+def test_an_unwritable_profile_does_not_stop_the_program(bench: Bench) -> None:
+    done = bench.launch(2, "ending", "return", env={"BARELINE_PROFILE": "/proc/no/such/file"})
+    assert done.returncode == 3
+    assert "checksum 42" in done.stdout
+    assert done.stderr.count("this run is not profiled") == 1
+
+
+def test_profile_command_turns_a_crash_into_an_unfinished_profile(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import bareline.profile.run as run
+
+    for name, value in SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(
+        run,
+        "profile_environment",
+        lambda _mpi, out, **_: {
+            "LD_PRELOAD": str(bench.library),
+            "BARELINE_PROFILE": str(out),
+        },
+    )
+    out = tmp_path / "crashed.profile"
+    line = [bench.mpi.mpirun, "-n", "2", str(bench.program("ending"))]
+    crashed = profile_command([*line, "abort"], out)
+    assert crashed.exit_code == 5 and not crashed.complete
+    assert crashed.path == out and out.exists() and not journal_of(out).exists()
+    assert read_profile(out).ended == "rank 1 called MPI_Abort with 5"
+    # The next run replaces it.
+    done = profile_command([*line, "return"], out)
+    assert done.exit_code == 3 and done.complete
+    assert read_profile(out).complete
+    nothing = profile_command(["true"], out)
+    assert nothing.exit_code == 0 and nothing.path is None and "no MPI program" in nothing.ended
