@@ -94,7 +94,7 @@ contains
     !> Sums each number over the grid row.
     subroutine grid_sum_scalars(self, numbers)
         class(grid_t), intent(in) :: self
-        real(dp), intent(inout) :: numbers(:)
+        real(dp), intent(inout), contiguous :: numbers(:)
         real(dp), asynchronous :: received(size(numbers))
         integer :: distance
 
@@ -119,7 +119,11 @@ contains
         last = self%last_kept
         distance = 1
         if (self%columns /= self%rows) then
-            call exchange(self, ieor(self%rank, 1), other_half(partial, first, last), received)
+            if (first == 1) then
+                call exchange(self, ieor(self%rank, 1), partial(last + 1:), received)
+            else
+                call exchange(self, ieor(self%rank, 1), partial(:first - 1), received)
+            end if
             partial(first:last) = partial(first:last) + received
             distance = 2
         end if
@@ -135,18 +139,6 @@ contains
             call exchange(self, self%transpose_rank, partial(first:last), vector)
         end if
     end subroutine grid_sum_transpose
-
-    !> What of `partial` lies outside of first ... last.
-    pure function other_half(partial, first, last)
-        real(dp), intent(in) :: partial(:)
-        integer, intent(in) :: first, last
-        real(dp), allocatable :: other_half(:)
-        if (first == 1) then
-            other_half = partial(last + 1:)
-        else
-            other_half = partial(:first - 1)
-        end if
-    end function other_half
 
     subroutine exchange(grid, partner, sent, received)
         type(grid_t), intent(in) :: grid
