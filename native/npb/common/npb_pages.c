@@ -1,8 +1,8 @@
 /*
- * Large pages under an array.
+ * What Fortran cannot ask of the memory: large pages under an array, and data ahead of their use.
  *
- * Exported: npb_prefer_large_pages, which npb_memory.f90 declares to Fortran and describes. Nothing
- * here is collective.
+ * Exported: npb_prefer_large_pages, npb_prefetch, which npb_memory.f90 declares to Fortran and
+ * describes. Nothing here is collective.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 void npb_prefer_large_pages(const void *array, int64_t size_bytes);
+void npb_prefetch(const void *array, int64_t size_bytes);
 
 void npb_prefer_large_pages(const void *array, int64_t size_bytes)
 {
@@ -22,6 +23,18 @@ void npb_prefer_large_pages(const void *array, int64_t size_bytes)
     const uintptr_t end = ((uintptr_t)array + (uintptr_t)size_bytes) / page_bytes * page_bytes;
     if (begin < end)
         (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)array;
+    (void)size_bytes;
+#endif
+}
+
+void npb_prefetch(const void *array, int64_t size_bytes)
+{
+#ifdef __GNUC__
+    enum { CACHE_LINE_BYTES = 64 };
+    for (int64_t byte = 0; byte < size_bytes; byte += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)array + byte);
 #else
     (void)array;
     (void)size_bytes;

@@ -11,11 +11,15 @@
 !> each of which serves three rows: a result costs 7 reads of planes and 8 of lines. Weights that
 !> are zero are left out.
 !>
+!> A row is a short piece of memory with much work after it, so that the processor foresees the next
+!> ones badly: those that come from memory are asked for some rows ahead.
+!>
 !> Planes have the bounds (0 : nx + 1, 0 : ny + 1), ghosts included; `lower` and `upper` lie below
 !> and above the plane that an operator is evaluated on. Nothing here is collective.
 module mg_stencil
 
-    use npb_kinds, only: dp
+    use npb_kinds, only: dp, i8
+    use npb_memory, only: prefetch
 
     implicit none (type, external)
     private
@@ -24,6 +28,8 @@ module mg_stencil
 
     !> Weights of A; those of the faces are zero.
     real(dp), parameter :: a_centre = -8.0_dp/3, a_edge = 1.0_dp/6, a_corner = 1.0_dp/12
+    !> How far ahead rows are asked for: some hundred ns of work.
+    integer, parameter :: rows_ahead = 4
     !> Weights of R.
     real(dp), parameter :: r_weights(0:3) = [0.5_dp, 0.25_dp, 0.125_dp, 0.0625_dp]
 
@@ -38,10 +44,12 @@ contains
         integer :: i, j
         call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
-            call lines_of_a(nx, ny, j, lower, u, upper, pairs, middle, side)
+            call fetch(nx, ny, j, v)
+            call fetch(nx, ny, j, r)
+            call lines_of_a(nx, ny, j, lower, u, upper, v(:, j), pairs, middle, side)
             !$omp simd
             do i = 1, nx
-                r(i, j) = v(i, j) - (middle(i) + (side(i - 1) + side(i + 1)))
+                r(i, j) = middle(i) - (side(i - 1) + side(i + 1))
             end do
         end do
     end subroutine subtract_a
@@ -55,10 +63,10 @@ contains
         integer :: i, j
         call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
-            call lines_of_a(nx, ny, j, lower, u, upper, pairs, middle, side)
+            call lines_of_a(nx, ny, j, lower, u, upper, r(:, j), pairs, middle, side)
             !$omp simd
             do i = 1, nx
-                r(i, j) = r(i, j) - (middle(i) + (side(i - 1) + side(i + 1)))
+                r(i, j) = middle(i) - (side(i - 1) + side(i + 1))
             end do
         end do
     end subroutine subtract_a_in_place
@@ -92,9 +100,10 @@ contains
         end do
     end subroutine start_pairs
 
-    pure subroutine lines_of_a(nx, ny, j, lower, u, upper, pairs, middle, side)
+    pure subroutine lines_of_a(nx, ny, j, lower, u, upper, v, pairs, middle, side)
         integer, intent(in) :: nx, ny, j
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, u, upper
+        real(dp), intent(in) :: v(0:nx + 1)
         real(dp), intent(inout) :: pairs(0:nx + 1, 0:2)
         real(dp), intent(out) :: middle(0:nx + 1), side(0:nx + 1)
         real(dp) :: faces, edges, pair
@@ -108,7 +117,7 @@ contains
             faces = u(i, j - 1) + u(i, j + 1) + pairs(i, here)
             edges = pairs(i, before) + pair
             pairs(i, next) = pair
-            middle(i) = a_centre*u(i, j) + a_edge*edges
+            middle(i) = v(i) - (a_centre*u(i, j) + a_edge*edges)
             side(i) = a_edge*faces + a_corner*edges
         end do
     end subroutine lines_of_a
@@ -146,6 +155,10 @@ contains
         integer :: i, j, f, g
         do j = 1, ny
             g = 2*j - shift(2)
+            call fetch(fine_nx, fine_ny, g, r)
+            call fetch(fine_nx, fine_ny, g + 1, r)
+            call fetch(fine_nx, fine_ny, g, upper)
+            call fetch(fine_nx, fine_ny, g + 1, upper)
             !$omp simd private(faces, edges)
             do i = 0, fine_nx + 1
                 faces = r(i, g - 1) + r(i, g + 1) + lower(i, g) + upper(i, g)
@@ -179,6 +192,7 @@ contains
         real(dp) :: line(0:nx + 1)
         integer :: g, first, last, i
         do g = 0, fine_ny + 1
+            call fetch(fine_nx, fine_ny, g, fine)
             ! A fine row lies on one coarse row or between two.
             first = (g + shift(2))/2
             last = (g + shift(2) + 1)/2
@@ -197,5 +211,13 @@ contains
             fine(fine_nx + 1, g) = fine(fine_nx + 1, g) + 0.5_dp*(line(nx) + line(nx + 1))
         end do
     end subroutine add_interpolated
+
+    !> Asks for a row of a plane some rows before it is needed.
+    pure subroutine fetch(nx, ny, j, plane)
+        integer, intent(in) :: nx, ny, j
+        real(dp), intent(in) :: plane(0:nx + 1, 0:ny + 1)
+        integer, parameter :: real_bytes = 8
+        if (j + rows_ahead <= ny) call prefetch(plane(:, j + rows_ahead), real_bytes*(nx + 2_i8))
+    end subroutine fetch
 
 end module mg_stencil
