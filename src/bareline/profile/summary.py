@@ -25,13 +25,22 @@ _START_UP = ("MPI_Init", "MPI_Init_thread")
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A part of the run time, per rank, in s."""
+    """A part of the run time, per rank, in s.
+
+    `least_s` and `most_s` are of single ranks; None for a kind of call, which is a part of all MPI
+    calls and known for all ranks together only.
+    """
 
     what: str
-    mean_s: float
-    least_s: float
-    most_s: float
     share: float
+    mean_s: float
+    least_s: float | None = None
+    most_s: float | None = None
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of the line "MPI calls"."""
+        return self.least_s is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +106,8 @@ class Imbalance:
 def time_split(profile: Profile) -> list[Share]:
     """Say where the ranks' time between ``MPI_Init`` and ``MPI_Finalize`` goes.
 
-    Computing, file calls and MPI are those of the main threads and add up to the wall time. MPI is
-    divided in proportion to the kinds of calls of all threads.
+    Computing, waiting, file calls and MPI calls are those of the main threads and add up to the
+    wall time. MPI calls are divided in proportion to the kinds of calls of all threads.
     """
     ranks = profile.rank_table
     # Pauses of counting belong to nobody.
@@ -107,7 +116,7 @@ def time_split(profile: Profile) -> list[Share]:
 
     def share(what: str, values: npt.NDArray[np.float64]) -> Share:
         mean = float(values.mean())
-        return Share(what, mean, float(values.min()), float(values.max()), mean / total)
+        return Share(what, mean / total, mean, float(values.min()), float(values.max()))
 
     def seconds(column: str) -> npt.NDArray[np.float64]:
         return ranks[column].to_numpy().astype(float) * 1e-9
@@ -118,10 +127,15 @@ def time_split(profile: Profile) -> list[Share]:
         waited = seconds("waited_ns")
         split.append(share("waiting before collectives", waited))
         mpi = mpi - waited
-    parts = _mpi_parts(profile)
-    split += [share(group, mpi * part) for group, part in parts.items() if part > 0]
     if float(seconds("posix_ns").sum()) > 0:
         split.append(share("files (POSIX)", seconds("posix_ns")))
+    calls = share("MPI calls", mpi)
+    split.append(calls)
+    split += [
+        Share(group, calls.share * part, calls.mean_s * part)
+        for group, part in _mpi_parts(profile).items()
+        if part > 0
+    ]
     return split
 
 

@@ -1,0 +1,74 @@
+"""The page of a profile: one self-contained HTML file that opens offline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from markupsafe import Markup
+
+from bareline import __version__
+from bareline.errors import ProfileError
+from bareline.profile.files import to_rows
+from bareline.profile.model import Profile
+from bareline.profile.summary import remarks
+from bareline.report import html
+from bareline.report.profile.figures import figures
+from bareline.report.profile.wording import findings, subtitle
+from bareline.report.theme import css_variables
+
+#: Headings of the sections, in the order of the page.
+_SECTIONS = {
+    "time": "Time",
+    "calls": "Calls",
+    "sizes": "Message sizes",
+    "matrix": "Communication matrix",
+}
+
+
+def write_profile_page(profile: Profile, path: Path) -> Path:
+    """Write the page.
+
+    Raises
+    ------
+    ProfileError
+        It cannot be written.
+    """
+    text = render_profile_page(profile)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ProfileError(
+            f"cannot be written: {error.strerror}", where=str(path), hint="choose another --out"
+        ) from error
+    return path
+
+
+def render_profile_page(profile: Profile) -> str:
+    """Give the page's HTML."""
+    drawn = [html._draw(figure) for figure in figures(profile)]
+    light, dark = css_variables()
+    style = html._asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
+    script = html._asset("page.js")
+    sections = [
+        (name, title, [one for one in drawn if one.figure.layer == name])
+        for name, title in _SECTIONS.items()
+    ]
+    rows = json.dumps(to_rows(profile), ensure_ascii=False, allow_nan=False).encode()
+    return (
+        html._environment()
+        .get_template("profile.html.j2")
+        .render(
+            profile=profile,
+            subtitle=subtitle(profile),
+            findings=findings(profile),
+            remarks=remarks(profile),
+            sections=[section for section in sections if section[2]],
+            download=html._download("profile.json", "every row", "application/json", rows),
+            style=Markup(style),
+            script=Markup(script),
+            policy=html._policy(style, script),
+            version=__version__,
+        )
+    )

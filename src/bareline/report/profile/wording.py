@@ -1,0 +1,85 @@
+"""The numbers of a profile in words, for the terminal and the page alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from bareline.profile.model import Profile
+from bareline.profile.summary import CallSum, Share, imbalance, time_split, top_calls
+from bareline.report.scales import whole
+from bareline.report.wording import count
+from bareline.units import format_size, format_value, significant
+
+#: Letters for kinds that share a function's name.
+_DIRECTIONS = {"MPI_Start": True, "MPI_Startall": True}
+
+
+def subtitle(profile: Profile) -> str:
+    """Say what ran where and when."""
+    began = datetime.fromtimestamp(profile.began_unix_ns * 1e-9, UTC)
+    nodes = count(profile.nodes, "node")
+    where = f"{count(profile.ranks, 'rank')} on {nodes}, {profile.mpi.split(',')[0]}"
+    return f"{where}, {began:%Y-%m-%d %H:%M} UTC"
+
+
+def percent(share: float) -> str:
+    """Write a share, e.g. ``12.3 %``."""
+    return f"{100 * share:.1f} %"
+
+
+def call_name(call: str, kind: str) -> str:
+    """Name a function, with its direction where it can have several."""
+    return f"{call} ({kind})" if _DIRECTIONS.get(call) else call
+
+
+def size_range(low: int, high: int) -> str:
+    """Write a size or a bin of sizes, e.g. ``1 KiB`` or ``1 to 2 KiB``."""
+    if low == high:
+        return format_size(low)
+    is_bin = high & (high + 1) == 0 and high >= 1023
+    top = format_size(high + 1 if is_bin else high)
+    first, unit = format_size(low).rsplit(" ", 1)
+    return f"{first} to {top}" if top.endswith(f" {unit}") else f"{first} {unit} to {top}"
+
+
+def findings(profile: Profile) -> list[str]:
+    """Say in a few sentences where the time goes."""
+    split = time_split(profile)
+    wall = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
+    whole_parts = [part for part in split if not part.is_part]
+    kinds = [part for part in split if part.is_part and part.share >= 0.01]
+    sentences = [f"Of {format_value(wall, 's')} per rank: {_listed(whole_parts)}."]
+    if len(kinds) > 1:
+        sentences.append(f"The MPI calls: {_listed(kinds)}.")
+    calls = [call for call in top_calls(profile) if call.kind != "posix-io"]
+    if calls:
+        sentences.append(_busiest(calls[0]))
+    uneven = imbalance(profile)
+    if profile.ranks > 1 and uneven.most_s > 0:
+        sentences.append(
+            f"Rank {uneven.slowest} computes longest, {significant(uneven.factor)} times the mean: "
+            f"perfect balance would save {percent(1 - 1 / uneven.factor)} of the computing time."
+        )
+    return sentences
+
+
+def _listed(parts: Sequence[Share]) -> str:
+    return ", ".join(f"{part.what} {percent(part.share)}" for part in parts)
+
+
+def _busiest(call: CallSum) -> str:
+    size = f" of {format_size(round(call.bytes / call.count))} on average" if call.bytes else ""
+    waited = ""
+    if call.waited is not None:
+        waited = f", {percent(call.waited)} of it waiting for other ranks"
+    return (
+        f"{call_name(call.call, call.kind)} takes most time in calls, {percent(call.share)}: "
+        f"{count(call.count, 'call')}{size}, "
+        f"{format_value(call.mean_s, 's')} each{waited}."
+    )
+
+
+def total(number: int) -> str:
+    """Write a number of calls."""
+    return whole(number)
