@@ -70,17 +70,11 @@ class Measure(_Table):
         if both:
             raise StudyError(f"'{both[0]}' stands in params and in sweep", where=where)
         ranks_list = self.ranks if isinstance(self.ranks, list) else [self.ranks]
-        for ranks in ranks_list:
-            if ranks < probe.min_ranks:
-                raise StudyError(
-                    f"{probe.name} needs at least {probe.min_ranks} ranks, not {ranks}",
-                    where=where,
-                    hint=f"set ranks = {probe.min_ranks}",
-                )
         for values in itertools.product(*self.sweep.values()):
             given = {**self.params, **dict(zip(self.sweep, values, strict=True))}
-            probe.make_params(given, where=where)
+            params = probe.make_params(given, where=where)
             for ranks in ranks_list:
+                probe.check_ranks(params, ranks, where=where)
                 yield Case(
                     probe=self.probe,
                     params=format_point(given),

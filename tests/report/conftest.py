@@ -29,6 +29,11 @@ _METRICS = {
         ("triad", "copy", "scale", "add"), ("B/s", "higher", False)
     )),
     "compute.dgemm": ("compute", "rate", {"rate": ("flop/s", "higher", False)}),
+    "npb.cg": ("npb", "time", {
+        "time": ("s", "lower", False),
+        "compute_mean": ("s", "lower", True),
+        "communication_mean": ("s", "lower", True),
+    }),
     "net.nuttcp": ("network", "rate", {
         "rate": ("B/s", "higher", False),
         "retransmissions": ("1", "none", True),
@@ -37,12 +42,16 @@ _METRICS = {
 }  # fmt: skip
 
 
+#: What a run holds unless it is asked for something else.
+_USUAL = tuple(probe for probe in _METRICS if probe != "npb.cg")
+
 TITLES = {
     "mpi.pingpong": "MPI ping-pong",
     "mpi.allreduce": "MPI_Allreduce",
     "memory.stream": "memory bandwidth (STREAM)",
     "compute.dgemm": "the DGEMM rate",
     "net.nuttcp": "TCP throughput (nuttcp)",
+    "npb.cg": "the NAS benchmark CG",
 }
 
 
@@ -103,6 +112,13 @@ def _samples(probe: str, ranks: int, costs: Costs, rng: np.random.Generator) -> 
         return [Sample(name, 1 / noisy(1 / rate / costs.memory)) for name, rate in rates.items()]
     if probe == "compute.dgemm":
         return [Sample("rate", 1 / noisy(1 / 38e9 / costs.compute))]
+    if probe == "npb.cg":
+        compute, communication = noisy(20.0 / ranks / costs.compute), noisy(5e4 * time_s(2048))
+        return [
+            Sample("time", compute + communication),
+            Sample("compute_mean", compute),
+            Sample("communication_mean", communication),
+        ]
     return [
         Sample("rate", 1 / noisy(costs.byte_s / 0.93)),
         Sample("retransmissions", float(rng.poisson(20))),
@@ -117,7 +133,7 @@ def plant(
     blocks: int = 10,
     seed: int = 1,
     broken: bool = True,
-    probes: tuple[str, ...] = tuple(_METRICS),
+    probes: tuple[str, ...] = _USUAL,
     ranks: tuple[int, ...] = (2, 4, 8),
     exhibits: tuple[dict[str, object], ...] = (),
     titles: tuple[str, ...] = (),
@@ -162,7 +178,7 @@ def plant(
         for probe in probes
         for case in (
             [Case(probe=probe, ranks=count) for count in ranks]
-            if probe == "mpi.allreduce"
+            if probe in ("mpi.allreduce", "npb.cg")
             else [Case(probe=probe, ranks=2 if probe == "mpi.pingpong" else 1)]
         )
     ]

@@ -71,6 +71,21 @@ class Probe(ABC, Generic[P]):
             The output is not what the program prints when it succeeds.
         """
 
+    def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
+        """Refuse a number of ranks that the benchmark cannot run with.
+
+        Raises
+        ------
+        ProbeError
+            It cannot; the hint names numbers that it can.
+        """
+        if ranks < self.min_ranks:
+            raise ProbeError(
+                f"{self.name} needs at least {self.min_ranks} ranks, not {ranks}",
+                where=where,
+                hint=f"set ranks = {self.min_ranks}",
+            )
+
     def caveats(self, params: P, output: Output) -> Iterable[str]:
         """Name what makes the whole trial doubtful, as codes of `bareline.model.CAVEATS`."""
         return ()

@@ -35,7 +35,7 @@ def tips(figure: Figure) -> list[str]:
 
 
 def test_every_kind_is_found_by_its_name() -> None:
-    assert set(load_exhibits()) == {"overview", "curve", "table", "bars", "trials"}
+    assert set(load_exhibits()) == {"overview", "curve", "table", "bars", "stacked", "trials"}
     for kind, exhibit in load_exhibits().items():
         assert exhibit.kind == kind
         assert exhibit.summary
@@ -304,3 +304,43 @@ def test_the_empty_message_has_its_place_before_one_byte(document: Document) -> 
     assert "'0' : abs(datum.value - 1.0)" in spec
     assert figure.data_table is not None
     assert figure.data_table.rows[0][0].text == "0 B"
+
+
+def test_stacked_bars_divide_the_time_into_computation_and_communication(
+    planted: Callable[..., Document],
+) -> None:
+    document = planted(("bare", "net"), probes=("npb.cg", "compute.dgemm"), broken=False)
+    (figure,) = figures(document, kind="stacked", probe="npb.*")
+    assert figure.probe == "npb.cg"
+    medians = {
+        (cell.platform, cell.ranks, cell.metric): cell.value
+        for cell in document.cells
+        if cell.probe == "npb.cg"
+    }
+    pieces = [
+        row for row in rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+        if "strength" in row
+    ]  # fmt: skip
+    assert len(pieces) == 2 * 3 * 2
+    for y in {row["y"] for row in pieces}:
+        dark, light = sorted((row for row in pieces if row["y"] == y), key=_start)
+        assert dark["strength"] > light["strength"]
+        assert (dark["zero"], light["zero"]) == (0, dark["x"])
+    ends = {max(row["x"] for row in pieces if row["y"] == y) for y in {row["y"] for row in pieces}}
+    sums = {
+        medians["bare", ranks, "compute_mean"] + medians["bare", ranks, "communication_mean"]
+        for ranks in (2, 4, 8)
+    }
+    assert all(any(end == pytest.approx(total) for end in ends) for total in sums)
+    assert any("; computation " in tip and "; communication " in tip for tip in tips(figure))
+    assert "of it communication" in figure.text_summary
+    assert figure.data_table is not None
+    assert len(figure.data_table.rows) == 3 * 2 * 3
+
+
+def _start(row: dict[str, Any]) -> float:
+    return float(row["zero"])
+
+
+def test_a_probe_that_tells_no_parts_is_not_stacked(document: Document) -> None:
+    assert figures(document, kind="stacked") == []

@@ -61,7 +61,7 @@ class Bars(Exhibit):
 def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
     metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
-    groups = _groups(cells, several=len(metrics) > 1)
+    groups = grouped(cells, several=len(metrics) > 1)
     dots = trial_dots(document, cells, document.dots_per_panel)
     published = [
         point
@@ -73,8 +73,8 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
     values += [point.value for point in published]
     ticks = zero_ticks(value * scale.factor for value in values)
     panels = []
-    for chunk in _chunks(groups, len(document.names)):
-        panels.append(_Panel(document, chunk, scale, ticks).chart())
+    for chunk in chunks(groups, len(document.names)):
+        panels.append(BarPanel(document, chunk, scale, ticks).chart())
     names = ", ".join(metric_name(metric) for metric in metrics)
     return Figure(
         id=slug("bars", cells[0].probe, *metrics[:1], spec.title),
@@ -89,7 +89,8 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
     )
 
 
-def _groups(cells: Sequence[Cell], *, several: bool) -> list[tuple[str, list[Cell]]]:
+def grouped(cells: Sequence[Cell], *, several: bool) -> list[tuple[str, list[Cell]]]:
+    """Put the platforms' cells of the same metric and parameters together, under their label."""
     names = varying(cells)
     groups: dict[str, list[Cell]] = {}
     for cell in headline_first(cells):
@@ -100,14 +101,15 @@ def _groups(cells: Sequence[Cell], *, several: bool) -> list[tuple[str, list[Cel
     return list(groups.items())
 
 
-def _chunks(
+def chunks(
     groups: Sequence[tuple[str, list[Cell]]], platforms: int
 ) -> list[list[tuple[str, list[Cell]]]]:
+    """Share groups of bars out to panels."""
     each = max(1, MOST_BARS // max(1, platforms))
     return [list(groups[i : i + each]) for i in range(0, len(groups), each)]
 
 
-class _Panel:
+class BarPanel:
     """Some groups of bars on one axis."""
 
     def __init__(
@@ -136,12 +138,13 @@ class _Panel:
                 y += HEAD_PX
             for name in document.names:
                 cell = next((cell for cell in cells if cell.platform == name), None)
-                self._place(name, cell, y + PITCH_PX / 2)
+                self.place(name, cell, y + PITCH_PX / 2)
                 y += PITCH_PX
             y = self._place_published(cells[0], y)
         self.height = y
 
-    def _place(self, name: str, cell: Cell | None, y: float) -> None:
+    def place(self, name: str, cell: Cell | None, y: float) -> None:
+        """Lay out a platform's bar and trials around the height `y`."""
         look, scale = self.looks[name], self.scale
         base = {
             "y": y,
@@ -210,7 +213,7 @@ class _Panel:
     def chart(self) -> Chart:
         """Draw the panel."""
         layers = [
-            *self._bars(),
+            *self.fills(),
             *self._trials(),
             *self._medians(),
             *self._names(),
@@ -220,7 +223,8 @@ class _Panel:
             width=self.width, height=self.height, title=heading(self.scale.unit, self.width)
         )
 
-    def _x(self, field: str = "x") -> alt.X:
+    def x(self, field: str = "x") -> alt.X:
+        """Give the channel of the values, from zero."""
         return alt.X(
             field=field,
             type="quantitative",
@@ -233,7 +237,8 @@ class _Panel:
             ),
         )
 
-    def _y(self, field: str = "y") -> alt.Y:
+    def y(self, field: str = "y") -> alt.Y:
+        """Give the channel of the heights."""
         return alt.Y(
             field=field,
             type="quantitative",
@@ -241,7 +246,8 @@ class _Panel:
             axis=None,
         )
 
-    def _bars(self) -> list[alt.Chart]:
+    def fills(self) -> list[alt.Chart]:
+        """Draw the bars themselves; simulated ones are outlined only."""
         measured = [bar for bar in self.bars if bar["fill"] != colour("paper")]
         simulated = [bar for bar in self.bars if bar["fill"] == colour("paper")]
         drawn = []
@@ -252,9 +258,9 @@ class _Panel:
             if rows:
                 base = alt.Chart(inline([{**row, "zero": 0} for row in rows]))
                 encoded = {
-                    "x": self._x("zero"),
+                    "x": self.x("zero"),
                     "x2": alt.X2(field="x"),
-                    "y": self._y("top"),
+                    "y": self.y("top"),
                     "y2": alt.Y2(field="bottom"),
                     "fill": raw(alt.Fill, "colour"),
                 }
@@ -268,8 +274,8 @@ class _Panel:
             alt.Chart(inline(self.dots))
             .mark_point(filled=True, shape="circle", size=11, opacity=0.4)
             .encode(
-                x=self._x(),
-                y=self._y(),
+                x=self.x(),
+                y=self.y(),
                 fill=raw(alt.Fill, "colour"),
                 description=tip(),
             )
@@ -279,25 +285,25 @@ class _Panel:
         base = alt.Chart(inline(self.bars))
         return [
             base.mark_rule(strokeWidth=1.6, aria=False, color=colour("ink")).encode(
-                x=self._x("lo"), x2=alt.X2(field="hi"), y=self._y()
+                x=self.x("lo"), x2=alt.X2(field="hi"), y=self.y()
             ),
             base.mark_rule(strokeWidth=2).encode(
-                x=self._x(),
-                y=self._y("top"),
+                x=self.x(),
+                y=self.y("top"),
                 y2=alt.Y2(field="bottom"),
                 stroke=raw(alt.Stroke, "colour"),
                 description=tip(),
             ),
             base.mark_text(align="left", baseline="middle", aria=False).encode(
                 x=alt.value(self.width + 8),
-                y=self._y(),
+                y=self.y(),
                 text=alt.Text(field="text", type="nominal"),
             ),
         ]
 
     def _names(self) -> list[alt.Chart]:
         """Write platforms and groups at the left, and why a bar is not there."""
-        base = alt.Chart(inline([*self.bars, *self.empty])).encode(y=self._y())
+        base = alt.Chart(inline([*self.bars, *self.empty])).encode(y=self.y())
         left = -self.labels
         drawn = [
             base.mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False).encode(
@@ -311,7 +317,7 @@ class _Panel:
             ).encode(x=alt.value(left + 14), text=alt.Text(field="name", type="nominal")),
             alt.Chart(inline(self.heads))
             .mark_text(align="left", baseline="middle", fontWeight=600, aria=False, limit=WIDTH_PX)
-            .encode(x=alt.value(left), y=self._y(), text=alt.Text(field="text", type="nominal")),
+            .encode(x=alt.value(left), y=self.y(), text=alt.Text(field="text", type="nominal")),
         ]
         if self.empty:
             drawn.append(
@@ -323,14 +329,14 @@ class _Panel:
                     color=colour("soft"),
                     aria=False,
                 )
-                .encode(x=alt.value(4), y=self._y(), text=alt.Text(field="text", type="nominal"))
+                .encode(x=alt.value(4), y=self.y(), text=alt.Text(field="text", type="nominal"))
             )
         return drawn
 
     def _published(self) -> list[alt.Chart]:
         if not self.diamonds:
             return []
-        base = alt.Chart(inline(self.diamonds)).encode(y=self._y())
+        base = alt.Chart(inline(self.diamonds)).encode(y=self.y())
         return [
             base.mark_point(
                 shape=PUBLISHED_SHAPE,
@@ -339,7 +345,7 @@ class _Panel:
                 stroke=colour("ink"),
                 strokeWidth=1.3,
                 opacity=1,
-            ).encode(x=self._x(), description=tip()),
+            ).encode(x=self.x(), description=tip()),
             base.mark_text(
                 align="left", baseline="middle", limit=self.labels - 20, aria=False
             ).encode(x=alt.value(14 - self.labels), text=alt.Text(field="name", type="nominal")),

@@ -1,0 +1,101 @@
+"""The NAS Parallel Benchmarks: rules for ranks, and figures that contradict each other."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bareline.errors import BarelineError, ParseError, ProbeError
+from bareline.model import Output
+from bareline.probes.base import find_probe, load_probes
+from bareline.study import Measure
+
+DATA = Path(__file__).with_name("data")
+KERNELS = [name for name in load_probes() if name.startswith("npb.")]
+
+
+def read(name, text, **params):
+    probe = find_probe(name)
+    out = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
+    return probe.read(probe.make_params(params), out)
+
+
+def good(name):
+    return [json.loads(line) for line in (DATA / f"{name}.good.out").read_text().splitlines()]
+
+
+def text(rows):
+    return "\n".join(map(json.dumps, rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "problem_class", "ranks", "message", "hint"),
+    [
+        ("npb.ep", "S", 257, "at most 256", "ranks = 256"),
+        ("npb.is", "A", 3, "power of two", "ranks = 2 or 4"),
+        ("npb.is", "S", 256, "at most 128", "ranks = 128"),
+        ("npb.is", "E", 32, "at least 64", "ranks = 64"),
+        ("npb.cg", "S", 6, "power of two", "ranks = 4 or 8"),
+        ("npb.cg", "S", 2048, "at most 1400", "ranks = 1024"),
+        ("npb.mg", "W", 12, "power of two", "ranks = 8 or 16"),
+        ("npb.mg", "S", 8192, "at most 4096", "ranks = 4096"),
+        ("npb.ft", "W", 5, "power of two", "ranks = 4 or 8"),
+        ("npb.ft", "W", 2048, "at most 1024", "ranks = 1024"),
+    ],
+)
+def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(
+    name, problem_class, ranks, message, hint
+):
+    measure = Measure(probe=name, params={"problem_class": problem_class}, ranks=[1, ranks])
+    if problem_class == "E":
+        measure = measure.model_copy(update={"ranks": ranks})
+    with pytest.raises(ProbeError, match=message) as caught:
+        list(measure.cases(where="measure 1"))
+    assert hint in str(caught.value)
+    assert "measure 1" in str(caught.value)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_kernel_runs_on_one_and_four_ranks(name):
+    cases = list(Measure(probe=name, ranks=[1, 4]).cases(where="here"))
+    assert [case.ranks for case in cases] == [1, 4]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_unknown_class_is_refused(name):
+    measure = Measure(probe=name, params={"problem_class": "Z"})
+    with pytest.raises(BarelineError, match="problem_class"):
+        list(measure.cases(where="here"))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_output_of_another_class_is_refused(name):
+    with pytest.raises(ParseError, match="class W instead of A"):
+        read(name, text(good(name)), problem_class="A")
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda point: point.update(rate_op_s=2 * point["rate_op_s"]), "operations"),
+        (lambda point: point.update(imbalance=2 * point["imbalance"]), "imbalance"),
+        (lambda point: point["compute_s"].update(max=9e9), "contradict"),
+        (lambda point: point["communication_s"].update(min=-1.0), "contradict"),
+        (lambda point: point.pop("verified"), "does not say"),
+        (lambda point: point.update(verification=[]), "no verified quantity"),
+        (lambda point: point["verification"][0].update(passed=False), "a quantity is wrong"),
+    ],
+)
+def test_contradicting_figures_are_refused(name, change, message):
+    rows = good(name)
+    change(rows[1])
+    with pytest.raises(ParseError, match=message):
+        read(name, text(rows))
+
+
+def test_means_add_up_to_the_time():
+    for name in KERNELS:
+        values = {sample.metric: sample.value for sample in read(name, text(good(name)))}
+        total = values["compute_mean"] + values["communication_mean"]
+        assert total == pytest.approx(values["time"], rel=0.05)
