@@ -363,7 +363,7 @@ def _matrix(profile: Profile) -> Figure:
                     f"{total(messages)} messages, {format_size(sent)}",
                 }
             )
-    side = 26 * size if size <= 12 else 340
+    side = max(150, 26 * size) if size <= 12 else 340
     span = format_size(low) if low == high else f"from {format_size(low)} to {format_size(high)}"
     each = f" Each row and column is {matrix.block} neighbouring ranks." if matrix.block > 1 else ""
     return Figure(
