@@ -10,7 +10,7 @@
 
 static void spoil(void *number, MPI_Datatype type)
 {
-    if (type == MPI_DOUBLE || type == MPI_DOUBLE_PRECISION)
+    if (type == MPI_DOUBLE || type == MPI_DOUBLE_PRECISION || type == MPI_DOUBLE_COMPLEX)
         *(double *)number *= 1.001;
     else if (type == MPI_INTEGER)
         *(int *)number += 1;
@@ -25,6 +25,18 @@ int MPI_Allreduce(const void *send, void *receive, int count, MPI_Datatype type,
     const int code = PMPI_Allreduce(send, receive, count, type, op, comm);
     PMPI_Type_size(type, &size_bytes);
     if (count > 0 && op == MPI_SUM)
+        spoil((char *)receive + (size_t)(count - 1) * (size_t)size_bytes, type);
+    return code;
+}
+
+int MPI_Reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm comm)
+{
+    int size_bytes, rank;
+    const int code = PMPI_Reduce(send, receive, count, type, op, root, comm);
+    PMPI_Type_size(type, &size_bytes);
+    PMPI_Comm_rank(comm, &rank);
+    if (count > 0 && op == MPI_SUM && rank == root)
         spoil((char *)receive + (size_t)(count - 1) * (size_t)size_bytes, type);
     return code;
 }
