@@ -1,0 +1,106 @@
+"""Nothing of a trial is left behind, whenever and however bareline is killed."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from bareline import session
+from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.process import marked_processes
+from bareline.study import study_from_toml
+
+#: Imports once, then executes the run in a fresh child for every line that it is sent.
+ZYGOTE = """
+import os, sys
+from pathlib import Path
+from bareline import session
+from bareline.store import Run
+import bareline.stats, bareline.platforms.local, bareline.platforms.netns
+class Silent:
+    def __getattr__(self, name):
+        return lambda *given: None
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        session.execute(Run.open(Path(sys.argv[1])), Silent())
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+TRIALS = {
+    "nuttcp": {"probe": "net.nuttcp", "ranks": 2, "params": {"duration_s": 1}},
+    "iperf3": {"probe": "net.iperf3", "ranks": 2, "params": {"duration_s": 2}},
+    "mpi": {"probe": "mpi.pingpong", "ranks": 2, "params": {"budget_s": 0.05}},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("kind", TRIALS)
+@pytest.mark.parametrize(
+    ("platform", "kills"),
+    [
+        pytest.param({"type": "local"}, 30, id="local"),
+        pytest.param({"type": "netns"}, 4, id="netns", marks=pytest.mark.netns),
+    ],
+)
+def test_a_hundred_kills_leave_nothing(tmp_path, kind, platform, kills):
+    """Three kinds of trial, 30 kills each on this machine and 4 each on namespaces."""
+    tool = "mpirun" if kind == "mpi" else kind
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    if platform["type"] == "netns":
+        from bareline.platforms.netns import PLATFORM
+
+        (spec,) = platforms_from_toml({"platform": {"p": platform}}, where="t").values()
+        available = PLATFORM.available(spec)
+        if not available.ok:
+            pytest.skip(available.reason)
+    study = study_from_toml(
+        {"study": {"name": "s", "launches": 1000, "precision": 0}, "measure": [TRIALS[kind]]},
+        where="t",
+    )
+    specs = list(platforms_from_toml({"platform": {"p": platform}}, where="t").values())
+    run = session.create_run(study, specs, tmp_path / "r", baseline="p")
+    generator = random.Random(kind)
+    with subprocess.Popen(
+        [sys.executable, "-c", ZYGOTE, str(run.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as zygote:
+        for _ in range(kills):
+            zygote.stdin.write("go\n")
+            zygote.stdin.flush()
+            runner = int(zygote.stdout.readline())
+            _wait(lambda: marked_processes(f"{run.id}-"), 60)
+            time.sleep(generator.uniform(0, 1.0))
+            os.kill(runner, signal.SIGKILL)
+            assert os.WIFSIGNALED(int(zygote.stdout.readline()))
+            left = _wait(lambda: not marked_processes(f"{run.id}-"), 15)
+            assert left, [_describe(pid) for pid in marked_processes(f"{run.id}-")]
+        zygote.stdin.close()
+
+
+def _wait(condition, limit_s):
+    deadline = time.monotonic() + limit_s
+    while time.monotonic() < deadline:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return bool(condition())
+
+
+def _describe(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline") as file:  # noqa: PTH123
+            return pid, file.read().replace("\0", " ")
+    except OSError:
+        return pid, "gone"
