@@ -30,12 +30,15 @@ TABLES = (
     "ib-vs-roce/ib/imb.IMB_PingPong.out",
     "ib-vs-roce/ib/imb.IMB_Biband_0_25.out",
     "composed/imb.v2021_several.out",
-    "composed/imb.v2018_nbc.out",
     "composed/imb.v4_binary_megabytes.out",
     "composed/perftest.write_bw.out",
     "ib-vs-roce/ib/hpl.Hpl_single.out",
 )
+#: Where, in one row alone, a time and the rate that it gives can change places unseen: their
+#: product is the size either way. In all rows they cannot, for nothing is moved at size 0.
+AMBIGUOUS = tuple(name for name in TABLES if "imb" in name)
 OTHERS = (
+    "composed/imb.v2018_nbc.out",
     "composed/osu.v7_latency_tail.out",
     "composed/perftest.write_lat.out",
     "hpcc.two-ranks.out",
@@ -124,13 +127,11 @@ def repadded(line, words):
 
 
 @st.composite
-def column_mutations(draw, text):
+def column_mutations(draw, text, *, ambiguous):
     lines = text.split("\n")
     rows = rows_of(lines)
     kind = draw(st.sampled_from(["drop", "double", "swap"]))
-    # In one row alone, a time and the bandwidth that it gives can change places unseen: their
-    # product is the size either way. In all rows they cannot, for nothing is sent at size 0.
-    whole = draw(st.booleans()) or (kind == "swap" and "t[usec]   Mbytes/sec" in text)
+    whole = draw(st.booleans()) or (kind == "swap" and ambiguous)
     chosen = rows if whole else [draw(st.sampled_from(rows))]
     width = min(len(lines[at].split()) for at in chosen)
     first = draw(st.integers(0, width - 1))
@@ -186,7 +187,7 @@ def tears(draw, text):
 
 
 FUZZ = settings(
-    max_examples=60, deadline=None, derandomize=True,
+    max_examples=25, deadline=None, derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )  # fmt: skip
 
@@ -196,7 +197,7 @@ FUZZ = settings(
 @given(data=st.data())
 def test_columns_lost_doubled_or_exchanged(name, data):
     text, _ = good(name)
-    check(name, data.draw(column_mutations(text)))
+    check(name, data.draw(column_mutations(text, ambiguous=name in AMBIGUOUS)))
 
 
 @pytest.mark.parametrize("name", TABLES + OTHERS)

@@ -155,6 +155,9 @@ def _check(result: _Result, text: str) -> tuple[float, float]:
         )
     )
     _check_asked(n, nb, (p, q), text, where)
+    if "e" in time_text or "e" not in rate_text:
+        # Their product is the same either way; only the notation tells them apart.
+        raise ParseError(f"{where}: Time and Gflops have changed places")
     time_s = number(time_text, f"{where}: Time")
     gflops = number(rate_text, f"{where}: Gflops")
     if time_s <= 0 or gflops <= 0:

@@ -35,6 +35,7 @@ from bareline.importers.table import (
     check_sizes,
     check_whole,
     number_lines,
+    quotient_range,
     read_table,
     rounding,
     split_before,
@@ -156,7 +157,7 @@ def _parts(text: str) -> list[_Part]:
             part = _take(line, parts[-1])
             if part is not parts[-1]:
                 parts.append(part)
-    _check_sections(parts, _listed(text))
+    _check_sections(parts, text)
     if parts:
         try:
             check_whole(text)
@@ -165,30 +166,44 @@ def _parts(text: str) -> list[_Part]:
     return parts
 
 
-def _check_sections(parts: Sequence[_Part], listed: Sequence[str]) -> None:
+def _check_sections(parts: Sequence[_Part], text: str) -> None:
     """Note what contradicts that one launch ran all sections, one after the other.
 
-    Every section has the same processes, running or waiting; benchmarks come in the order in
-    which they are listed, and each with ascending numbers of processes.
+    Where the head of one section stands over the rows of another, no row looks wrong; the
+    sequence of heads does.
     """
     for part in parts:
         if part.ranks == UNKNOWN_RANKS:
             part.problem = part.problem or "the number of processes is missing"
-    worlds = {part.ranks + part.idle for part in parts if part.ranks}
-    names = [name for name, _ in groupby(part.name for part in parts)]
-    wrong = ""
-    if len(worlds) > 1:
-        wrong = "the running and waiting processes of the sections are not equally many"
-    elif listed and names != [name for name in listed if name in names]:
-        wrong = "the sections are not those of the list of benchmarks, or not in its order"
-    elif any(
-        before.name == part.name and before.ranks >= part.ranks > 0 and before.params == part.params
-        for before, part in pairwise(parts)
-    ):
-        wrong = "the sections of one benchmark have no ascending numbers of processes"
+    wrong = _contradicting_heads(parts, _listed(text), ended=_END in text)
     if wrong:
         for part in parts:
             part.problem = wrong
+
+
+def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended: bool) -> str:
+    """Say what is wrong with the sequence of sections, or nothing.
+
+    Every section has the same processes, running or waiting. Benchmarks come in the order of the
+    list, each with numbers of processes that double until all run.
+    """
+    worlds = {part.ranks + part.idle for part in parts if part.ranks}
+    if len(worlds) > 1:
+        return "the running and waiting processes of the sections are not equally many"
+    names = [name for name, _ in groupby(part.name for part in parts)]
+    if listed and names != [name for name in listed if name in names]:
+        return "the sections are not those of the list of benchmarks, or not in its order"
+    for _, group in groupby(parts, key=lambda part: part.name):
+        same = list(group)
+        if any("groups" in part.params for part in same):
+            continue
+        ranks = [number for number, _ in groupby(part.ranks for part in same)]
+        world = max(worlds, default=0)
+        if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
+            return f"the numbers of processes of {same[0].name} do not double until all run"
+        if ended and len(ranks) > 1 and ranks[-1] != world:
+            return f"the last section of {same[0].name} does not run all {world} processes"
+    return ""
 
 
 def _take(line: Line, part: _Part) -> _Part:
@@ -360,12 +375,12 @@ def _check_overlap(table: Table) -> None:
     together, pure, compute, overlap = (table.numbers(title) for title in titles)
     for line, *times, percent in zip(table.lines, together, pure, compute, overlap, strict=True):
         both_us, pure_us, compute_us = times
-        bases = [base for base in (max(pure_us, compute_us), min(pure_us, compute_us)) if base]
-        if not any(
-            abs(percent - 100 * min(1.0, max(0.0, (pure_us + compute_us - both_us) / base)))
-            <= 0.1 + 2.5 / base  # each time is off by up to 0.005 us
-            for base in bases
-        ):
+        hidden_us = pure_us + compute_us - both_us
+        for base_us in (max(pure_us, compute_us), min(pure_us, compute_us)):
+            least, most = quotient_range(hidden_us, base_us, 0.0152)
+            if 100 * min(1.0, least) - 0.006 <= percent <= 100 * min(1.0, most) + 0.006:
+                break
+        else:
             raise ParseError(f"line {line.number}: overlap contradicts the times")
 
 
@@ -379,6 +394,8 @@ def _mega(table: Table, name: str, text: str) -> float:
     """
     timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
+        if name in _FACTOR:
+            raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
         return _MEGA[0]
     factors = (_FACTOR[name],) if name in _FACTOR else _FACTORS
     fitting = []

@@ -227,6 +227,14 @@ def _decimals(text: str) -> int:
     return len(text.partition(".")[2])
 
 
+def quotient_range(numerator: float, denominator: float, off: float) -> tuple[float, float]:
+    """Give the least and greatest quotient of two numbers that are each off by up to `off`."""
+    least = max(0.0, numerator - off) / (denominator + off)
+    if denominator <= off:
+        return least, float("inf")
+    return least, max(0.0, numerator + off) / (denominator - off)
+
+
 def rounding(text: str) -> float:
     """Give half a unit of a printed number's last digit: how far it may be off."""
     mantissa, _, exponent = text.lower().partition("e")
