@@ -88,11 +88,12 @@ def said_by(text):
 
 
 def check(name, spoiled):
+    """Hold what a spoiled output says against the good one; gives what it says."""
     _, truth = good(name)
     try:
         said = said_by(spoiled)
     except BarelineError:
-        return
+        return {}
     for key, value in said.items():
         case, metric, point = key
         if case.ranks == 0 or key not in truth:
@@ -106,6 +107,7 @@ def check(name, spoiled):
             assert value in allowed, key
         else:
             assert value == truth[key], key
+    return said
 
 
 def rows_of(lines):
@@ -241,22 +243,13 @@ def test_every_lost_digit_of_an_aligned_table_shows(name):
 def test_a_launchers_words_change_nothing_or_are_named(name):
     text, truth = good(name)
     lines = text.split("\n")
-    kept = 0
-    for at in range(len(lines)):
-        spoiled = "\n".join([*lines[:at], WARNINGS[1], *lines[at:]])
-        check(name, spoiled)
-        kept += said_by(spoiled) == truth if able(spoiled) else 0
+    places = range(0, len(lines), 1 + len(lines) // 60)
+    kept = sum(
+        check(name, "\n".join([*lines[:at], WARNINGS[1], *lines[at:]])) == truth for at in places
+    )
     # Between the rows of a table they are passed over.
     if name in TABLES:
-        assert kept > 0.9 * len(lines)
-
-
-def able(text):
-    try:
-        read_text(text, Path("spoiled"))
-    except BarelineError:
-        return False
-    return True
+        assert kept > 0.9 * len(places)
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
