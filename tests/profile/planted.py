@@ -78,8 +78,8 @@ PLANTED: dict[Key, Sums] = {
 
 #: Messages and bytes from each rank of planted to another.
 #: To the next one: Sendrecv 2 * 200 + 96, Isend 4 * 240 + 28, starts 6 * 96, Put 40, Accumulate 24;
-#: from the previous one a Get of 48; rank 0 sends 2 * 40 to rank 1 and, as every even one, 36 to the
-#: odd rank of its pair.
+#: from the previous one a Get of 48; rank 0 sends 2 * 40 to rank 1 and, as every even one, 36 to
+#: the odd rank of its pair.
 _TO_NEXT, _NEXT_BYTES = 2 + 1 + 4 + 1 + 6 + 2, 400 + 96 + 960 + 28 + 576 + 64
 PLANTED_SENDS: dict[tuple[int, int], tuple[int, int]] = {
     (0, 1): (_TO_NEXT + 3, _NEXT_BYTES + 80 + 36),

@@ -66,7 +66,7 @@ def test_an_unwritable_profile_does_not_stop_the_program(bench: Bench) -> None:
 def test_profile_command_turns_a_crash_into_an_unfinished_profile(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    import bareline.profile.run as run
+    from bareline.profile import run
 
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)

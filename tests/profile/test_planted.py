@@ -1,4 +1,4 @@
-"""Programs with known traffic: the profile holds exactly that, whatever language and MPI library."""
+"""Programs with known traffic: the profile holds exactly that, in every language and library."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_split_separates_waiting_from_transfer(bench: Bench) -> None:
     assert profile.mode == "split"
     reduction = profile.calls.filter(pl.col("call") == "MPI_Allreduce").row(0, named=True)
     # Rank 0 waits 10 times 20 ms for rank 1, in the barrier; what is left is the reduction.
-    assert 0.19e9 < reduction["waited_ns"]
+    assert reduction["waited_ns"] > 0.19e9
     assert reduction["time_ns"] < reduction["waited_ns"]
     waited = dict(profile.rank_table.select("rank", "waited_ns").rows())
     assert waited[0] > 0.19e9 > waited[1]

@@ -1,0 +1,228 @@
+"""The tables and the page made of a profile."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from bareline.errors import ProfileError
+from bareline.profile.files import read_profile
+from bareline.profile.model import Profile
+from bareline.profile.run import parse_regions, preloaded
+from bareline.profile.summary import (
+    communication_matrix,
+    imbalance,
+    region_split,
+    remarks,
+    sizes,
+    time_split,
+    top_calls,
+)
+from bareline.report.profile.page import render_profile_page, write_profile_page
+from bareline.report.profile.terminal import print_profile
+from bareline.report.profile.wording import percent, size_range
+
+from .planted import PLANTED, PLANTED_SENDS
+
+SAMPLE = Path(__file__).parent / "data" / "planted.profile"
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return read_profile(SAMPLE)
+
+
+def many_ranks(profile: Profile, ranks: int) -> Profile:
+    """Repeat the sample's ranks, each sending to the next one."""
+    table = pl.concat([profile.rank_table.head(1)] * ranks).with_columns(
+        rank=pl.int_range(ranks, dtype=pl.Int64)
+    )
+    sends = pl.DataFrame(
+        {
+            "from": list(range(ranks)),
+            "to": [(rank + 1) % ranks for rank in range(ranks)],
+            "count": [1] * ranks,
+            "bytes": [8] * ranks,
+        }
+    )
+    return replace(profile, ranks=ranks, rank_table=table, send_table=sends)
+
+
+def test_parts_of_the_time_add_up(profile: Profile) -> None:
+    split = time_split(profile)
+    assert sum(part.share for part in split if not part.is_part) == pytest.approx(1, abs=0.01)
+    calls = next(part for part in split if part.what == "MPI calls")
+    assert sum(part.share for part in split if part.is_part) == pytest.approx(calls.share)
+
+
+def test_top_calls_hold_every_call_but_start_up(profile: Profile) -> None:
+    calls = top_calls(profile)
+    assert sum(call.share for call in calls) == pytest.approx(1)
+    times = [call.time_s for call in calls]
+    assert times == sorted(times, reverse=True)
+    planted = {key[0] for key in PLANTED if key[0] != "MPI_Init"}
+    assert planted <= {call.call for call in calls}
+    sendrecv = next(call for call in calls if call.call == "MPI_Sendrecv")
+    assert (sendrecv.count, sendrecv.bytes) == (12, 1984)
+    assert sendrecv.overlap_s is None and sendrecv.waited is None
+
+
+def test_sizes_are_grouped_by_powers_of_two(profile: Profile) -> None:
+    reductions = [size for size in sizes(profile) if size.call == "MPI_Allreduce"]
+    assert [(size.low, size.high, size.count) for size in reductions] == [
+        (24, 24, 4),
+        (200, 200, 8),
+        (800, 800, 12),
+    ]
+    # 64 and 68 B fall between 64 and 128.
+    broadcasts = [size for size in sizes(profile) if size.call == "MPI_Bcast"]
+    assert [(size.low, size.high, size.count) for size in broadcasts] == [(44, 44, 4), (64, 68, 16)]
+
+
+def test_matrix_keeps_every_byte_when_ranks_share_cells(profile: Profile) -> None:
+    whole = communication_matrix(profile, 64)
+    assert {
+        (i, j): (int(whole.count[i, j]), int(whole.bytes[i, j]))
+        for i, j in zip(*np.nonzero(whole.count), strict=True)
+    } == PLANTED_SENDS
+    half = communication_matrix(profile, 2)
+    assert half.block == 2 and half.bytes.shape == (2, 2)
+    assert half.bytes.sum() == whole.bytes.sum()
+    large = communication_matrix(many_ranks(profile, 101), 32)
+    assert large.block == 4 and large.count.sum() == 101
+
+
+def test_imbalance_and_regions(profile: Profile) -> None:
+    uneven = imbalance(profile)
+    times = profile.rank_table["compute_ns"].to_numpy()
+    assert uneven.slowest == int(times.argmax())
+    assert uneven.factor == pytest.approx(times.max() / times.mean())
+    assert [name for name, _, _ in region_split(profile)] == ["outside", "region 5"]
+    named = replace(profile, regions={0: "", 5: "solver"})
+    assert region_split(named)[1][0] == "solver"
+    outside = profile.call_table.filter(pl.col("region") == 0)
+    assert region_split(replace(profile, call_table=outside)) == []
+
+
+def test_remarks_say_what_limits_the_numbers(profile: Profile) -> None:
+    assert remarks(replace(profile, rank_table=quiet(profile))) == []
+    spoiled = quiet(profile).with_columns(
+        dropped=pl.lit(2, pl.Int64), untracked=pl.lit(1, pl.Int64), steal_ns=pl.col("wall_ns") // 2
+    )
+    text = " ".join(
+        remarks(replace(profile, complete=False, ended="ended before", rank_table=spoiled))
+    )
+    for part in ("unfinished: ended before", "8 calls did not fit", "4 requests", "up to 50%"):
+        assert part in text
+
+
+def quiet(profile: Profile) -> pl.DataFrame:
+    return profile.rank_table.with_columns(steal_ns=pl.lit(0, pl.Int64), clock_source=pl.lit("tsc"))
+
+
+def text_of(profile: Profile, *, everything: bool = False) -> str:
+    stream = io.StringIO()
+    print_profile(profile, Console(file=stream, width=100), everything=everything)
+    return stream.getvalue()
+
+
+def test_terminal_fits_100_columns_and_says_the_numbers(profile: Profile) -> None:
+    text = text_of(profile)
+    assert max(map(len, text.splitlines())) <= 100
+    for part in ("MPI_File_sync", "computing", "Who sends to whom", "--all shows them", "region 5"):
+        assert part in text
+    everything = text_of(profile, everything=True)
+    assert "MPI_Start (send)" in everything and "--all" not in everything
+    large = text_of(many_ranks(profile, 1000))
+    assert "32 ranks a row" in large and max(map(len, large.splitlines())) <= 100
+
+
+def test_hostile_names_do_not_reach_the_terminal_or_the_page(profile: Profile) -> None:
+    hostile = replace(
+        profile,
+        command="\x1b[31m<script>alert(1)</script> [bold]",
+        rank_table=profile.rank_table.with_columns(host=pl.lit("<b>node</b>")),
+        regions={0: "", 5: "<i>solver</i>"},
+    )
+    assert "\x1b" not in text_of(hostile) and "[bold]" in text_of(hostile)
+    page = render_profile_page(hostile)
+    assert "<script>alert" not in page and "<b>node" not in page and "<i>solver" not in page
+
+
+def test_empty_profile_has_a_page_and_a_text(profile: Profile) -> None:
+    empty = replace(
+        profile,
+        call_table=profile.call_table.clear(),
+        send_table=profile.send_table.clear(),
+    )
+    assert "planted" in text_of(empty)
+    assert "<h1>planted</h1>" in render_profile_page(empty)
+
+
+def test_page_is_one_file_without_network(profile: Profile) -> None:
+    page = render_profile_page(profile)
+    assert 'id="matrix"' in page and 'id="calls"' in page and 'id="ranks"' in page
+    assert not re.search(r"(src|href)=\"(https?:)?//", page)
+    assert 'download="profile.json"' in page
+    assert len(render_profile_page(many_ranks(profile, 2000))) < 3_000_000
+
+
+@pytest.mark.browser
+def test_page_in_a_browser(profile: Profile, tmp_path: Path) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    page_file = write_profile_page(profile, tmp_path / "profile.html")
+    with playwright.sync_playwright() as session:
+        try:
+            browser = session.chromium.launch(
+                executable_path=next(iter(Path("/usr/bin").glob("chromium"))), args=["--no-sandbox"]
+            )
+        except (StopIteration, playwright.Error) as error:
+            pytest.skip(f"no Chromium: {error}")
+        errors: list[str] = []
+        for width in (360, 1400):
+            page = browser.new_page(viewport={"width": width, "height": 800})
+            page.on("console", lambda message: errors.append(message.text))
+            page.goto(page_file.as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            # A frame and one square for each pair that exchanges messages.
+            squares = page.locator("#matrix svg [data-tip]").count()
+            assert squares == len(PLANTED_SENDS)
+            assert page.locator("#calls tbody tr").count() == len(top_calls(profile))
+        browser.close()
+    assert errors == []
+
+
+def test_command_lines_of_launchers() -> None:
+    variables = {"LD_PRELOAD": "/lib/p.so", "BARELINE_PROFILE": "/tmp/a"}
+    line, environment = preloaded(["mpirun", "-n", "2", "./a"], "openmpi", variables)
+    assert line == [
+        *("mpirun", "-x", "LD_PRELOAD=/lib/p.so", "-x", "BARELINE_PROFILE=/tmp/a"),
+        *("-n", "2", "./a"),
+    ]
+    assert environment.get("LD_PRELOAD") != "/lib/p.so"
+    line, _ = preloaded(["/opt/bin/mpiexec.hydra", "./a"], "mpich", variables)
+    assert line[1:4] == ["-genv", "LD_PRELOAD", "/lib/p.so"] and line[-1] == "./a"
+    line, environment = preloaded(["srun", "./a"], "openmpi", variables)
+    assert line == ["srun", "./a"] and environment["LD_PRELOAD"] == "/lib/p.so"
+
+
+def test_regions_on_the_command_line() -> None:
+    assert parse_regions(["3=solver", "200=a b"]) == {3: "solver", 200: "a b"}
+    for wrong in ("solver", "2=x", "256=x", "3=", "3=a,b", '3="'):
+        with pytest.raises(ProfileError, match="is not a region"):
+            parse_regions([wrong])
+
+
+def test_numbers_in_words() -> None:
+    assert percent(0.1234) == "12.3 %"
+    assert size_range(8, 8) == "8 B"
+    assert size_range(64, 127) == "64 to 127 B"
+    assert size_range(1024, 2047) == "1 to 2 KiB"
+    assert size_range(512, 1023) == "512 B to 1 KiB"
