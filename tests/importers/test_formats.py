@@ -120,9 +120,9 @@ def test_imb_no_bandwidth_of_nothing():
 def test_imb_sections_are_trials():
     trials = read("composed/imb.v2021_several.out")
     assert [(trial.probe, trial.ranks, dict(trial.params)) for trial in trials] == [
-        ("imb.sendrecv", 2, {"world_ranks": 4}), ("imb.sendrecv", 4, {}),
-        ("imb.exchange", 2, {"world_ranks": 4}), ("imb.exchange", 4, {}),
-        ("imb.allreduce", 2, {"world_ranks": 4}), ("imb.allreduce", 4, {}),
+        ("imb.sendrecv.subset", 2, {"world_ranks": 4}), ("imb.sendrecv", 4, {}),
+        ("imb.exchange.subset", 2, {"world_ranks": 4}), ("imb.exchange", 4, {}),
+        ("imb.allreduce.subset", 2, {"world_ranks": 4}), ("imb.allreduce", 4, {}),
         ("imb.barrier", 4, {}),
     ]  # fmt: skip
     assert values(trials[-1]) == {

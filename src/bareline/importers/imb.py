@@ -1,8 +1,9 @@
 """Intel MPI Benchmarks, 3.2 to 2021: IMB-MPI1, -NBC, -EXT, -RMA and -P2P.
 
 One launch runs several benchmarks, each with several numbers of processes; every such section is
-a trial of its own, so that a torn last section spoils only itself. Until 2017 a Mbyte was
-2^20 bytes, later 10^6: sizes and times of a table tell which.
+a trial of its own, so that a torn last section spoils only itself. Sections in which processes
+wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node. Until
+2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell which.
 
 References
 ----------
@@ -261,9 +262,11 @@ def _imported(part: _Part, text: str) -> Imported:
         table = read_table(part.columns, part.lines)
         return list(_samples(table, part, text))
 
+    # A few of many processes mostly share a node: what they measure is no part of the same curve.
+    subset = bool(part.idle)
     return Imported(
-        probe=f"imb.{part.name.lower()}",
-        title=f"IMB {part.name}",
+        probe=f"imb.{part.name.lower()}{'.subset' if subset else ''}",
+        title=f"IMB {part.name}{' on some of the processes' if subset else ''}",
         layer=Layer.MPI,
         metrics=metrics,
         params=part.params,
