@@ -80,6 +80,12 @@ _COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
 _PLAIN = ("Group", "#bytes", "#repetitions", "defects")
 #: Benchmarks that report bandwidth and no time.
 _RATES = ("Uniband", "Biband")
+#: Benchmarks that run with all processes in the end; those between two processes do not.
+_FOR_ALL = (
+    *("Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", "Bcast", "Allreduce", "Reduce"),
+    *("Reduce_scatter", "Reduce_scatter_block", "Gather", "Gatherv", "Scatter", "Scatterv"),
+    *("Allgather", "Allgatherv", "Alltoall", "Alltoallv"),
+)
 #: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
 _FACTORS = (1.0, 2.0, 4.0)
 _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
@@ -202,7 +208,7 @@ def _contradicting_heads(parts: Sequence[_Part], listed: Sequence[str], *, ended
         world = max(worlds, default=0)
         if any(after != min(2 * before, world) for before, after in pairwise(ranks)):
             return f"the numbers of processes of {same[0].name} do not double until all run"
-        if ended and len(ranks) > 1 and ranks[-1] != world:
+        if ended and (len(ranks) > 1 or same[0].name in _FOR_ALL) and ranks[-1] != world:
             return f"the last section of {same[0].name} does not run all {world} processes"
     return ""
 
