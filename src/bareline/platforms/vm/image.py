@@ -167,13 +167,11 @@ def package_sources(suite: str) -> str:
 
     The guest must run what the host runs: the same MPI, the same libraries.
     """
-    columns = "$(CREATED_BY)|$(CODENAME)|$(TRUSTED)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
-    listed = _ask(["apt-get", "indextargets", "--format", columns])
-    lines = set()
-    for line in listed.splitlines():
-        created_by, codename, _, source = line.split("|", 3)
-        if created_by == "Packages" and codename.partition("-")[0] == suite:
-            lines.add(source)
+    lines = _listed_sources(suite)
+    if not lines and os.geteuid() == 0:
+        # Container images come without package lists.
+        _ask(["apt-get", "update", "-q"])
+        lines = _listed_sources(suite)
     if not lines:
         raise PlatformError(
             f"the package sources of this host list nothing for '{suite}'",
@@ -181,6 +179,16 @@ def package_sources(suite: str) -> str:
             hint="run `apt-get update` and see that it succeeds",
         )
     return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _listed_sources(suite: str) -> set[str]:
+    columns = "$(CREATED_BY)|$(CODENAME)|$(TRUSTED)|deb $(REPO_URI) $(RELEASE) $(COMPONENT)"
+    lines = set()
+    for line in _ask(["apt-get", "indextargets", "--format", columns]).splitlines():
+        created_by, codename, _, source = line.split("|", 3)
+        if created_by == "Packages" and codename.partition("-")[0] == suite:
+            lines.add(source)
+    return lines
 
 
 def _known_names(packages: Iterable[str]) -> list[str]:
