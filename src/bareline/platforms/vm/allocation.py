@@ -117,11 +117,12 @@ class GuestsAllocation(HostsAllocation):
         """Copy the host's native programs into the guests that do not have them yet."""
         waiting = [guest for guest in self.guests if guest.name not in self._has_native]
         if waiting:
-            packed = _pack(self._build_native())
+            # Programs find others beside their own folder, so the whole installation goes along.
+            packed = _pack(self._build_native().parent)
             with ThreadPoolExecutor(max_workers=len(waiting)) as pool:
                 list(pool.map(lambda g: self.access.send(g.name, packed, _NATIVE), waiting))
             self._has_native |= {guest.name for guest in waiting}
-        return _NATIVE
+        return f"{_NATIVE}/bin"
 
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_OID, uuid5
 
 from bareline.build import ensure_native
 from bareline.cache import cache_folder
@@ -145,7 +146,10 @@ class VmPlatform(Platform):
         """Give the libvirt definition of the platform's first guest, as it would be here."""
         options = spec.options
         assert isinstance(options, VmOptions)
-        guest = make_guests(options, options.guests)[0]
+        # The same at every call, so that two definitions can be compared.
+        guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[
+            0
+        ]
         verdict = known_verdict(cache_folder())
         kvm = options.acceleration == "kvm" or (
             options.acceleration == "auto" and verdict is not None and verdict.works
