@@ -41,6 +41,8 @@ def text(rows):
         ("npb.mg", "S", 8192, "at most 4096", "ranks = 4096"),
         ("npb.ft", "W", 5, "power of two", "ranks = 4 or 8"),
         ("npb.ft", "W", 2048, "at most 1024", "ranks = 1024"),
+        ("npb.lu", "W", 5, "product of two factors", "ranks = 4 or 6"),
+        ("npb.lu", "S", 20, "3 of the 12 points", "ranks = 16"),
     ],
 )
 def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(
