@@ -3,7 +3,9 @@
 
 uint64_t bl_block(struct bl_counts counts, struct bl_types types, int i)
 {
-    const MPI_Count count = counts.narrow ? counts.narrow[i] : counts.wide ? counts.wide[i] : counts.one;
+    const MPI_Count count = counts.narrow ? counts.narrow[i]
+                            : counts.wide ? counts.wide[i]
+                                          : counts.one;
     const MPI_Datatype type = types.c         ? types.c[i]
                               : types.fortran ? PMPI_Type_f2c(types.fortran[i])
                                               : types.one;
@@ -125,8 +127,8 @@ void bl_count_gather(struct bl_op *op, MPI_Comm comm, int root, bool in_place, M
     if (role == ROOT)
         op->received = bl_sum(recvcounts, types, bl_peers(op));
     if (role == MEMBER || (role == ROOT && !op->group->inter))
-        op->sent = in_place ? bl_block(recvcounts, types, op->group->rank)
-                            : bl_bytes(sendcount, sendtype);
+        op->sent =
+            in_place ? bl_block(recvcounts, types, op->group->rank) : bl_bytes(sendcount, sendtype);
     op->size = op->sent;
 }
 
@@ -140,8 +142,8 @@ void bl_count_scatter(struct bl_op *op, MPI_Comm comm, int root, bool in_place,
     if (role == ROOT)
         op->sent = bl_sum(sendcounts, types, bl_peers(op));
     if (role == MEMBER || (role == ROOT && !op->group->inter))
-        op->received = in_place ? bl_block(sendcounts, types, op->group->rank)
-                                : bl_bytes(recvcount, recvtype);
+        op->received =
+            in_place ? bl_block(sendcounts, types, op->group->rank) : bl_bytes(recvcount, recvtype);
     op->size = op->received;
 }
 
@@ -152,8 +154,8 @@ void bl_count_allgather(struct bl_op *op, MPI_Comm comm, bool in_place, MPI_Coun
     if (!op->group)
         return;
     const struct bl_types types = bl_one_type(recvtype);
-    op->size = op->sent = in_place ? bl_block(recvcounts, types, op->group->rank)
-                                   : bl_bytes(sendcount, sendtype);
+    op->size = op->sent =
+        in_place ? bl_block(recvcounts, types, op->group->rank) : bl_bytes(sendcount, sendtype);
     op->received = bl_sum(recvcounts, types, bl_peers(op));
 }
 

@@ -3,9 +3,9 @@
  * receives. docs/reference/profile.md holds the same rules for people.
  *
  * `size` is what a message-size benchmark would call it: the vector of a reduction, the block of a
- * gather or scatter, all that a rank sends in an all-to-all. `sent` and `received` are the bytes of the
- * buffers that this rank's arguments describe. Arguments that MPI calls not significant on a rank
- * (the receive type of a gather off its root) may hold anything and are not looked at.
+ * gather or scatter, all that a rank sends in an all-to-all. `sent` and `received` are the bytes of
+ * the buffers that this rank's arguments describe. Arguments that MPI calls not significant on a
+ * rank (the receive type of a gather off its root) may hold anything and are not looked at.
  */
 #ifndef BL_PMPI_ACCOUNT_H
 #define BL_PMPI_ACCOUNT_H

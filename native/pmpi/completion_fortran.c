@@ -13,8 +13,8 @@ static bool note(struct bl_op *op, int n, const MPI_Fint *requests)
 }
 
 /*
- * What the indices of completed requests count from: 1, but for MPICH 4.0, whose mpi_f08 returns those
- * of C. A completed request, unless persistent, has become null.
+ * What the indices of completed requests count from: 1, but for MPICH 4.0, whose mpi_f08 returns
+ * those of C. A completed request, unless persistent, has become null.
  */
 static int first_index(const struct bl_op *op, int n, const MPI_Fint *requests, int completed,
                        const MPI_Fint *indices)
@@ -138,8 +138,8 @@ static void body_test(real_test real, MPI_Fint *request, MPI_Fint *flag, MPI_Fin
 BL_FORTRAN_ENTRIES(test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status),
                    (request, flag, status))
 
-static void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests,
-                         MPI_Fint *statuses, MPI_Fint *ierror)
+static void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
+                         MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Waitall)) {

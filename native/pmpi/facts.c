@@ -22,7 +22,8 @@ static int64_t steal_ns(void)
         while (fgets(line, sizeof line, file)) {
             unsigned processor;
             int64_t steal;
-            if (sscanf(line, "cpu%u %*d %*d %*d %*d %*d %*d %*d %" SCNd64, &processor, &steal) == 2 &&
+            if (sscanf(line, "cpu%u %*d %*d %*d %*d %*d %*d %*d %" SCNd64, &processor, &steal) ==
+                    2 &&
                 isdigit((unsigned char)line[3]) && processor < CPU_SETSIZE &&
                 CPU_ISSET(processor, &mine))
                 ticks = (ticks < 0 ? 0 : ticks) + steal;

@@ -1,6 +1,7 @@
 /*
- * The profiler is built for one MPI library; with a program of another one, handles of the wrong kind
- * would be exchanged. Such a program is started again without the profiler, before its main begins.
+ * The profiler is built for one MPI library; with a program of another one, handles of the wrong
+ * kind would be exchanged. Such a program is started again without the profiler, before its main
+ * begins.
  */
 #include "say.h"
 

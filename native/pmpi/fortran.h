@@ -1,13 +1,13 @@
 /*
  * What the Fortran wrappers share.
  *
- * The Fortran layers of MPI libraries call PMPI functions directly, more or less often: Open MPI's always,
- * so that C wrappers see nothing of a Fortran program; MPICH's `use mpi_f08` where a call has no
- * buffer argument. `use mpi_f08` has entry points of its own, `mpi_x_f08_`, with the arguments of
- * `mpi_x_` but an ierror that may be absent (NULL). Both are wrapped and forwarded to their PMPI
- * sisters, found at run time because a C program has no Fortran library. What goes on to a C function
- * is counted once (see thread.h), and MPICH's `mpi_x_f08ts_`, which takes array descriptors, is
- * counted there.
+ * The Fortran layers of MPI libraries call PMPI functions directly, more or less often: Open MPI's
+ * always, so that C wrappers see nothing of a Fortran program; MPICH's `use mpi_f08` where a call
+ * has no buffer argument. `use mpi_f08` has entry points of its own, `mpi_x_f08_`, with the
+ * arguments of `mpi_x_` but an ierror that may be absent (NULL). Both are wrapped and forwarded to
+ * their PMPI sisters, found at run time because a C program has no Fortran library. What goes on to
+ * a C function is counted once (see thread.h), and MPICH's `mpi_x_f08ts_`, which takes array
+ * descriptors, is counted there.
  *
  * Arguments are forwarded as they came: sentinels (MPI_IN_PLACE, MPI_BOTTOM, MPI_STATUS_IGNORE) are
  * recognised by their address in MPI's Fortran layer.
@@ -48,7 +48,8 @@ static inline MPI_Status bl_fortran_status(const MPI_Fint *status)
     return converted;
 }
 
-/* ierror of an f08 call may be absent: success is then assumed, as the error handler ends others. */
+/* ierror of an f08 call may be absent: success is then assumed, as the error handler ends others.
+ */
 static inline bool bl_fortran_succeeded(const MPI_Fint *ierror)
 {
     return !ierror || *ierror == MPI_SUCCESS;

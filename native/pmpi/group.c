@@ -115,8 +115,7 @@ static uint16_t class_of(int size, int nodes, bool inter)
             return (uint16_t)i;
     if (slice->classes == BL_CLASSES_MAX)
         return 0;
-    slice->class[slice->classes] =
-        (struct bl_class){.size = size, .nodes = nodes, .inter = inter};
+    slice->class[slice->classes] = (struct bl_class){.size = size, .nodes = nodes, .inter = inter};
     return (uint16_t)slice->classes++;
 }
 

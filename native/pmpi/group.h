@@ -1,6 +1,6 @@
 /*
- * Who is behind a communicator, window or file: how many processes on how many nodes, and which rank
- * of MPI_COMM_WORLD a rank is.
+ * Who is behind a communicator, window or file: how many processes on how many nodes, and which
+ * rank of MPI_COMM_WORLD a rank is.
  *
  * Exported: struct bl_group, struct bl_groups, bl_groups_init, bl_group_of_*, bl_group_forget,
  * bl_group_degree, bl_place_of, bl_world_rank. Only local MPI functions are called.
@@ -21,14 +21,14 @@
 enum bl_handle_kind { BL_COMM = 1, BL_WINDOW, BL_FILE };
 
 struct bl_group {
-    int size;       /* processes, both sides of an inter-communicator */
-    int peers;      /* processes that a rank argument can name */
-    int rank;       /* of this process */
-    int in_degree;  /* neighbours of a topology, -1: not asked yet */
+    int size;      /* processes, both sides of an inter-communicator */
+    int peers;     /* processes that a rank argument can name */
+    int rank;      /* of this process */
+    int in_degree; /* neighbours of a topology, -1: not asked yet */
     int out_degree;
     uint16_t class; /* index of struct bl_class */
     bool inter;
-    int *world;     /* of the peers; NULL: the ranks of MPI_COMM_WORLD themselves */
+    int *world; /* of the peers; NULL: the ranks of MPI_COMM_WORLD themselves */
 };
 
 #define BL_GROUP_CACHE 8
@@ -56,8 +56,8 @@ static inline const struct bl_group *bl_group_find(struct bl_group_cache *cache,
 {
     const unsigned line = (unsigned)(handle ^ handle >> 6) % BL_GROUP_CACHE;
     if (__builtin_expect(cache->line[line].handle == handle && cache->line[line].kind == kind &&
-                             cache->generation == atomic_load_explicit(&bl_group_generation,
-                                                                       memory_order_acquire),
+                             cache->generation ==
+                                 atomic_load_explicit(&bl_group_generation, memory_order_acquire),
                          1))
         return cache->line[line].group;
     return bl_group_look_up(cache, handle, kind);

@@ -8,9 +8,9 @@
  * numbers in the file are in the machine's byte order; src/bareline/profile/journal.py reads it and
  * BL_JOURNAL_VERSION must change with any struct here or struct bl_row.
  *
- * Every rank owns a slice of fixed size, of which only what is used takes room on the disk. Where the
- * file cannot be mapped or extended (no shared file system, no space), memory is anonymous instead:
- * the profile is whole, but is lost if the program crashes.
+ * Every rank owns a slice of fixed size, of which only what is used takes room on the disk. Where
+ * the file cannot be mapped or extended (no shared file system, no space), memory is anonymous
+ * instead: the profile is whole, but is lost if the program crashes.
  */
 #ifndef BL_PMPI_JOURNAL_H
 #define BL_PMPI_JOURNAL_H
@@ -63,7 +63,7 @@ struct bl_slice {
     uint32_t rank;
     uint32_t node;
     int32_t pid;
-    uint32_t counter; /* ticks are the processor's counter, not ns */
+    uint32_t counter;          /* ticks are the processor's counter, not ns */
     struct bl_moment prepared; /* before PMPI_Init: with `seen`, the length of a tick */
     struct bl_moment began;
     struct bl_moment seen; /* renewed now and then */

@@ -1,11 +1,11 @@
 /*
  * The parameter lists of calls.def as declarations and arguments in C and Fortran.
  *
- * A list is a sequence (Type, name)(Type, name)... . BL_LIST_X gives something for each member. Two macros
- * take turns, because the preprocessor does not expand a macro inside itself.
+ * A list is a sequence (Type, name)(Type, name)... . BL_LIST_X gives something for each member. Two
+ * macros take turns, because the preprocessor does not expand a macro inside itself.
  *
- * In Fortran every argument is an address. `name` is the C value in both languages, `name_f` the address
- * it came from.
+ * In Fortran every argument is an address. `name` is the C value in both languages, `name_f` the
+ * address it came from.
  */
 #ifndef BL_PMPI_PARAMETERS_H
 #define BL_PMPI_PARAMETERS_H
@@ -101,16 +101,26 @@
 #define BL_F_NewWin BL_F_Int
 
 /* The C values of Fortran arguments, as far as counting needs them. */
-#define BL_V_In(name) const void *const name = name##_f; (void)name;
+#define BL_V_In(name)                                                                              \
+    const void *const name = name##_f;                                                             \
+    (void)name;
 #define BL_V_Out BL_V_In
-#define BL_V_Int(name) const int name = *name##_f; (void)name;
+#define BL_V_Int(name)                                                                             \
+    const int name = *name##_f;                                                                    \
+    (void)name;
 #define BL_V_Count BL_V_Int
-#define BL_V_Counts(name) const int *const name = name##_f; (void)name;
+#define BL_V_Counts(name)                                                                          \
+    const int *const name = name##_f;                                                              \
+    (void)name;
 #define BL_V_Displs(name)
 #define BL_V_Ints(name)
-#define BL_V_Type(name) const MPI_Datatype name = PMPI_Type_f2c(*name##_f); (void)name;
+#define BL_V_Type(name)                                                                            \
+    const MPI_Datatype name = PMPI_Type_f2c(*name##_f);                                            \
+    (void)name;
 #define BL_V_Types(name)
-#define BL_V_Comm(name) const MPI_Comm name = PMPI_Comm_f2c(*name##_f); (void)name;
+#define BL_V_Comm(name)                                                                            \
+    const MPI_Comm name = PMPI_Comm_f2c(*name##_f);                                                \
+    (void)name;
 #define BL_V_Group(name)
 #define BL_V_Op(name)
 #define BL_V_Win(name) const MPI_Win name = PMPI_Win_f2c(*name##_f);

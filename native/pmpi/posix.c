@@ -3,7 +3,8 @@
  * sockets, pipes, terminals, and nothing that happens inside an MPI call.
  *
  * Formatted output (fprintf, Fortran's write) is buffered; it is seen where the buffer goes to the
- * system through a function below: Fortran's and C++'s at once, that of C's stdio in fflush and fclose.
+ * system through a function below: Fortran's and C++'s at once, that of C's stdio in fflush and
+ * fclose.
  */
 #include "export.h"
 #include "thread.h"
@@ -78,7 +79,7 @@ static void end(struct bl_op *op, ssize_t bytes, bool writes)
     BL_EXPORT ssize_t name declarations;                                                           \
     BL_EXPORT ssize_t name declarations                                                            \
     {                                                                                              \
-        REAL(name)                                                       \
+        REAL(name)                                                                                 \
         struct bl_op op;                                                                           \
         if (!begin(&op, call, fd))                                                                 \
             return real(__VA_ARGS__);                                                              \
@@ -97,15 +98,15 @@ TRANSFER(write, true, BL_POSIX_WRITE, fd, (int fd, const void *buffer, size_t n)
 TRANSFER(pwrite, true, BL_POSIX_WRITE, fd, (int fd, const void *buffer, size_t n, off_t at), fd,
          buffer, n, at)
 TRANSFER(writev, true, BL_POSIX_WRITE, fd, (int fd, const struct iovec *parts, int n), fd, parts, n)
-TRANSFER(pread64, false, BL_POSIX_READ, fd, (int fd, void *buffer, size_t n, off64_t at), fd, buffer,
-         n, at)
+TRANSFER(pread64, false, BL_POSIX_READ, fd, (int fd, void *buffer, size_t n, off64_t at), fd,
+         buffer, n, at)
 TRANSFER(pwrite64, true, BL_POSIX_WRITE, fd, (int fd, const void *buffer, size_t n, off64_t at), fd,
          buffer, n, at)
 
 #define SYNC(name)                                                                                 \
     BL_EXPORT int name(int fd)                                                                     \
     {                                                                                              \
-        REAL(name)                                                                  \
+        REAL(name)                                                                                 \
         struct bl_op op;                                                                           \
         if (!begin(&op, BL_POSIX_SYNC, fd))                                                        \
             return real(fd);                                                                       \
@@ -147,10 +148,10 @@ static void end_open(struct bl_op *op, int fd)
         va_end(arguments);                                                                         \
     }
 
-#define OPEN(name, declarations, ...)                                                        \
+#define OPEN(name, declarations, ...)                                                              \
     BL_EXPORT int name declarations                                                                \
     {                                                                                              \
-        REAL(name)                                                                          \
+        REAL(name)                                                                                 \
         READ_MODE(flags)                                                                           \
         struct bl_op op;                                                                           \
         const bool counted = begin_open(&op);                                                      \
@@ -197,7 +198,7 @@ BL_EXPORT int dup3(int from, int to, int flags)
 #define FOPEN(name)                                                                                \
     BL_EXPORT FILE *name(const char *path, const char *mode)                                       \
     {                                                                                              \
-        REAL(name)                                        \
+        REAL(name)                                                                                 \
         struct bl_op op;                                                                           \
         const bool counted = begin_open(&op);                                                      \
         FILE *file = real(path, mode);                                                             \

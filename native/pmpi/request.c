@@ -101,9 +101,8 @@ static uint32_t new_node(struct stripe *stripe)
     }
     if (stripe->node_count == stripe->node_capacity) {
         const uint32_t capacity = stripe->node_capacity ? 2 * stripe->node_capacity : FIRST_SLOTS;
-        struct node *nodes = capacity > NODES_MAX
-                                 ? NULL
-                                 : realloc(stripe->nodes, capacity * sizeof *nodes);
+        struct node *nodes =
+            capacity > NODES_MAX ? NULL : realloc(stripe->nodes, capacity * sizeof *nodes);
         if (!nodes)
             return 0;
         stripe->nodes = nodes;

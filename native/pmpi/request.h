@@ -4,8 +4,8 @@
  * Exported: struct bl_request, bl_requests_init, bl_request_add, bl_request_take,
  * bl_request_persistent, bl_requests_forget.
  *
- * MPI libraries give the same handle to many operations that were complete at once, so a handle has a
- * queue of requests: the oldest is taken first.
+ * MPI libraries give the same handle to many operations that were complete at once, so a handle has
+ * a queue of requests: the oldest is taken first.
  */
 #ifndef BL_PMPI_REQUEST_H
 #define BL_PMPI_REQUEST_H
@@ -36,14 +36,14 @@ void bl_requests_init(bool locked);
 bool bl_request_add(MPI_Request handle, const struct bl_request *request);
 
 /*
- * The request of a completed handle: it is forgotten, a persistent one only made inactive. False if it
- * is not known.
+ * The request of a completed handle: it is forgotten, a persistent one only made inactive. False if
+ * it is not known.
  */
 bool bl_request_take(MPI_Request handle, struct bl_request *request);
 
 /*
- * A persistent request that starts at `now`: made active under the row `what` that `row_of` makes of
- * it, and copied to `request`. False if it is not known.
+ * A persistent request that starts at `now`: made active under the row `what` that `row_of` makes
+ * of it, and copied to `request`. False if it is not known.
  */
 bool bl_request_start(MPI_Request handle, uint64_t now,
                       uint64_t (*row_of)(const struct bl_request *request, unsigned base),

@@ -328,7 +328,8 @@ static struct bl_rank_record record_of_rank(double ns, struct bl_moment ended)
     return record;
 }
 
-/* Ends the main thread's last stretch of computing; other threads' was closed by their last call. */
+/* Ends the main thread's last stretch of computing; other threads' was closed by their last call.
+ */
 static void close_thread(uint64_t now)
 {
     if (!bl_self)

@@ -1,8 +1,8 @@
 /*
  * From MPI_Init to MPI_Finalize.
  *
- * Exported: bl_session_begin, bl_session_end, bl_session_abort, bl_session_pcontrol. The first two are
- * collective over MPI_COMM_WORLD: every process of a job must be preloaded, or none.
+ * Exported: bl_session_begin, bl_session_end, bl_session_abort, bl_session_pcontrol. The first two
+ * are collective over MPI_COMM_WORLD: every process of a job must be preloaded, or none.
  */
 #ifndef BL_PMPI_SESSION_H
 #define BL_PMPI_SESSION_H

@@ -3,10 +3,10 @@
  *
  * Exported: struct bl_key, struct bl_row, struct bl_table, bl_table_row, bl_size_low, bl_size_high.
  *
- * Rows lie densely in chunks of the journal, an open-addressing index of row numbers in ordinary memory
- * points to them. Sizes are kept exactly until a call has used more than BL_EXACT_SIZES of them; then
- * all its rows are folded into power-of-two bins. The number of rows is bounded; the last ones are
- * kept for rows without region, communicator or place.
+ * Rows lie densely in chunks of the journal, an open-addressing index of row numbers in ordinary
+ * memory points to them. Sizes are kept exactly until a call has used more than BL_EXACT_SIZES of
+ * them; then all its rows are folded into power-of-two bins. The number of rows is bounded; the
+ * last ones are kept for rows without region, communicator or place.
  */
 #ifndef BL_PMPI_TABLE_H
 #define BL_PMPI_TABLE_H

@@ -1,11 +1,12 @@
 /*
  * The path of every profiled call: begin, start, stop, record.
  *
- * Exported: struct bl_thread, struct bl_op, bl_begin, bl_start, bl_stop, bl_record and the state that
- * the session sets.
+ * Exported: struct bl_thread, struct bl_op, bl_begin, bl_start, bl_stop, bl_record and the state
+ * that the session sets.
  *
- * A thread counts while its `open` is set. It is cleared while an MPI call runs, so that what MPI calls
- * inside (MPICH's Fortran layer calls the C functions, ROMIO calls MPI and POSIX) counts once.
+ * A thread counts while its `open` is set. It is cleared while an MPI call runs, so that what MPI
+ * calls inside (MPICH's Fortran layer calls the C functions, ROMIO calls MPI and POSIX) counts
+ * once.
  */
 #ifndef BL_PMPI_THREAD_H
 #define BL_PMPI_THREAD_H
@@ -35,14 +36,14 @@ struct bl_thread {
     uint8_t region;
     uint64_t last; /* when the latest call ended */
     uint64_t paused_at;
-    uint32_t until_look; /* calls until both clocks are noted again */
+    uint32_t until_look;    /* calls until both clocks are noted again */
     struct bl_row *compute; /* of the current region */
     struct bl_group_cache groups;
     struct bl_table table;
     struct bl_cell *cells;
     struct bl_scratch scratch;
     uint8_t outer_regions[BL_REGION_DEPTH];
-    int depth; /* of regions */
+    int depth;   /* of regions */
     bool leased; /* a living thread uses it */
     struct bl_thread *next;
 };
@@ -60,7 +61,7 @@ struct bl_op {
     const struct bl_group *group;
     uint16_t call;
     uint8_t place;
-    bool wakes; /* its status tells how much arrived */
+    bool wakes;     /* its status tells how much arrived */
     int world_peer; /* whom the matrix counts it for, or -1 */
     uint64_t size;
     uint64_t sent;

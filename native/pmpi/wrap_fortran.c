@@ -16,7 +16,7 @@
 #define PERSIST(request, starts) bl_persist(&op, PMPI_Request_f2c(*request##_f), starts);
 
 #define CALL(Name, name, kind, parameters, before, after)                                          \
-    typedef void (*real_##name)(BL_LIST_F_DECLARATIONS(parameters), MPI_Fint *ierror);             \
+    typedef void (*real_##name)(BL_LIST_F_DECLARATIONS(parameters), MPI_Fint * ierror);            \
     static void body_##name(real_##name real, BL_LIST_F_DECLARATIONS(parameters),                  \
                             MPI_Fint *ierror)                                                      \
     {                                                                                              \
@@ -34,7 +34,8 @@
         }                                                                                          \
         bl_record(&op);                                                                            \
     }                                                                                              \
-    BL_FORTRAN_ENTRIES(name, (BL_LIST_F_DECLARATIONS(parameters)), (BL_LIST_F_ARGUMENTS(parameters)))
+    BL_FORTRAN_ENTRIES(name, (BL_LIST_F_DECLARATIONS(parameters)),                                 \
+                       (BL_LIST_F_ARGUMENTS(parameters)))
 #define CALL_LARGE CALL
 #define CALL_BY_HAND(Name, kind)
 #include "calls.def"

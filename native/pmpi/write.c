@@ -12,7 +12,7 @@
 #define SCHEMA_VERSION 1
 
 static const char *const place_names[BL_PLACE_COUNT] = {
-    [BL_NO_PEER] = "none",         [BL_SELF] = "self",         [BL_SAME_NODE] = "same-node",
+    [BL_NO_PEER] = "none",          [BL_SELF] = "self",        [BL_SAME_NODE] = "same-node",
     [BL_OTHER_NODE] = "other-node", [BL_ANYWHERE] = "unknown",
 };
 

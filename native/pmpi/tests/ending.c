@@ -1,7 +1,7 @@
 /*
- * Sends 10 messages of 80 B from rank 0 to rank 1, then ends as the argument says: `return` (exit code
- * 3 after MPI_Finalize), `exit` (without it), `abort` (MPI_Abort with 5), `segv`, `kill` (SIGKILL) or
- * `term`, all by rank 1.
+ * Sends 10 messages of 80 B from rank 0 to rank 1, then ends as the argument says: `return` (exit
+ * code 3 after MPI_Finalize), `exit` (without it), `abort` (MPI_Abort with 5), `segv`, `kill`
+ * (SIGKILL) or `term`, all by rank 1.
  */
 #include <mpi.h>
 #include <signal.h>

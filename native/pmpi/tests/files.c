@@ -1,4 +1,5 @@
-/* POSIX files between MPI calls: every rank writes and reads a file of its own, named by the argument. */
+/* POSIX files between MPI calls: every rank writes and reads a file of its own, named by the
+ * argument. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ int main(int argc, char **argv)
     fsync(file);
     close(file);
     /* Not files. */
-    if (pipe(pipe_ends) || write(pipe_ends[1], bytes, 10) != 10 || read(pipe_ends[0], bytes, 10) != 10)
+    if (pipe(pipe_ends) || write(pipe_ends[1], bytes, 10) != 10 ||
+        read(pipe_ends[0], bytes, 10) != 10)
         return 1;
     FILE *stream = fopen(name, "r");
     if (!stream || fread(bytes, 1, 4096, stream) != 4096)

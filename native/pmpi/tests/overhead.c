@@ -1,6 +1,7 @@
 /*
- * Time per call of MPI functions that do next to nothing, in ns: what a profiler adds to a call is the
- * difference to a run without it. One JSON line on stdout: for each call the median over batches.
+ * Time per call of MPI functions that do next to nothing, in ns: what a profiler adds to a call is
+ * the difference to a run without it. One JSON line on stdout: for each call the median over
+ * batches.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -73,9 +74,11 @@ static const struct {
     void (*run)(void);
     int calls;
 } cases[] = {
-    {"MPI_Send", send_nowhere, 1},          {"MPI_Isend, MPI_Wait", isend_wait_nowhere, 2},
+    {"MPI_Send", send_nowhere, 1},
+    {"MPI_Isend, MPI_Wait", isend_wait_nowhere, 2},
     {"MPI_Irecv, MPI_Send, MPI_Wait", exchange_with_self, 3},
-    {"MPI_Allreduce", allreduce_alone, 1},  {"MPI_Barrier", barrier_alone, 1},
+    {"MPI_Allreduce", allreduce_alone, 1},
+    {"MPI_Barrier", barrier_alone, 1},
     {"MPI_Bcast of 48 sizes", changing, 1},
 };
 

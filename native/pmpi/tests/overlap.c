@@ -1,4 +1,5 @@
-/* A receive is posted, 30 ms pass, then it is waited for: the time that it could have overlapped. */
+/* A receive is posted, 30 ms pass, then it is waited for: the time that it could have overlapped.
+ */
 #include <mpi.h>
 #include <time.h>
 

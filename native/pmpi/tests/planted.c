@@ -1,6 +1,6 @@
 /*
- * Known traffic, in C. planted.F90 asks for exactly the same in Fortran; what the profile must hold is
- * written down once, in tests/profile/planted.py. Wants 4 ranks and a file to write as argument.
+ * Known traffic, in C. planted.F90 asks for exactly the same in Fortran; what the profile must hold
+ * is written down once, in tests/profile/planted.py. Wants 4 ranks and a file to write as argument.
  */
 #include <mpi.h>
 #include <stddef.h>

@@ -1,0 +1,127 @@
+"""The NAS kernels of class S on 2 ranks: counts and bytes follow from the specification.
+
+Every kernel runs once untimed before its timed iterations.
+
+References
+----------
+D. Bailey et al., The NAS Parallel Benchmarks, NASA RNR-94-007 (1994).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import polars as pl
+import pytest
+
+from bareline.profile.files import read_profile
+from bareline.profile.model import Profile
+
+from .conftest import Bench
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+RANKS = 2
+INT, DOUBLE, COMPLEX = 4, 8, 16
+
+
+def kernel(bench: Bench, name: str) -> tuple[Profile, dict[str, int]]:
+    """Run a kernel; give its profile and its own count of the timed calls."""
+    done = subprocess.run(
+        ["cmake", "--build", str(bench.build), "--target", f"npb_{name}_generic"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "unknown target" in done.stderr + done.stdout or "No rule to make" in done.stderr:
+        pytest.skip(f"the build has no {name}: no Fortran compiler, or no such kernel")
+    assert done.returncode == 0, done.stdout + done.stderr
+    program = next((bench.build / "native" / "npb").glob(f"**/generic/npb_{name}"))
+    ran = bench.launch(RANKS, str(program), "S")
+    assert ran.returncode == 0, ran.stderr
+    point = next(json.loads(line) for line in ran.stdout.splitlines() if '"verified"' in line)
+    assert point["verified"]
+    calls = {call: int(value["calls"]) for call, value in point["mpi_s"].items()}
+    return read_profile(bench.folder / "app.profile"), calls
+
+
+def counted(profile: Profile, call: str) -> dict[int, int]:
+    """Give the number of calls by message size."""
+    rows = profile.calls.filter(pl.col("call") == call)
+    return dict(rows.group_by("size_low").agg(pl.col("count").sum()).rows())
+
+
+def test_ep_reduces_two_sums_and_ten_counts(bench: Bench) -> None:
+    profile, _ = kernel(bench, "ep")
+    found = counted(profile, "MPI_Allreduce")
+    assert found[10 * DOUBLE] == RANKS
+    assert found[DOUBLE] == 2 * RANKS
+
+
+def test_is_exchanges_bucket_sizes_and_all_keys(bench: Bench) -> None:
+    profile, own = kernel(bench, "is")
+    keys, buckets, iterations = 1 << 16, 1 << 9, 10 + 1
+    # The sizes of the buckets and five checked keys.
+    assert counted(profile, "MPI_Allreduce")[(buckets + 5) * INT] == RANKS * iterations
+    assert counted(profile, "MPI_Alltoall") == {RANKS * INT: RANKS * iterations}
+    exchange = profile.calls.filter(pl.col("call") == "MPI_Alltoallv")
+    assert exchange["count"].sum() == RANKS * iterations
+    assert exchange["sent_bytes"].sum() == keys * INT * iterations
+    assert exchange["received_bytes"].sum() == keys * INT * iterations
+    assert own["MPI_Alltoallv"] == RANKS * (iterations - 1)
+
+
+def test_ft_transposes_the_whole_array(bench: Bench) -> None:
+    profile, own = kernel(bench, "ft")
+    points, iterations = 64**3, 6
+    # One transform forth, one back for each iteration, and the untimed one.
+    assert counted(profile, "MPI_Alltoall") == {COMPLEX * points // RANKS: RANKS * (iterations + 2)}
+    assert counted(profile, "MPI_Reduce")[COMPLEX] == RANKS * iterations
+    assert own["MPI_Alltoall"] == RANKS * (iterations + 1)
+
+
+def test_cg_sums_vectors_and_scalars(bench: Bench) -> None:
+    profile, own = kernel(bench, "cg")
+    order, solves, steps = 1400, 15 + 1, 25
+    # A product per step and one for the residual; two dot products per step, one before and the
+    # residual's norm after; two norms together per solve.
+    expected = {
+        order // RANKS * DOUBLE: RANKS * solves * (steps + 1),
+        DOUBLE: RANKS * solves * (2 * steps + 2),
+        2 * DOUBLE: RANKS * solves,
+    }
+    assert counted(profile, "MPI_Send") == expected
+    assert counted(profile, "MPI_Irecv") == expected
+    assert own["MPI_Send"] * solves == sum(expected.values()) * (solves - 1)
+    sent = sum(size * count for size, count in expected.items())
+    assert profile.send_table["bytes"].sum() == sent
+
+
+def test_mg_exchanges_two_faces_per_level(bench: Bench) -> None:
+    profile, own = kernel(bench, "mg")
+    levels, cycles = (2, 4, 8, 16, 32), (1, 4)
+    # Of 32^3 points, only one direction is divided. A cycle restricts, then smooths on the way up
+    # after a residual; the finest level has the residual between cycles and the one before all.
+    exchanges = {level: 3 * sum(cycles) for level in levels}
+    exchanges[levels[0]] = 2 * sum(cycles)
+    exchanges[levels[-1]] = sum(1 + 3 * cycle for cycle in cycles)
+    expected = {(n + 2) ** 2 * DOUBLE: 2 * RANKS * count for n, count in exchanges.items()}
+    assert counted(profile, "MPI_Send") == expected
+    assert counted(profile, "MPI_Irecv") == expected
+    timed = 2 * RANKS * (cycles[1] * (2 + 3 * (len(levels) - 1)) + 1)
+    assert own["MPI_Send"] == timed
+
+
+def test_profiles_of_kernels_do_not_change_their_results(bench: Bench) -> None:
+    profile, _ = kernel(bench, "cg")
+    program = next((bench.build / "native" / "npb").glob("**/generic/npb_cg"))
+    plain = bench.launch(RANKS, str(program), "S", profiled=False)
+    again = bench.launch(RANKS, str(program), "S")
+
+    def zeta(output: str) -> float:
+        line = next(line for line in output.splitlines() if '"verified"' in line)
+        return float(json.loads(line)["verification"][0]["value"])
+
+    assert zeta(plain.stdout) == zeta(again.stdout)
+    assert profile.complete
