@@ -166,6 +166,11 @@ def power_of_two(ranks: int) -> str:
     return "" if ranks.bit_count() == 1 else "it takes a power of two"
 
 
+def square(ranks: int) -> str:
+    """Say that a number of ranks is no square; "" when it is one."""
+    return "" if math.isqrt(ranks) ** 2 == ranks else "it takes a square number"
+
+
 def at_most(ranks: int, most: int) -> str:
     """Say that there are too many ranks; "" when there are not."""
     return "" if ranks <= most else f"it takes at most {most}"
