@@ -348,13 +348,14 @@ def reparse(
     ] = None,
 ) -> None:
     """Read the raw output of a run again with the parsers of today."""
-    from bareline.probes.base import find_probe
     from bareline.runner import reparse as reparse_run
     from bareline.store import Run
 
-    if only is not None:
-        find_probe(only)
-    read, changed = reparse_run(Run.open(path), only=only)
+    opened = Run.open(path)
+    if only is not None and only not in opened.header.probes:
+        hint = f"it holds: {', '.join(opened.header.probes)}"
+        raise UsageError(f"holds no trials of '{only}'", where=str(path), hint=hint)
+    read, changed = reparse_run(opened, only=only)
     print(f"{read} trials read again, {changed} came out differently")
 
 
@@ -374,7 +375,7 @@ def import_(
     as_json: JsonOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, HPL and others into a run."""
-    from bareline.importers import import_files
+    from bareline.intake import import_files
 
     intake = import_files(files, platform, out, title=title, ranks=ranks)
     if as_json:

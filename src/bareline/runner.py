@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from bareline.cache import cache_folder, scratch_folder
 from bareline.errors import BarelineError, BuildError, ParseError, StoreError, ToolMissing
-from bareline.importers import read_again
+from bareline.intake import read_again
 from bareline.model import (
     TRIAL_VARIABLE,
     Case,

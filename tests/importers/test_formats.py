@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.importers.intake import read_text
+from bareline.intake import read_text
 from bareline.model import Failed, Measured
 
 DATA = Path(__file__).parent / "data"

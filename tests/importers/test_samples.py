@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from bareline.compare import compare_platforms, read_runs, summarize_runs
-from bareline.importers import import_files, load_importers
+from bareline.importers import load_importers
+from bareline.intake import import_files
 from bareline.store import Run
 
 DATA = Path(__file__).parent / "data" / "ib-vs-roce"

@@ -9,14 +9,15 @@ from bareline import session
 from bareline.compare import compare_platforms, read_runs, summarize_runs
 from bareline.errors import BarelineError, ImportRefused, UsageError
 from bareline.explain import findings, statements
-from bareline.importers import import_files, load_importers
+from bareline.importers import load_importers
+from bareline.intake import import_files
 from bareline.model import Failed
 from bareline.report.gather import document_of
 from bareline.report.html import write_page
 from bareline.runner import reparse
 from bareline.store import Run
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "importers" / "data"
 IB, ROCE = DATA / "ib-vs-roce" / "ib", DATA / "ib-vs-roce" / "roce"
 LATENCY = "omb.Osu_latency.out"
 
