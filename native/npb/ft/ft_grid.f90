@@ -23,7 +23,7 @@ module ft_grid
     use npb_kinds, only: i8
     use npb_messages, only: comm_split
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: ft_grid_t, new_grid, process_columns

@@ -21,7 +21,7 @@ module ft_kernel
     use npb_messages, only: comm_alltoall, comm_reduce
     use npb_random, only: random_seed_common, random_skip, random_stream_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: ft_memory_bytes, ft_state_t

@@ -21,7 +21,7 @@ module ft_lines
 
     use npb_kinds, only: dp, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: lines_t, rows_t, new_lines, new_rows
@@ -58,7 +58,11 @@ module ft_lines
 
     !> Transforms of up to `rows` contiguous lines.
     type :: rows_t
-        type(stage_t) :: first
+        integer :: parts = 0
+        !> Real and imaginary part of exp(-2 pi i p r/length) at (p, r, 1:2).
+        real(dp), allocatable :: twiddle(:, :, :)
+        !> One line's results of the first stage.
+        real(dp), allocatable :: line(:, :, :)
         type(lines_t) :: rest
         integer(i8), allocatable :: offset(:)
     contains
@@ -90,8 +94,14 @@ contains
 
     type(rows_t) function new_rows(length, rows) result(plan)
         integer, intent(in) :: length, rows
+        type(stage_t) :: first
         integer :: i
-        plan%first = new_stage(8, length, 1)
+        first = new_stage(8, length, 1)
+        plan%parts = first%parts
+        allocate (plan%twiddle(0:first%parts - 1, 7, 2), plan%line(0:7, 0:first%parts - 1, 2))
+        do i = 1, 2
+            plan%twiddle(:, :, i) = transpose(first%twiddle(i, :, :))
+        end do
         plan%rest = new_lines(length/8, 8*rows)
         allocate (plan%offset(0:length/8 - 1))
         plan%offset = [(int(8*i, i8), i=0, length/8 - 1)]
@@ -199,9 +209,9 @@ contains
         integer, intent(in) :: re, im
         integer :: row
         do row = 0, rows - 1
-            call first_stage(self%first%parts, self%first%twiddle, x(row*pitch + re), &
-                             x(row*pitch + im), self%rest%place, 8*row, 8*(rows + row), &
-                             self%rest%buffer)
+            call first_stage(self%parts, self%twiddle, x(row*pitch + re), &
+                             x(row*pitch + im), self%line(:, :, 1), self%line(:, :, 2), &
+                             self%rest%place, 8*row, 8*(rows + row), self%rest%buffer)
         end do
         call self%rest%work(1, 8*rows)
     end subroutine rows_read
@@ -451,53 +461,55 @@ contains
     end subroutine last_stage_4
 
     !> Radix 8 along one contiguous line: number p + m r gives lane r of row p of the buffer.
-    pure subroutine first_stage(m, w, xr, xi, place, re, im, y)
+    pure subroutine first_stage(m, w, xr, xi, yr, yi, place, re, im, y)
         integer, intent(in) :: m, re, im
-        real(dp), intent(in) :: w(2, 7, 0:m - 1), xr(0:8*m - 1), xi(0:8*m - 1)
+        real(dp), intent(in) :: w(0:m - 1, 7, 2), xr(0:m - 1, 0:7), xi(0:m - 1, 0:7)
         integer(i8), intent(in) :: place(0:m - 1)
         real(dp), intent(inout) :: y(0:*)
+        ! Without gaps between the rows, unlike y, so that stores across them become permutations.
+        real(dp), intent(inout), dimension(0:7, 0:m - 1) :: yr, yi
         real(dp) :: r0, r1, r2, r3, r4, r5, r6, r7, i0, i1, i2, i3, i4, i5, i6, i7
-        integer(i8) :: first, row
         integer :: p
 
-        first = place(0)
-        row = 0
-        if (m > 1) row = place(1) - place(0)
         !$omp simd private(r0, r1, r2, r3, r4, r5, r6, r7, i0, i1, i2, i3, i4, i5, i6, i7)
         do p = 0, m - 1
-            r0 = xr(p)
-            i0 = xi(p)
-            r1 = xr(p + m)
-            i1 = xi(p + m)
-            r2 = xr(p + 2*m)
-            i2 = xi(p + 2*m)
-            r3 = xr(p + 3*m)
-            i3 = xi(p + 3*m)
-            r4 = xr(p + 4*m)
-            i4 = xi(p + 4*m)
-            r5 = xr(p + 5*m)
-            i5 = xi(p + 5*m)
-            r6 = xr(p + 6*m)
-            i6 = xi(p + 6*m)
-            r7 = xr(p + 7*m)
-            i7 = xi(p + 7*m)
+            r0 = xr(p, 0)
+            i0 = xi(p, 0)
+            r1 = xr(p, 1)
+            i1 = xi(p, 1)
+            r2 = xr(p, 2)
+            i2 = xi(p, 2)
+            r3 = xr(p, 3)
+            i3 = xi(p, 3)
+            r4 = xr(p, 4)
+            i4 = xi(p, 4)
+            r5 = xr(p, 5)
+            i5 = xi(p, 5)
+            r6 = xr(p, 6)
+            i6 = xi(p, 6)
+            r7 = xr(p, 7)
+            i7 = xi(p, 7)
             call butterfly_8(r0, r1, r2, r3, r4, r5, r6, r7, i0, i1, i2, i3, i4, i5, i6, i7)
-            y(first + p*row + re) = r0
-            y(first + p*row + im) = i0
-            y(first + p*row + re + 1) = r1*w(1, 1, p) - i1*w(2, 1, p)
-            y(first + p*row + im + 1) = r1*w(2, 1, p) + i1*w(1, 1, p)
-            y(first + p*row + re + 2) = r2*w(1, 2, p) - i2*w(2, 2, p)
-            y(first + p*row + im + 2) = r2*w(2, 2, p) + i2*w(1, 2, p)
-            y(first + p*row + re + 3) = r3*w(1, 3, p) - i3*w(2, 3, p)
-            y(first + p*row + im + 3) = r3*w(2, 3, p) + i3*w(1, 3, p)
-            y(first + p*row + re + 4) = r4*w(1, 4, p) - i4*w(2, 4, p)
-            y(first + p*row + im + 4) = r4*w(2, 4, p) + i4*w(1, 4, p)
-            y(first + p*row + re + 5) = r5*w(1, 5, p) - i5*w(2, 5, p)
-            y(first + p*row + im + 5) = r5*w(2, 5, p) + i5*w(1, 5, p)
-            y(first + p*row + re + 6) = r6*w(1, 6, p) - i6*w(2, 6, p)
-            y(first + p*row + im + 6) = r6*w(2, 6, p) + i6*w(1, 6, p)
-            y(first + p*row + re + 7) = r7*w(1, 7, p) - i7*w(2, 7, p)
-            y(first + p*row + im + 7) = r7*w(2, 7, p) + i7*w(1, 7, p)
+            yr(0, p) = r0
+            yi(0, p) = i0
+            yr(1, p) = r1*w(p, 1, 1) - i1*w(p, 1, 2)
+            yi(1, p) = r1*w(p, 1, 2) + i1*w(p, 1, 1)
+            yr(2, p) = r2*w(p, 2, 1) - i2*w(p, 2, 2)
+            yi(2, p) = r2*w(p, 2, 2) + i2*w(p, 2, 1)
+            yr(3, p) = r3*w(p, 3, 1) - i3*w(p, 3, 2)
+            yi(3, p) = r3*w(p, 3, 2) + i3*w(p, 3, 1)
+            yr(4, p) = r4*w(p, 4, 1) - i4*w(p, 4, 2)
+            yi(4, p) = r4*w(p, 4, 2) + i4*w(p, 4, 1)
+            yr(5, p) = r5*w(p, 5, 1) - i5*w(p, 5, 2)
+            yi(5, p) = r5*w(p, 5, 2) + i5*w(p, 5, 1)
+            yr(6, p) = r6*w(p, 6, 1) - i6*w(p, 6, 2)
+            yi(6, p) = r6*w(p, 6, 2) + i6*w(p, 6, 1)
+            yr(7, p) = r7*w(p, 7, 1) - i7*w(p, 7, 2)
+            yi(7, p) = r7*w(p, 7, 2) + i7*w(p, 7, 1)
+        end do
+        do p = 0, m - 1
+            y(place(p) + re:place(p) + re + 7) = yr(:, p)
+            y(place(p) + im:place(p) + im + 7) = yi(:, p)
         end do
     end subroutine first_stage
 

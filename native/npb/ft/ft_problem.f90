@@ -3,7 +3,7 @@ module ft_problem
 
     use npb_kinds, only: dp, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: find_ft_problem, ft_classes, ft_problem_t

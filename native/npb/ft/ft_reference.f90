@@ -4,7 +4,7 @@ module ft_reference
     use npb_kinds, only: dp
     use npb_verification, only: quantity_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: verify_ft

@@ -11,7 +11,7 @@ program npb_ft
     use npb_run, only: run_t
     use npb_timing, only: timing_begin, timing_end, timing_t
 
-    implicit none (type, external)
+    implicit none(type, external)
 
     type(run_t) :: run
     type(ft_problem_t) :: problem

@@ -13,7 +13,7 @@ module mg_charges
     use npb_messages, only: comm_allreduce
     use npb_random, only: random_fill, random_seed_common, random_skip
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: place_charges

@@ -16,7 +16,7 @@ module mg_exchange
     use npb_kinds, only: dp
     use npb_messages, only: comm_irecv, comm_recv, comm_send, comm_wait
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: refresh, repopulate, wrap

@@ -18,7 +18,7 @@ module mg_kernel
     use npb_kinds, only: dp, i8
     use npb_messages, only: comm_allreduce
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: mg_state_t

@@ -15,7 +15,7 @@ module mg_level
     use npb_kinds, only: dp, i8
     use npb_memory, only: prefer_large_pages
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: level_memory_bytes, level_t, new_field, new_levels, process_grid

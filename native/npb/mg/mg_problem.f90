@@ -3,7 +3,7 @@ module mg_problem
 
     use npb_kinds, only: dp, i8
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: mg_classes, mg_problem_t, find_mg_problem

@@ -5,7 +5,7 @@ module mg_reference
     use npb_kinds, only: dp
     use npb_verification, only: quantity_t
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: verify_mg

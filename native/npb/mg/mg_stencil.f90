@@ -21,7 +21,7 @@ module mg_stencil
     use npb_kinds, only: dp, i8
     use npb_memory, only: prefetch
 
-    implicit none (type, external)
+    implicit none(type, external)
     private
 
     public :: subtract_a, subtract_a_in_place, smooth, restrict, interpolate, add_interpolated
