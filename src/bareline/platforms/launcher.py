@@ -382,7 +382,7 @@ def srun_argv(
 # Detection ---------------------------------------------------------------------------------------
 
 _SIGNATURES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("openmpi", re.compile(r"\(Open ?MPI\)\s+v?(\d[\w.]*)")),
+    ("openmpi", re.compile(r"\(Open ?(?:MPI|RTE)\)\s+v?(\d[\w.]*)")),
     ("intel", re.compile(r"Intel\(R\) MPI Library.*?Version\s+(\d[\w.]*)", re.DOTALL)),
     ("mpich", re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")),
 )
