@@ -10,8 +10,8 @@
 !> Nothing here is timed or collective.
 module adi_grid
 
+    use adi_memory, only: aligned
     use npb_kinds, only: dp, i8
-    use npb_memory, only: prefer_large_pages
 
     implicit none(type, external)
     private
@@ -35,11 +35,11 @@ module adi_grid
         !> First and last point that is not on the boundary of the grid.
         integer :: lo(3) = 0, hi(3) = 0
         !> (row_first:row_last, 5, -2:, -2:): the unknowns.
-        real(dp), allocatable :: u(:, :, :, :)
+        real(dp), pointer, contiguous :: u(:, :, :, :) => null()
         !> (row_first:row_last, 5, 0:, 0:): right-hand side, which sweeps turn into the change of u.
-        real(dp), allocatable :: rhs(:, :, :, :)
+        real(dp), pointer, contiguous :: rhs(:, :, :, :) => null()
         !> (row_first:row_last, 5, 0:, 0:): forcing.
-        real(dp), allocatable :: forcing(:, :, :, :)
+        real(dp), pointer, contiguous :: forcing(:, :, :, :) => null()
     contains
         procedure :: row_last => cell_row_last
         procedure :: lines => cell_lines
@@ -100,29 +100,28 @@ contains
 
     subroutine allocate_fields(cell)
         type(cell_t), intent(inout) :: cell
+        integer(i8) :: row, inner, outer
         integer :: last
         last = cell%row_last()
+        row = 5*(last - row_first + 1)
         associate (ny => cell%points(2), nz => cell%points(3))
-            allocate (cell%u(row_first:last, 5, -ghost:ny + ghost - 1, -ghost:nz + ghost - 1))
-            allocate (cell%rhs(row_first:last, 5, 0:ny - 1, 0:nz - 1))
-            allocate (cell%forcing(row_first:last, 5, 0:ny - 1, 0:nz - 1))
+            inner = row*ny*nz
+            outer = row*(ny + 2*ghost)*(nz + 2*ghost)
+            cell%u(row_first:last, 1:5, -ghost:ny + ghost - 1, -ghost:nz + ghost - 1) => &
+                aligned(outer)
+            cell%rhs(row_first:last, 1:5, 0:ny - 1, 0:nz - 1) => aligned(inner)
+            cell%forcing(row_first:last, 1:5, 0:ny - 1, 0:nz - 1) => aligned(inner)
         end associate
-        call prefer_large_pages(cell%u, 8*size(cell%u, kind=i8))
-        call prefer_large_pages(cell%rhs, 8*size(cell%rhs, kind=i8))
-        call prefer_large_pages(cell%forcing, 8*size(cell%forcing, kind=i8))
         ! Lanes and layers outside the grid take part in the arithmetic: a state of rest.
-        cell%u = 0
         cell%u(:, 1, :, :) = 1
         cell%u(:, 5, :, :) = 1
-        cell%rhs = 0
-        cell%forcing = 0
     end subroutine allocate_fields
 
-    !> Last index of the arrays along x: room for the ghosts and for whole batches.
+    !> Last index of the arrays along x: room for the ghosts, and for whole batches with theirs.
     pure integer function cell_row_last(self) result(last)
         class(cell_t), intent(in) :: self
         last = max(self%points(1) + ghost - 1, &
-                   self%lo(1) - 1 + (self%hi(1) - self%lo(1) + lanes)/lanes*lanes)
+                   self%lo(1) - 1 + (self%hi(1) - self%lo(1) + lanes)/lanes*lanes + ghost)
         last = row_first - 1 + (last - row_first + lanes)/lanes*lanes
     end function cell_row_last
 

@@ -14,8 +14,9 @@
 module adi_residual
 
     use adi_flow, only: c1, c2, diffusion, dissipation, kappa, kappa_e
-    use adi_grid, only: cell_t, ghost, row_first
-    use npb_kinds, only: dp
+    use adi_grid, only: cell_t, lanes, row_first
+    use adi_memory, only: aligned
+    use npb_kinds, only: dp, i8
 
     implicit none(type, external)
     private
@@ -40,7 +41,9 @@ module adi_residual
         integer :: n = 0
         type(factors_t) :: factors
         !> (row, velocities and so on, y, plane modulo 3)
-        real(dp), allocatable :: derived(:, :, :, :)
+        real(dp), pointer, contiguous :: derived(:, :, :, :) => null()
+        !> (row, component, 2): the sum over one, and over two axes.
+        real(dp), pointer, contiguous :: row(:, :, :) => null()
         !> (row, offset -2:2) for x; (row, offset, kind) for y and z, the same in all of a row.
         real(dp), allocatable :: stencil_x(:, :), stencil_y(:, :, :), stencil_z(:, :, :)
     contains
@@ -56,7 +59,7 @@ contains
         class(residual_t), intent(out) :: self
         type(cell_t), intent(in) :: cell
         integer, intent(in) :: n
-        integer :: last, i, kind
+        integer :: last, length, i, kind
         real(dp) :: t1
 
         self%n = n
@@ -66,11 +69,13 @@ contains
                        normal_viscosity=4*kappa*t1/3, square_sum=(kappa - kappa_e)*t1/2, &
                        square_normal=kappa*t1/6, heat=kappa_e*t1)
         last = cell%row_last()
-        allocate (self%derived(row_first:last, derived_values, -1:cell%points(2), 0:2), &
-                  self%stencil_x(row_first:last, -2:2), &
+        length = last - row_first + 1
+        self%derived(row_first:last, 1:derived_values, -1:cell%points(2), 0:2) => &
+            aligned(3_i8*derived_values*length*(cell%points(2) + 2))
+        self%row(1:length, 1:5, 1:2) => aligned(10_i8*length)
+        allocate (self%stencil_x(row_first:last, -2:2), &
                   self%stencil_y(row_first:last, -2:2, row_kinds), &
                   self%stencil_z(row_first:last, -2:2, row_kinds))
-        self%derived = 0
         do i = row_first, last
             self%stencil_x(i, :) = stencil(row_kind(cell%first(1) + i, n), diffusion(1)*t1)
             do kind = 1, row_kinds
@@ -151,27 +156,26 @@ contains
         above = modulo(k + 1, 3)
         length = cell%row_last() - row_first + 1
         points = cell%hi(1) - cell%lo(1) + 1
-        associate (u => cell%u, p => self%derived, f => self%factors, s => cell%lo(1))
+        associate (u => cell%u, p => self%derived, f => self%factors, s => cell%lo(1), &
+                   forcing => cell%forcing, rhs => cell%rhs, row => self%row)
             do j = cell%lo(2), cell%hi(2)
-                cell%rhs(:, :, j, k) = cell%forcing(:, :, j, k)
                 call add_axis(length, points, 1, 2, 3, f, self%stencil_x(s, -2), &
                               u(s - 2, 1, j, k), u(s - 1, 1, j, k), u(s, 1, j, k), &
                               u(s + 1, 1, j, k), u(s + 2, 1, j, k), &
                               p(s - 1, 1, j, here), p(s, 1, j, here), p(s + 1, 1, j, here), &
-                              cell%rhs(s, 1, j, k))
+                              1.0_dp, forcing(s, 1, j, k), row(1, 1, 1))
                 kind = row_kind(cell%first(2) + j, self%n)
                 call add_axis(length, points, 2, 3, 1, f, self%stencil_y(s, -2, kind), &
                               u(s, 1, j - 2, k), u(s, 1, j - 1, k), u(s, 1, j, k), &
                               u(s, 1, j + 1, k), u(s, 1, j + 2, k), &
                               p(s, 1, j - 1, here), p(s, 1, j, here), p(s, 1, j + 1, here), &
-                              cell%rhs(s, 1, j, k))
+                              1.0_dp, row(1, 1, 1), row(1, 1, 2))
                 kind = row_kind(cell%first(3) + k, self%n)
                 call add_axis(length, points, 3, 1, 2, f, self%stencil_z(s, -2, kind), &
                               u(s, 1, j, k - 2), u(s, 1, j, k - 1), u(s, 1, j, k), &
                               u(s, 1, j, k + 1), u(s, 1, j, k + 2), &
                               p(s, 1, j, below), p(s, 1, j, here), p(s, 1, j, above), &
-                              cell%rhs(s, 1, j, k))
-                cell%rhs(:, :, j, k) = scale*cell%rhs(:, :, j, k)
+                              scale, row(1, 1, 2), rhs(s, 1, j, k))
             end do
         end associate
     end subroutine residual_plane
@@ -194,7 +198,7 @@ contains
         real(dp) :: inverse
         integer :: i
         !$omp simd private(inverse)
-        do i = 1, length
+        do i = 1, length ! a multiple of `lanes`
             inverse = 1/u(i, 1)
             p(i, 1) = u(i, 2)*inverse
             p(i, 2) = u(i, 3)*inverse
@@ -205,55 +209,64 @@ contains
         end do
     end subroutine derive_row
 
-    !> Adds the operator along one axis to so many points of a row. The rows `um2` ... `up2` are
-    !> those at distance -2 ... 2 along the axis, `length` is from component to component; `n`, `s`,
-    !> `t` are the normal velocity and the two others.
+    !> r = scale*(start + the operator along one axis), in so many points of a row, rounded up to
+    !> whole vectors (what is written beyond the row's points is never used). The rows `um2`
+    !> ... `up2` are those at distance -2 ... 2 along the axis, `length` is from component to
+    !> component; `n`, `s`, `t` are the normal velocity and the two others.
     pure subroutine add_axis(length, points, n, s, t, f, weights, um2, um1, u0, up1, up2, &
-                             pm1, p0, pp1, r)
+                             pm1, p0, pp1, scale, start, r)
         integer, intent(in) :: length, points, n, s, t
         type(factors_t), intent(in) :: f
         real(dp), intent(in) :: weights(length, -2:*)
         real(dp), intent(in), dimension(length, *) :: um2, um1, u0, up1, up2, pm1, p0, pp1
+        real(dp), intent(in) :: scale, start(length, *)
         real(dp), intent(inout) :: r(length, *)
         real(dp) :: wm, w0, wp, second_n, second_s, second_t, energy
-        integer :: i
+        integer :: first, i
 
-        !$omp simd private(wm, w0, wp, second_n, second_s, second_t, energy)
-        do i = 1, points
-            wm = pm1(i, n)
-            w0 = p0(i, n)
-            wp = pp1(i, n)
-            second_n = wp - 2*w0 + wm
-            second_s = pp1(i, s) - 2*p0(i, s) + pm1(i, s)
-            second_t = pp1(i, t) - 2*p0(i, t) + pm1(i, t)
-            energy = f%square_sum*(pp1(i, 4) - 2*p0(i, 4) + pm1(i, 4)) &
-                     + f%square_normal*(wp*wp - 2*w0*w0 + wm*wm) &
-                     + f%heat*(pp1(i, 5) - 2*p0(i, 5) + pm1(i, 5))
-            r(i, 1) = r(i, 1) - f%convection*(up1(i, n + 1) - um1(i, n + 1)) &
-                      + (weights(i, -2)*um2(i, 1) + weights(i, -1)*um1(i, 1) &
-                         + weights(i, 0)*u0(i, 1) + weights(i, 1)*up1(i, 1) &
-                         + weights(i, 2)*up2(i, 1))
-            r(i, n + 1) = r(i, n + 1) + f%normal_viscosity*second_n &
+        do first = 1, points, lanes
+            !$omp simd private(wm, w0, wp, second_n, second_s, second_t, energy)
+            do i = first, first + lanes - 1
+                wm = pm1(i, n)
+                w0 = p0(i, n)
+                wp = pp1(i, n)
+                second_n = wp - 2*w0 + wm
+                second_s = pp1(i, s) - 2*p0(i, s) + pm1(i, s)
+                second_t = pp1(i, t) - 2*p0(i, t) + pm1(i, t)
+                energy = f%square_sum*(pp1(i, 4) - 2*p0(i, 4) + pm1(i, 4)) &
+                         + f%square_normal*(wp*wp - 2*w0*w0 + wm*wm) &
+                         + f%heat*(pp1(i, 5) - 2*p0(i, 5) + pm1(i, 5))
+                r(i, 1) = scale*(start(i, 1) &
+                          - f%convection*(up1(i, n + 1) - um1(i, n + 1)) &
+                          + (weights(i, -2)*um2(i, 1) + weights(i, -1)*um1(i, 1) &
+                             + weights(i, 0)*u0(i, 1) + weights(i, 1)*up1(i, 1) &
+                             + weights(i, 2)*up2(i, 1)))
+                r(i, n + 1) = scale*(start(i, n + 1) &
+                          + f%normal_viscosity*second_n &
                           - f%convection*(up1(i, n + 1)*wp + pp1(i, 6) &
                                           - um1(i, n + 1)*wm - pm1(i, 6)) &
                           + (weights(i, -2)*um2(i, n + 1) + weights(i, -1)*um1(i, n + 1) &
                              + weights(i, 0)*u0(i, n + 1) + weights(i, 1)*up1(i, n + 1) &
-                             + weights(i, 2)*up2(i, n + 1))
-            r(i, s + 1) = r(i, s + 1) + f%viscosity*second_s &
+                             + weights(i, 2)*up2(i, n + 1)))
+                r(i, s + 1) = scale*(start(i, s + 1) &
+                          + f%viscosity*second_s &
                           - f%convection*(up1(i, s + 1)*wp - um1(i, s + 1)*wm) &
                           + (weights(i, -2)*um2(i, s + 1) + weights(i, -1)*um1(i, s + 1) &
                              + weights(i, 0)*u0(i, s + 1) + weights(i, 1)*up1(i, s + 1) &
-                             + weights(i, 2)*up2(i, s + 1))
-            r(i, t + 1) = r(i, t + 1) + f%viscosity*second_t &
+                             + weights(i, 2)*up2(i, s + 1)))
+                r(i, t + 1) = scale*(start(i, t + 1) &
+                          + f%viscosity*second_t &
                           - f%convection*(up1(i, t + 1)*wp - um1(i, t + 1)*wm) &
                           + (weights(i, -2)*um2(i, t + 1) + weights(i, -1)*um1(i, t + 1) &
                              + weights(i, 0)*u0(i, t + 1) + weights(i, 1)*up1(i, t + 1) &
-                             + weights(i, 2)*up2(i, t + 1))
-            r(i, 5) = r(i, 5) + energy &
-                      - f%convection*((up1(i, 5) + pp1(i, 6))*wp - (um1(i, 5) + pm1(i, 6))*wm) &
-                      + (weights(i, -2)*um2(i, 5) + weights(i, -1)*um1(i, 5) &
-                         + weights(i, 0)*u0(i, 5) + weights(i, 1)*up1(i, 5) &
-                         + weights(i, 2)*up2(i, 5))
+                             + weights(i, 2)*up2(i, t + 1)))
+                r(i, 5) = scale*(start(i, 5) &
+                          + energy - f%convection*((up1(i, 5) + pp1(i, 6))*wp &
+                                                   - (um1(i, 5) + pm1(i, 6))*wm) &
+                          + (weights(i, -2)*um2(i, 5) + weights(i, -1)*um1(i, 5) &
+                             + weights(i, 0)*u0(i, 5) + weights(i, 1)*up1(i, 5) &
+                             + weights(i, 2)*up2(i, 5)))
+            end do
         end do
     end subroutine add_axis
 

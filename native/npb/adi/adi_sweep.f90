@@ -16,7 +16,8 @@ module adi_sweep
 
     use mpi, only: MPI_DOUBLE_PRECISION
     use adi_grid, only: cell_t, ghost, grid_t, lanes, row_first, sweep_axes
-    use npb_kinds, only: dp
+    use adi_memory, only: aligned
+    use npb_kinds, only: dp, i8
     use npb_messages, only: comm_irecv, comm_isend, comm_wait
 
     implicit none(type, external)
@@ -83,13 +84,13 @@ module adi_sweep
 
     !> What elimination leaves in the cell of one stage.
     type :: store_t
-        real(dp), allocatable :: values(:)
+        real(dp), pointer, contiguous :: values(:) => null()
     end type store_t
 
     !> Work space.
     type :: sweep_t
         private
-        real(dp), allocatable :: u(:), r(:), x(:)
+        real(dp), pointer, contiguous :: u(:) => null(), r(:) => null(), x(:) => null()
         type(store_t), allocatable :: stores(:)
         real(dp), allocatable :: received(:), sent(:)
     contains
@@ -104,10 +105,13 @@ contains
         class(sweep_t), intent(out) :: self
         type(grid_t), intent(in) :: grid
         class(lines_t), intent(in) :: lines
-        integer :: rows, axis, stage, values, carried
+        integer(i8) :: rows, values
+        integer :: axis, stage, carried
 
         rows = maxval([(maxval(grid%cells(stage)%points), stage=0, grid%q - 1)]) + 4
-        allocate (self%u(5*lanes*rows), self%r(5*lanes*rows), self%x(5*lanes*rows))
+        self%u => aligned(5*lanes*rows)
+        self%r => aligned(5*lanes*rows)
+        self%x => aligned(5*lanes*rows)
         allocate (self%stores(0:grid%q - 1))
         carried = 0
         do stage = 0, grid%q - 1
@@ -122,13 +126,13 @@ contains
                     carried = max(carried, cell%lines(axis)*lines%depth*lines%kept)
                 end associate
             end do
-            allocate (self%stores(stage)%values(values))
+            self%stores(stage)%values => aligned(values)
         end do
         allocate (self%received(carried), self%sent(carried))
     end subroutine sweep_setup
 
     !> Values that one batch leaves.
-    pure integer function kept_values(cell, axis, lines) result(values)
+    pure integer(i8) function kept_values(cell, axis, lines) result(values)
         type(cell_t), intent(in) :: cell
         integer, intent(in) :: axis
         class(lines_t), intent(in) :: lines
@@ -213,7 +217,8 @@ contains
         type(cell_t), intent(inout) :: cell
         class(lines_t), intent(inout) :: lines
         integer, intent(in) :: axis, stage, last
-        integer :: a, b, width, kept, taken, given
+        integer(i8) :: kept
+        integer :: a, b, width, taken, given
 
         kept = 1
         taken = 0
@@ -246,19 +251,20 @@ contains
         type(cell_t), intent(inout) :: cell
         class(lines_t), intent(inout) :: lines
         integer, intent(in) :: axis, stage
-        integer :: a, b, kept, taken, given
+        integer(i8) :: kept
+        integer :: a, b, taken, given
 
         kept = 1
         taken = 0
         given = 0
         associate (lo => cell%lo(sweep_axes(:, axis)), hi => cell%hi(sweep_axes(:, axis)), &
-                   store => self%stores(stage)%values)
+                   store => self%stores(stage)%values, x => self%x)
             do b = lo(2), hi(2)
                 do a = lo(1), hi(1), lanes
                     if (lines%finish_reads_u(axis)) call gather_state(cell, axis, a, b, self%u)
-                    call clear_end(self%x, cell%lo(axis), cell%hi(axis), lines%depth)
+                    call clear_end(x, cell%lo(axis), cell%hi(axis), lines%depth)
                     call unpack(self%received, taken, min(lanes, hi(1) - a + 1), 5*lines%depth, &
-                                self%x(1 + 5*lanes*(cell%hi(axis) - cell%lo(axis) + 1)))
+                                x(1 + 5*lanes*(cell%hi(axis) - cell%lo(axis) + 1)))
                     call substitute_batch(self, cell, lines, axis, a, b, store(kept), given)
                     kept = kept + kept_values(cell, axis, lines)
                 end do
