@@ -44,6 +44,7 @@ contains
         integer :: i, j
         call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
+            call fetch(nx, ny, j + 1, upper)
             call fetch(nx, ny, j, v)
             call fetch(nx, ny, j, r)
             call lines_of_a(nx, ny, j, lower, u, upper, v(:, j), pairs, middle, side)
@@ -81,6 +82,8 @@ contains
         integer :: i, j
         call start_pairs(nx, ny, first, lower, upper, pairs)
         do j = first, last
+            call fetch(nx, ny, j + 1, upper)
+            call fetch(nx, ny, j, u)
             call lines_of_s(nx, ny, j, weights, lower, r, upper, pairs, middle, side)
             !$omp simd
             do i = 1, nx
