@@ -27,9 +27,9 @@ module lu_residual
 
     !> Weights of the linear terms.
     type :: stencils_t
-        !> (-ghost:, -2:2): by i; by -j, so that a diagonal's are contiguous in i as well; and
-        !> by k, where the first index only repeats them for each lane.
-        real(dp), allocatable :: x(:, :), y(:, :), z(:, :, :)
+        !> By i, (-ghost:, -2:2); by -j, so that a diagonal's are contiguous in i as well; by k,
+        !> (-2:2, 1:).
+        real(dp), allocatable :: x(:, :), y(:, :), z(:, :)
         !> Derived quantities of three planes, (-ghost:, derived, -ghost:, 0:2).
         real(dp), allocatable :: planes(:, :, :, :)
     end type stencils_t
@@ -43,7 +43,7 @@ contains
 
         last = block%extent - ghost - 1
         associate (n => block%n, nx => block%points(1), ny => block%points(2))
-            allocate (stencils%x(-ghost:last, -2:2), stencils%z(-ghost:last, -2:2, n))
+            allocate (stencils%x(-ghost:last, -2:2), stencils%z(-2:2, n - 2))
             allocate (stencils%y(1 - ny:nx + lanes, -2:2))
             allocate (stencils%planes(-ghost:last, derived, -ghost:nx + ny, 0:2))
             stencils%x = 0
@@ -56,7 +56,7 @@ contains
                 stencils%y(-j, :) = line_stencil(2, block%first(2) + j, n)
             end do
             do k = 1, n - 2
-                stencils%z(:, :, k) = spread(line_stencil(3, k, n), 1, block%extent)
+                stencils%z(:, k) = line_stencil(3, k, n)
             end do
         end associate
     end function new_stencils
@@ -140,85 +140,110 @@ contains
         type(block_t), intent(inout) :: block
         type(stencils_t), intent(in) :: stencils
         integer, intent(in) :: k
-        real(dp) :: row(block%extent, 5)
-        integer :: s, lo, hi, vectors, here, below, above, k_below, k_above
+        integer :: s, lo, hi
+
+        do s = sum(block%lo), sum(block%hi)
+            lo = block%row_lo(s)
+            hi = block%row_hi(s)
+            call row_residual(block%n, block%extent, sum(block%points), size(stencils%y, 1), &
+                              lo, s, k, (hi - lo)/lanes + 1, stencils%x(lo, -2), &
+                              stencils%y(lo - s, -2), stencils%z(:, k), block%u, &
+                              stencils%planes, block%forcing, block%residual)
+        end do
+    end subroutine plane_residual
+
+    !> The residual of the points from `lo` of diagonal s of plane k, in whole vectors: what is
+    !> stored beyond the row's end is never used.
+    pure subroutine row_residual(n, extent, rows, y_extent, lo, s, k, vectors, x, y, z, &
+                                 u, q, forcing, residual)
+        integer, intent(in) :: n, extent, rows, y_extent, lo, s, k, vectors
+        real(dp), intent(in) :: x(extent, -2:2), y(y_extent, -2:2), z(-2:2)
+        real(dp), intent(in), dimension(-ghost:extent - ghost - 1, 5, -ghost:rows, 0:n - 1) :: &
+            u, forcing
+        real(dp), intent(in) :: q(-ghost:extent - ghost - 1, derived, -ghost:rows, 0:2)
+        real(dp), intent(inout) :: residual(-ghost:extent - ghost - 1, 5, -ghost:rows, 0:n - 1)
+        real(dp) :: t2, viscous, share_x, share_y, share_z, linear, flux, along
+        integer :: first, last, i, a, m, here, below, above, k_below, k_above
 
         below = mod(k - 1, 3)
         here = mod(k, 3)
         above = mod(k + 1, 3)
         ! Planes outside the grid have no weight.
         k_below = max(k - 2, 0)
-        k_above = min(k + 2, block%n - 1)
-        associate (u => block%u, q => stencils%planes, extent => block%extent)
-            do s = block%lo(1) + block%lo(2), block%hi(1) + block%hi(2)
-                lo = block%row_lo(s)
-                hi = block%row_hi(s)
-                vectors = (hi - lo)/lanes + 1
-                row(:lanes*vectors, :) = block%forcing(lo:lo + lanes*vectors - 1, :, s, k)
-                call add_direction(1, block%n, vectors, extent, stencils%x(lo, -2), extent, &
-                                   u(lo - 2, 1, s - 2, k), u(lo - 1, 1, s - 1, k), &
-                                   u(lo, 1, s, k), u(lo + 1, 1, s + 1, k), &
-                                   u(lo + 2, 1, s + 2, k), q(lo - 1, 1, s - 1, here), &
-                                   q(lo, 1, s, here), q(lo + 1, 1, s + 1, here), row)
-                call add_direction(2, block%n, vectors, size(stencils%y, 1), &
-                                   stencils%y(lo - s, -2), extent, &
-                                   u(lo, 1, s - 2, k), u(lo, 1, s - 1, k), u(lo, 1, s, k), &
-                                   u(lo, 1, s + 1, k), u(lo, 1, s + 2, k), &
-                                   q(lo, 1, s - 1, here), q(lo, 1, s, here), &
-                                   q(lo, 1, s + 1, here), row)
-                call add_direction(3, block%n, vectors, extent, stencils%z(-ghost, -2, k), extent, &
-                                   u(lo, 1, s, k_below), u(lo, 1, s, k - 1), u(lo, 1, s, k), &
-                                   u(lo, 1, s, k + 1), u(lo, 1, s, k_above), &
-                                   q(lo, 1, s, below), q(lo, 1, s, here), q(lo, 1, s, above), row)
-                block%residual(lo:hi, :, s, k) = row(:hi - lo + 1, :)
-            end do
-        end associate
-    end subroutine plane_residual
-
-    !> Adds what direction d contributes. `u_1`, `u_2` are the unknowns one and two points below,
-    !> `u1`, `u2` above; `q_1`, `q0`, `q1` the derived quantities.
-    pure subroutine add_direction(d, n, vectors, weights_extent, weights, extent, u_2, u_1, u0, &
-                                  u1, u2, q_1, q0, q1, row)
-        integer, intent(in) :: d, n, vectors, weights_extent, extent
-        real(dp), intent(in) :: weights(weights_extent, -2:2)
-        real(dp), intent(in), dimension(extent, 5) :: u_2, u_1, u0, u1, u2
-        real(dp), intent(in), dimension(extent, derived) :: q_1, q0, q1
-        real(dp), intent(inout) :: row(extent, 5)
-        real(dp) :: t2, viscous, along, linear
-        integer :: i, m
-
+        k_above = min(k + 2, n - 1)
         t2 = 0.5_dp*(n - 1)
+        viscous = kappa*real(n - 1, dp)**2
+        first = lo - 1
+        last = lanes*vectors
         do m = 1, 5
-            !$omp simd private(linear)
-            do i = 1, lanes*vectors
-                linear = weights(i, -2)*u_2(i, m) + weights(i, -1)*u_1(i, m) &
-                         + weights(i, 0)*u0(i, m) + weights(i, 1)*u1(i, m) &
-                         + weights(i, 2)*u2(i, m)
-                row(i, m) = row(i, m) + linear
+            !$omp simd private(a, linear)
+            do i = 1, last
+                a = first + i
+                linear = x(i, -2)*u(a - 2, m, s - 2, k) + x(i, -1)*u(a - 1, m, s - 1, k) &
+                         + x(i, 1)*u(a + 1, m, s + 1, k) + x(i, 2)*u(a + 2, m, s + 2, k) &
+                         + y(i, -2)*u(a, m, s - 2, k) + y(i, -1)*u(a, m, s - 1, k) &
+                         + y(i, 1)*u(a, m, s + 1, k) + y(i, 2)*u(a, m, s + 2, k) &
+                         + z(-2)*u(a, m, s, k_below) + z(-1)*u(a, m, s, k - 1) &
+                         + z(1)*u(a, m, s, k + 1) + z(2)*u(a, m, s, k_above) &
+                         + (x(i, 0) + y(i, 0) + z(0))*u(a, m, s, k)
+                residual(a, m, s, k) = forcing(a, m, s, k) + linear
             end do
         end do
         !$omp simd
-        do i = 1, lanes*vectors
-            row(i, 1) = row(i, 1) - t2*(u1(i, d + 1) - u_1(i, d + 1))
-            row(i, d + 1) = row(i, d + 1) - t2*(q1(i, pressure) - q_1(i, pressure))
+        do i = lo, first + last
+            residual(i, 1, s, k) = residual(i, 1, s, k) &
+                                   - t2*(u(i + 1, 2, s + 1, k) - u(i - 1, 2, s - 1, k) &
+                                         + u(i, 3, s + 1, k) - u(i, 3, s - 1, k) &
+                                         + u(i, 4, s, k + 1) - u(i, 4, s, k - 1))
+            residual(i, 2, s, k) = residual(i, 2, s, k) &
+                                   - t2*(q(i + 1, pressure, s + 1, here) &
+                                         - q(i - 1, pressure, s - 1, here))
+            residual(i, 3, s, k) = residual(i, 3, s, k) - t2*(q(i, pressure, s + 1, here) &
+                                                              - q(i, pressure, s - 1, here))
+            residual(i, 4, s, k) = residual(i, 4, s, k) &
+                                   - t2*(q(i, pressure, s, above) - q(i, pressure, s, below))
         end do
         do m = 1, 3
-            viscous = kappa*real(n - 1, dp)**2*merge(4.0_dp/3, 1.0_dp, m == d)
-            !$omp simd
-            do i = 1, lanes*vectors
-                row(i, m + 1) = row(i, m + 1) &
-                                - t2*(u1(i, m + 1)*q1(i, d) - u_1(i, m + 1)*q_1(i, d)) &
-                                + viscous*(q1(i, m) - 2*q0(i, m) + q_1(i, m))
+            share_x = viscous*merge(4.0_dp/3, 1.0_dp, m == 1)
+            share_y = viscous*merge(4.0_dp/3, 1.0_dp, m == 2)
+            share_z = viscous*merge(4.0_dp/3, 1.0_dp, m == 3)
+            !$omp simd private(flux)
+            do i = lo, first + last
+                flux = u(i + 1, m + 1, s + 1, k)*q(i + 1, 1, s + 1, here) &
+                       - u(i - 1, m + 1, s - 1, k)*q(i - 1, 1, s - 1, here) &
+                       + u(i, m + 1, s + 1, k)*q(i, 2, s + 1, here) &
+                       - u(i, m + 1, s - 1, k)*q(i, 2, s - 1, here) &
+                       + u(i, m + 1, s, k + 1)*q(i, 3, s, above) &
+                       - u(i, m + 1, s, k - 1)*q(i, 3, s, below)
+                residual(i, m + 1, s, k) = &
+                    residual(i, m + 1, s, k) - t2*flux &
+                    + share_x*(q(i + 1, m, s + 1, here) + q(i - 1, m, s - 1, here)) &
+                    + share_y*(q(i, m, s + 1, here) + q(i, m, s - 1, here)) &
+                    + share_z*(q(i, m, s, above) + q(i, m, s, below)) &
+                    - 2*(share_x + share_y + share_z)*q(i, m, s, here)
             end do
         end do
-        viscous = kappa*real(n - 1, dp)**2
-        !$omp simd private(along)
-        do i = 1, lanes*vectors
-            along = q1(i, d)*q1(i, d) - 2*q0(i, d)*q0(i, d) + q_1(i, d)*q_1(i, d)
-            row(i, 5) = row(i, 5) - t2*((u1(i, 5) + q1(i, pressure))*q1(i, d) &
-                                        - (u_1(i, 5) + q_1(i, pressure))*q_1(i, d)) &
-                        + viscous*(q1(i, heat) - 2*q0(i, heat) + q_1(i, heat) + along/6)
+        !$omp simd private(flux, along)
+        do i = lo, first + last
+            flux = (u(i + 1, 5, s + 1, k) + q(i + 1, pressure, s + 1, here)) &
+                   *q(i + 1, 1, s + 1, here) &
+                   - (u(i - 1, 5, s - 1, k) + q(i - 1, pressure, s - 1, here)) &
+                   *q(i - 1, 1, s - 1, here) &
+                   + (u(i, 5, s + 1, k) + q(i, pressure, s + 1, here))*q(i, 2, s + 1, here) &
+                   - (u(i, 5, s - 1, k) + q(i, pressure, s - 1, here))*q(i, 2, s - 1, here) &
+                   + (u(i, 5, s, k + 1) + q(i, pressure, s, above))*q(i, 3, s, above) &
+                   - (u(i, 5, s, k - 1) + q(i, pressure, s, below))*q(i, 3, s, below)
+            along = q(i + 1, 1, s + 1, here)**2 + q(i - 1, 1, s - 1, here)**2 &
+                    + q(i, 2, s + 1, here)**2 + q(i, 2, s - 1, here)**2 &
+                    + q(i, 3, s, above)**2 + q(i, 3, s, below)**2 &
+                    - 2*(q(i, 1, s, here)**2 + q(i, 2, s, here)**2 + q(i, 3, s, here)**2)
+            residual(i, 5, s, k) = &
+                residual(i, 5, s, k) - t2*flux &
+                + viscous*(q(i + 1, heat, s + 1, here) + q(i - 1, heat, s - 1, here) &
+                           + q(i, heat, s + 1, here) + q(i, heat, s - 1, here) &
+                           + q(i, heat, s, above) + q(i, heat, s, below) &
+                           - 6*q(i, heat, s, here) + along/6)
         end do
-    end subroutine add_direction
+    end subroutine row_residual
 
 end module lu_residual
