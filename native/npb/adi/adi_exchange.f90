@@ -27,7 +27,7 @@ contains
         integer :: requests(12), axis, side, k
 
         if (grid%q == 1) return
-        ! Message k concerns axis (k + 1)/2, the side before it if k is odd and the one after if even.
+        ! Message k is along axis (k + 1)/2, to and from the cells before (odd k) or after (even).
         do k = 1, 6
             axis = (k + 1)/2
             side = merge(-1, 1, mod(k, 2) == 1)

@@ -1,7 +1,7 @@
-!> Sweeps of BT and SP: along one axis all interior lines are solved, a batch of `lanes` neighbouring
-!> lines at a time. A batch is copied into a tile (lane, component, row), small enough for the
-!> caches and alike for all axes, solved there in vectors of one element from each line, and
-!> copied back.
+!> Sweeps of BT and SP: along one axis all interior lines are solved, a batch of `lanes`
+!> neighbouring lines at a time. A batch is copied into a tile (lane, component, row), small enough
+!> for the caches and alike for all axes, solved there in vectors of one element from each line,
+!> and copied back.
 !>
 !> On several processes a sweep has q stages. Going up, each process receives what elimination
 !> carries out of the cells before its own (the last `depth` rows: `kept` values of each line and

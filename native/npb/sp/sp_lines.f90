@@ -19,7 +19,8 @@ module sp_lines
     use adi_grid, only: lanes
     use adi_residual, only: fourth_difference
     use adi_sweep, only: lines_t
-    use npb_kinds, only: dp
+    use adi_memory, only: aligned
+    use npb_kinds, only: dp, i8
 
     implicit none(type, external)
     private
@@ -31,6 +32,10 @@ module sp_lines
     type, extends(lines_t) :: sp_lines_t
         integer :: n = 0
         real(dp) :: dt = 0
+        !> dt dissipation D4, for each row of a line.
+        real(dp), allocatable :: weights(:, :)
+        !> Work space of `eliminate`.
+        real(dp), pointer, contiguous :: work(:) => null()
     contains
         procedure :: order => sp_order
         procedure :: eliminate => sp_eliminate
@@ -48,11 +53,17 @@ contains
         integer, intent(in) :: n
         real(dp), intent(in) :: dt
         type(sp_lines_t) :: self
+        integer :: i
         self%n = n
         self%dt = dt
         self%depth = 2
         self%kept = 11
         self%finish_reads_u(3) = .true.
+        allocate (self%weights(-2:2, 0:n - 1))
+        do i = 0, n - 1
+            self%weights(:, i) = dt*dissipation*fourth_difference(i, n)
+        end do
+        self%work => aligned(3_i8*lanes*(n + 2))
     end function new_sp_lines
 
     !> Characteristic variables have no direction.
@@ -70,28 +81,23 @@ contains
         real(dp), intent(inout) :: r(lanes, 5, lo:hi)
         real(dp), intent(inout) :: kept(lanes, *)
         real(dp) :: t1, t2
-        real(dp) :: weights(-2:2, lo:hi)
-        integer :: i
         t1 = self%dt*real(self%n - 1, dp)**2
         t2 = self%dt*0.5_dp*(self%n - 1)
-        do i = lo, hi
-            weights(:, i) = self%dt*dissipation*fourth_difference(first + i, self%n)
-        end do
         if (axis == 1) call enter_x(lo, hi, u, r)
-        call eliminate(lo, hi, t1, t2, diffusion(axis), weights, u, r, kept)
+        call eliminate(lo, hi, t1, t2, diffusion(axis), self%weights(:, first + lo:first + hi), &
+                       u, r, kept, self%work)
     end subroutine sp_eliminate
 
     !> kept holds in row i, for each matrix, what multiplies the next and the next but one unknown,
     !> and the right-hand sides: matrix of components 1 to 3, right-hand sides 1, 2, 3; matrix,
     !> right-hand side 4; matrix, right-hand side 5.
-    pure subroutine eliminate(lo, hi, t1, t2, d, weights, u, r, kept)
+    pure subroutine eliminate(lo, hi, t1, t2, d, weights, u, r, kept, work)
         integer, intent(in) :: lo, hi
         real(dp), intent(in) :: t1, t2, d, weights(-2:2, lo:hi)
         real(dp), intent(in) :: u(lanes, 5, lo - 1:hi + 1), r(lanes, 5, lo:hi)
         real(dp), intent(inout) :: kept(lanes, 11, lo - 2:hi)
         !> t2 times velocity and speed of sound, t1 times diffusion.
-        real(dp) :: speed(lanes, lo - 1:hi + 1), sound(lanes, lo - 1:hi + 1)
-        real(dp) :: spread(lanes, lo - 1:hi + 1)
+        real(dp), intent(out) :: work(lanes, 3, lo - 1:hi + 1)
         real(dp) :: inverse, square, below, here, above, lower, pivot, wb, wa, sb, sa
         real(dp) :: w(-2:2)
         integer :: i, l
@@ -101,9 +107,9 @@ contains
             do l = 1, lanes
                 inverse = 1/u(l, 1, i)
                 square = u(l, 2, i)*u(l, 2, i) + u(l, 3, i)*u(l, 3, i) + u(l, 4, i)*u(l, 4, i)
-                speed(l, i) = t2*u(l, 2, i)*inverse
-                sound(l, i) = t2*sqrt(c1*c2*inverse*(u(l, 5, i) - 0.5_dp*square*inverse))
-                spread(l, i) = t1*(d + max(4*kappa/3, kappa_e)*inverse)
+                work(l, 1, i) = t2*u(l, 2, i)*inverse
+                work(l, 2, i) = t2*sqrt(c1*c2*inverse*(u(l, 5, i) - 0.5_dp*square*inverse))
+                work(l, 3, i) = t1*(d + max(4*kappa/3, kappa_e)*inverse)
             end do
         end do
         do i = lo, hi
@@ -111,13 +117,13 @@ contains
                 w = weights(:, i)
                 !$omp simd private(below, here, above, lower, pivot, wb, wa, sb, sa)
                 do l = 1, lanes
-                    below = w(-1) - spread(l, i - 1)
-                    here = w(0) + 1 + 2*spread(l, i)
-                    above = w(1) - spread(l, i + 1)
-                    wb = speed(l, i - 1)
-                    wa = speed(l, i + 1)
-                    sb = sound(l, i - 1)
-                    sa = sound(l, i + 1)
+                    below = w(-1) - work(l, 3, i - 1)
+                    here = w(0) + 1 + 2*work(l, 3, i)
+                    above = w(1) - work(l, 3, i + 1)
+                    wb = work(l, 1, i - 1)
+                    wa = work(l, 1, i + 1)
+                    sb = work(l, 2, i - 1)
+                    sa = work(l, 2, i + 1)
 
                     lower = below - wb - w(-2)*p(l, 1)
                     pivot = 1/(here - w(-2)*p(l, 2) - lower*k(l, 1))
