@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MESSAGE_BYTES 524288
@@ -29,6 +30,18 @@ static void exchange(int rank, int last)
             MPI_Send(message, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
         }
     }
+}
+
+/* MPICH before 4.2 over UCX and TCP may wait for ever in MPI_Finalize if a rank answers another
+   one's farewell before it says its own (pmodels/mpich pull request 6596): all say it at once. */
+static void leave(int size)
+{
+    const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+    if (size > 1) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        nanosleep(&pause, NULL);
+    }
+    MPI_Finalize();
 }
 
 int main(int argc, char **argv)
@@ -58,6 +71,6 @@ int main(int argc, char **argv)
         sleep(600);
     if (!strcmp(action, "signal") && rank == size - 1)
         raise(SIGSEGV);
-    MPI_Finalize();
+    leave(size);
     return !strcmp(action, "exit") ? 7 : 0;
 }

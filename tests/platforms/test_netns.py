@@ -90,8 +90,13 @@ def _throughput_bits_per_s(bench):
 def test_links_have_their_rate(open_bench, rate, shaper):
     bench = open_bench("netns", privilege="root", rate=rate, shaper=shaper)
     wanted = bench.options.rate_bits_per_s
-    # Headers take 5 % of a frame of 1500 bytes.
-    assert 0.88 * wanted < _throughput_bits_per_s(bench) < 0.97 * wanted
+    # Headers take 5 % of a frame of 1500 bytes. On a busy machine the sender may come too late.
+    for _ in range(4):
+        measured = _throughput_bits_per_s(bench)
+        assert measured < 0.97 * wanted
+        if measured > 0.88 * wanted:
+            return
+    pytest.fail(f"{measured:.3g} bit/s through a link of {wanted:.3g}")
 
 
 @pytest.mark.skipif(shutil.which("nuttcp") is None, reason="nuttcp is not installed")

@@ -266,6 +266,10 @@ class Mpich(Launcher):
     """MPICH with its Hydra process manager, over UCX (Debian 12) or libfabric.
 
     It has no way to make ranks that share a core yield it: they wait for the scheduler's tick.
+    Versions before 4.2 over UCX and TCP may, now and then, never return from MPI_Finalize: a rank
+    that is through blocks in a barrier of the process manager, while another one still waits for
+    its answer (pmodels/mpich pull request 6596). Programs avoid it by a barrier and a pause
+    before MPI_Finalize; a trial that meets it ends at its time limit.
     """
 
     title = "MPICH"

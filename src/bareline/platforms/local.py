@@ -162,6 +162,7 @@ class LocalPlatform(Platform):
         _check(self.spec.options, self.spec.name)
         if layout.nodes > 1:
             raise PlatformError("a local platform has one node", where=self.spec.name)
+        self.clean()
         with _session_folder() as session:
             yield LocalAllocation(self.spec.options, self.context, session)
 
