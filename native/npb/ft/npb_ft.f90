@@ -24,6 +24,9 @@ program npb_ft
     problem = find_ft_problem(run%class_name)
     call run%require_power_of_two()
     call run%require_at_most(problem%n(3)**2)
+    call run%require(run%ranks == 1 .or. 2*problem%points()/int(run%ranks, i8)**2 <= huge(1), &
+                     'class '//run%class_name//' on so few processes has messages of more '// &
+                     'numbers than MPI counts, start more')
     call run%require_memory(ft_memory_bytes(problem%points(), run%ranks))
     call report_header(run, [parameter_t('nx', int(problem%n(1), i8)), &
                              parameter_t('ny', int(problem%n(2), i8)), &
