@@ -216,16 +216,46 @@ def status(path: RunArgument, as_json: JsonOption = False) -> None:
     print_status(row, _console())
 
 
+@app.command(context_settings={"ignore_unknown_options": True})
+def profile(
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="Profile to write.")],
+    command: Annotated[
+        list[str], typer.Argument(metavar="-- COMMAND...", help="mpirun, its options, a program.")
+    ],
+    mpi: Annotated[
+        str, typer.Option("--mpi", help="The program's library: auto, a flavour or a path.")
+    ] = "auto",
+    split: Annotated[
+        bool, typer.Option("--split", help="Tell waiting from transfer, by a barrier before each.")
+    ] = False,
+    region: Annotated[
+        list[str] | None, typer.Option("--region", metavar="N=NAME", help="Name of a region.")
+    ] = None,
+) -> None:
+    """Run an MPI program and write what it asks of MPI; its exit code is ours."""
+    from bareline.profile.run import parse_regions, profile_command
+
+    done = profile_command(command, out, mpi=mpi, split=split, regions=parse_regions(region or []))
+    if not done.complete:
+        _complain(done.ended or "no MPI program was started, so there is no profile")
+    if done.path is not None:
+        print(done.path)
+    raise typer.Exit(done.exit_code or (EXIT_USAGE if done.path is None else 0))
+
+
 @app.command()
 def show(
-    path: RunArgument,
+    path: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory or a profile.")],
     everything: Annotated[bool, typer.Option("--all", help="Also detail metrics.")] = False,
     facts: Annotated[
         bool, typer.Option("--facts", help="The platforms' characteristics and differences.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the medians of a run with their intervals, or what its platforms are."""
+    """Show the medians of a run with their intervals, what its platforms are, or a profile."""
+    if path.is_file():
+        _show_profile(path, everything=everything, as_json=as_json)
+        return
     from bareline.compare import as_rows, read_runs, summarize_runs
     from bareline.store import Run
 
@@ -239,6 +269,18 @@ def show(
     from bareline.report.terminal import print_summary
 
     print_summary(summary, _console(), details=everything)
+
+
+def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
+    from bareline.profile.files import read_profile, to_rows
+
+    found = read_profile(path)
+    if as_json:
+        _print_json(to_rows(found))
+        return
+    from bareline.report.profile.terminal import print_profile
+
+    print_profile(found, _console(), everything=everything)
 
 
 def _show_facts(run: Run, *, everything: bool, as_json: bool) -> None:
@@ -326,6 +368,12 @@ def report(
     ] = None,
 ) -> None:
     """Write one self-contained HTML page; its path is the last line on stdout."""
+    if len(paths) == 1 and paths[0].is_file():
+        from bareline.profile.files import read_profile
+        from bareline.report.profile.page import write_profile_page
+
+        print(write_profile_page(read_profile(paths[0]), out or paths[0].with_suffix(".html")))
+        return
     from bareline.compare import read_runs
     from bareline.report.gather import document_of
     from bareline.report.html import write_figures, write_page
