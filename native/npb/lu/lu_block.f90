@@ -6,8 +6,9 @@
 !> can be computed side by side; and the neighbours of a row in x and in y are rows as well:
 !> (i + 1, j) at (i + 1, s + 1), (i, j + 1) at (i, s + 1). The residual uses the same storage.
 !>
-!> Points count from 0; two ghost layers surround the block in x and y. Rows are computed in whole
-!> vectors of `lanes` points; those beyond the row's end read valid memory and are never stored.
+!> Points count from 0; two ghost layers surround the block in x and y. The residual is computed in
+!> whole vectors of `lanes` points; what it reads and stores beyond a row's end lies within the
+!> row's array, at points that are not on the grid, and is never used.
 !>
 !> Nothing here is timed or collective.
 module lu_block

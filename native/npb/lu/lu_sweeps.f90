@@ -1,7 +1,9 @@
 !> LU's two sweeps of symmetric successive over-relaxation:
 !>
-!>     forward, in increasing order:  r <- D^-1 (dt s - omega (L_z r_(k-1) + L_y r_(j-1) + L_x r_(i-1)))
-!>     backward, in decreasing order: r <- r - D^-1 omega (U_z r_(k+1) + U_y r_(j+1) + U_x r_(i+1))
+!>     forward, in increasing order:
+!>         r <- D^-1 (dt s - omega (L_z r_(k-1) + L_y r_(j-1) + L_x r_(i-1)))
+!>     backward, in decreasing order:
+!>         r <- r - D^-1 omega (U_z r_(k+1) + U_y r_(j+1) + U_x r_(i+1))
 !>     U <- U + r/(omega (2 - omega))
 !>
 !> with s the residual. The blocks D, L and U hold the Jacobians of the convective flux, A_d, and
@@ -19,7 +21,7 @@
 module lu_sweeps
 
     use adi_flow, only: c1, c2, diffusion, kappa, kappa_e
-    use lu_block, only: axis_x, axis_y, block_t, ghost, lanes, nobody
+    use lu_block, only: axis_x, axis_y, block_t, ghost, nobody
     use mpi, only: MPI_DOUBLE_PRECISION
     use npb_kinds, only: dp
     use npb_messages, only: comm_recv, comm_send

@@ -28,8 +28,8 @@ program npb_lu
     problem = find_lu_problem(run%class_name)
     processes = process_grid(run%ranks)
     call run%require(all(processes > 0), 'the number of processes must be a product of two '// &
-                     'factors, the larger at most twice the smaller; start 1, 2, 4, 6, 8, 9, 12 '// &
-                     'or 16')
+                     'factors, the larger at most twice the smaller; start 1, 2, 4, 6, 8, 9, '// &
+                     '12 or 16')
     call run%require(all(problem%n >= fewest_points*processes), 'class '//run%class_name// &
                      ' would leave processes with less than three points in a direction; start '// &
                      'fewer or take a larger class')
