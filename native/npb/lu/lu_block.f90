@@ -8,7 +8,7 @@
 !>
 !> Points count from 0; two ghost layers surround the block in x and y. The residual is computed in
 !> whole vectors of `lanes` points; what it reads and stores beyond a row's end lies within the
-!> row's array, at points that are not on the grid, and is never used.
+!> row's array, at points that are not interior, and is never used.
 !>
 !> Nothing here is timed or collective.
 module lu_block
