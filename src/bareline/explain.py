@@ -130,7 +130,7 @@ def _of_probe(
     own = np.stack([pair[0] for pair in pairs])
     base = np.stack([pair[1] for pair in pairs])
     worse, than = (base, own) if rate else (own, base)
-    if paired_in_blocks(own, base):
+    if paired_in_blocks(cube.of(platform), cube.of(baseline)):
         result = stats.paired_ratio(worse, than)
         adjusted = stats.adjust_paired(result.p, worse, than)
     else:
