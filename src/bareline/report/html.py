@@ -155,15 +155,15 @@ def _unwritable(path: Path, error: OSError) -> StoreError:
 def render_page(document: Document) -> str:
     """Give the page's HTML."""
     figures, empty = draw_figures(document)
-    drawn = [_draw(figure) for figure in figures]
+    drawn = [draw_figure(figure) for figure in figures]
     light, dark = css_variables()
-    style = _asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
-    script = _asset("page.js")
+    style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
+    script = read_asset("page.js")
     anchors = {figure.id for figure in figures}
     sections = _sections(document, drawn)
     anchors |= {layer_anchor(section.layer) for section in sections}
     anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
-    template = _environment().get_template("page.html.j2")
+    template = template_environment().get_template("page.html.j2")
     return template.render(
         document=document,
         looks=looks(document.names),
@@ -176,12 +176,12 @@ def render_page(document: Document) -> str:
         downloads=_downloads(document),
         style=Markup(style),
         script=Markup(script),
-        policy=_policy(style, script),
+        policy=content_policy(style, script),
         version=__version__,
     )
 
 
-def _policy(style: str, script: str) -> str:
+def content_policy(style: str, script: str) -> str:
     """Allow nothing but the page's own style and script, by their hashes."""
 
     def digest(text: str) -> str:
@@ -193,13 +193,15 @@ def _policy(style: str, script: str) -> str:
     )
 
 
-def _asset(name: str) -> str:
+def read_asset(name: str) -> str:
+    """Give a style sheet or script of the pages."""
     file = resources.files("bareline.report") / "templates" / name
     return file.read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def template_environment() -> jinja2.Environment:
+    """Give the templates, with escaping on."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bareline.report"),
         autoescape=True,
@@ -258,7 +260,9 @@ def _anchor(statement: Statement, known: set[str]) -> str:
     return "overview"
 
 
-def _draw(figure: Figure) -> DrawnFigure:
+def draw_figure(figure: Figure) -> DrawnFigure:
+    """Draw a figure's panels and lay out its data table."""
+
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
         return tuple(
             Markup(
@@ -331,7 +335,9 @@ def _downloads(document: Document) -> list[Download]:
     if rows <= _EMBEDDED_ROWS:
         found.append(_csv("samples.csv", f"all {count(rows, 'sample')}", document.samples))
     facts = json.dumps(document.facts, indent=1, ensure_ascii=False, default=str).encode()
-    found.append(_download("facts.json", "every fact of every platform", "application/json", facts))
+    found.append(
+        make_download("facts.json", "every fact of every platform", "application/json", facts)
+    )
     return found
 
 
@@ -343,11 +349,12 @@ def _csv(name: str, about: str, frame: pl.DataFrame) -> Download:
     )
     content = flat.write_csv().encode()
     if frame.height <= _PLAIN_ROWS:
-        return _download(name, about, "text/csv", content)
+        return make_download(name, about, "text/csv", content)
     packed = gzip.compress(content, mtime=0)
-    return _download(f"{name}.gz", about, "application/gzip", packed)
+    return make_download(f"{name}.gz", about, "application/gzip", packed)
 
 
-def _download(name: str, about: str, kind: str, content: bytes) -> Download:
+def make_download(name: str, about: str, kind: str, content: bytes) -> Download:
+    """Embed a file that the reader can save."""
     encoded = base64.b64encode(content).decode()
     return Download(name, about, f"data:{kind};base64,{encoded}", len(content))

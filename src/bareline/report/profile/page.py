@@ -47,17 +47,17 @@ def write_profile_page(profile: Profile, path: Path) -> Path:
 
 def render_profile_page(profile: Profile) -> str:
     """Give the page's HTML."""
-    drawn = [html._draw(figure) for figure in figures(profile)]
+    drawn = [html.draw_figure(figure) for figure in figures(profile)]
     light, dark = css_variables()
-    style = html._asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
-    script = html._asset("page.js")
+    style = html.read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
+    script = html.read_asset("page.js")
     sections = [
         (name, title, [one for one in drawn if one.figure.layer == name])
         for name, title in _SECTIONS.items()
     ]
     rows = json.dumps(to_rows(profile), ensure_ascii=False, allow_nan=False).encode()
     return (
-        html._environment()
+        html.template_environment()
         .get_template("profile.html.j2")
         .render(
             profile=profile,
@@ -65,10 +65,10 @@ def render_profile_page(profile: Profile) -> str:
             findings=findings(profile),
             remarks=remarks(profile),
             sections=[section for section in sections if section[2]],
-            download=html._download("profile.json", "every row", "application/json", rows),
+            download=html.make_download("profile.json", "every row", "application/json", rows),
             style=Markup(style),
             script=Markup(script),
-            policy=html._policy(style, script),
+            policy=html.content_policy(style, script),
             version=__version__,
         )
     )

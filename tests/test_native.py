@@ -1,0 +1,88 @@
+"""The native programs as installed: every NAS kernel verifies, every MPI function runs."""
+
+import json
+import subprocess
+
+import pytest
+
+from bareline.build import build_native
+from bareline.cache import cache_folder
+from bareline.errors import BarelineError
+from bareline.model import Layout
+from bareline.platforms.hosts import Node
+from bareline.platforms.launcher import find_mpi
+
+pytestmark = pytest.mark.mpi
+
+KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
+MPI = ("openmpi", "mpich")
+FUNCTIONS = (
+    "pingpong", "bandwidth", "bibandwidth", "multi_pair", "sendrecv", "exchange", "reduce", "bcast",
+    "allreduce", "reduce_scatter", "scatter", "gather", "allgather", "alltoall", "barrier",
+    "ring_natural", "ring_random", "overlap_p2p", "overlap_iallreduce", "init",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=MPI)
+def launch(request):
+    """Run a native program under MPI: ``launch(ranks, program, *arguments)``."""
+    try:
+        mpi = find_mpi(request.param)
+        build = build_native(mpi, cache_folder())
+    except BarelineError as error:
+        pytest.skip(str(error))
+
+    def go(ranks, program, *arguments, code=0):
+        if not (build.programs / program).exists():
+            pytest.skip(f"{program} was not built: {', '.join(build.left_out)}")
+        line = mpi.argv(
+            [str(build.programs / program), *map(str, arguments)],
+            Layout(1, ranks),
+            [Node("localhost", "127.0.0.1", 1)],
+            {},
+            "auto",
+        )
+        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=280)
+        assert done.returncode == code or (code and done.returncode), done.stderr
+        return done
+
+    return go
+
+
+def points(done):
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert rows[-1]["end"] is True
+    return rows[1:-1]
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_class_s_verifies(launch, kernel, ranks):
+    (point,) = points(launch(ranks, f"npb_{kernel}", "S"))
+    assert point["verified"] is True
+    assert point["verification"]
+    for quantity in point["verification"]:
+        assert quantity["passed"] is True
+
+
+@pytest.mark.parametrize("kernel", ["ep", "is", "cg", "mg"])
+def test_class_w_of_the_quick_kernels_verifies_on_two_ranks(launch, kernel):
+    (point,) = points(launch(2, f"npb_{kernel}", "W"))
+    assert point["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("kernel", "ranks", "problem_class"), [("bt", 3, "S"), ("cg", 3, "S"), ("ep", 1, "Q")]
+)
+def test_what_a_kernel_cannot_do_is_refused_before_any_work(launch, kernel, ranks, problem_class):
+    done = launch(ranks, f"npb_{kernel}", problem_class, code=2)
+    assert done.stdout == ""
+    assert f"npb_{kernel}" in done.stderr
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_every_mpi_function_is_verified_on_two_ranks(launch, function):
+    sizes = () if function in ("barrier", "init") else ("-m", "8:1024")
+    found = points(launch(2, "mpibench", function, *sizes, "-t", "0.5", "-i", "10", "-x", "1"))
+    assert found
+    assert all(point["verified"] for point in found)
