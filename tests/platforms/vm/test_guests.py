@@ -118,7 +118,7 @@ def test_mpi_runs_over_two_guests_with_bareline_s_own_programs(jumbo):
     names = jumbo.run("hostname", mpi=True, layout=TWO)
     assert sorted(names.stdout.split()) == ["g1", "g2"]
     output = jumbo.run(
-        "{native}/mpibench", "pingpong", "--max-size", "8", mpi=True, layout=TWO, timeout_s=200
+        "{native}/mpibench", "pingpong", "-m", "8:64", mpi=True, layout=TWO, timeout_s=200
     )
     assert output.exit_code == 0, output.stderr
     assert '"end":true' in output.stdout
