@@ -39,13 +39,6 @@ class Silent:
         pass
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory, monkeypatch):
-    """Keep scratch files of tests out of the user's cache, but share native builds with it."""
-    if "BARELINE_CACHE" not in os.environ:
-        monkeypatch.setenv("BARELINE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
-
-
 @pytest.fixture
 def null_study():
     """Give a study of the null probe: ``null_study(launches=..., params=...)``."""

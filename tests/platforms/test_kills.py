@@ -11,7 +11,10 @@ import time
 import pytest
 
 from bareline import session
+from bareline.build import build_native
+from bareline.cache import cache_folder
 from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.launcher import find_mpi
 from bareline.platforms.process import marked_processes
 from bareline.study import study_from_toml
 
@@ -67,6 +70,8 @@ def test_a_hundred_kills_leave_nothing(tmp_path, kind, platform, kills):
         {"study": {"name": "s", "launches": 1000, "precision": 0}, "measure": [TRIALS[kind]]},
         where="t",
     )
+    if kind == "mpi":
+        build_native(find_mpi("auto"), cache_folder())  # the kills are meant for the trials
     specs = list(platforms_from_toml({"platform": {"p": platform}}, where="t").values())
     run = session.create_run(study, specs, tmp_path / "r", baseline="p")
     generator = random.Random(kind)
