@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from bareline.cache import cache_folder
 from bareline.errors import PlatformError
 from bareline.model import TRIAL_VARIABLE, Command, Layout, Output
 from bareline.platforms.base import Allocation, Context, PlatformSpec, load_platform_types
@@ -98,7 +99,7 @@ def acquire(tmp_path, monkeypatch) -> Callable[..., AbstractContextManager[Alloc
         spec = PlatformSpec(kind, kind, platform.options(**options))
         scratch = tmp_path / f"scratch-{uuid.uuid4().hex[:8]}"
         scratch.mkdir()
-        context = Context(scratch, Path(os.environ["BARELINE_CACHE"]))
+        context = Context(scratch, cache_folder())
         wanted_layout = layout or Layout(spec.options.node_count)
         with platform(spec, context).acquire(wanted_layout) as allocation:
             yield allocation
