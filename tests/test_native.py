@@ -42,11 +42,21 @@ def launch(request):
             {},
             "auto",
         )
-        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=280)
+        try:
+            done = _run(line)
+        except subprocess.TimeoutExpired:
+            if request.param != "mpich":
+                raise
+            # MPICH 4.0 over UCX hangs in MPI_Finalize once in some hundred launches.
+            done = _run(line)
         assert done.returncode == code or (code and done.returncode), done.stderr
         return done
 
     return go
+
+
+def _run(line):
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
 
 
 def points(done):
