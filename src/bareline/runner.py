@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -147,7 +147,7 @@ class Runner:
                 reasons.add(reason)
                 continue
             position = len(self._history.records) + 1
-            self._observer.trial(trial, position, self._history.eta_s(trial))
+            self._observer.trial(trial, position, self._history.eta_s())
             record = self._run_trial(trial, attempts.get(trial.index, 0) + 1, stack)
             self._run.append(record)
             self._history.add(record)
@@ -264,7 +264,8 @@ class History:
         self._plan = plan
         self.records: dict[int, Record] = {}
         self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
-        self._durations: dict[tuple[str, Case], list[float]] = defaultdict(list)
+        self._planned = Counter((trial.platform, trial.case) for trial in plan)
+        self._durations: dict[tuple[str, Case], tuple[float, int]] = {}
         self._decided: dict[tuple[int, Case], str] = {}
         self._spent_s: dict[int, float] = defaultdict(float)
 
@@ -273,7 +274,9 @@ class History:
         trial = record.trial
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
-        self._durations[trial.platform, trial.case].append(record.duration_s)
+        cell = (trial.platform, trial.case)
+        seconds, count = self._durations.get(cell, (0.0, 0))
+        self._durations[cell] = (seconds + record.duration_s, count + 1)
         self._spent_s[trial.block] += record.duration_s
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
@@ -332,18 +335,17 @@ class History:
             return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
         return ""
 
-    def eta_s(self, current: Trial) -> float | None:
+    def eta_s(self) -> float | None:
         """Estimate the time until the plan ends, once something is known."""
-        known = [t for times in self._durations.values() for t in times]
-        if not known:
+        spent = [seconds for seconds, _ in self._durations.values()]
+        counts = [count for _, count in self._durations.values()]
+        if not counts:
             return None
-        mean = sum(known) / len(known)
+        mean = sum(spent) / sum(counts)
         total = 0.0
-        for trial in self._plan[current.index :]:
-            if trial.index in self.records:
-                continue
-            times = self._durations.get((trial.platform, trial.case))
-            total += sum(times) / len(times) if times else mean
+        for cell, planned in self._planned.items():
+            seconds, count = self._durations.get(cell, (0.0, 0))
+            total += (planned - count) * (seconds / count if count else mean)
         return total
 
     def tally(self) -> Tally:

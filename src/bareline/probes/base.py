@@ -103,7 +103,7 @@ class Probe(ABC, Generic[P]):
         ProbeError
             A parameter is unknown, of the wrong type or out of range.
         """
-        from pydantic import TypeAdapter, ValidationError
+        from pydantic import ValidationError
 
         known = [field.name for field in fields(self.params)]  # type: ignore[arg-type]
         for key in given:
@@ -112,7 +112,7 @@ class Probe(ABC, Generic[P]):
                 hint = f"did you mean '{close[0]}'?" if close else f"it takes: {', '.join(known)}"
                 raise ProbeError(f"{self.name} has no parameter '{key}'", where=where, hint=hint)
         try:
-            return TypeAdapter(self.params).validate_python(dict(given))
+            return _adapter_of(self.params).validate_python(dict(given))
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
@@ -169,6 +169,18 @@ class Probe(ABC, Generic[P]):
         if missing:
             raise ParseError(f"{self.name} gave no {', '.join(sorted(missing))}")
         return samples
+
+
+_adapters: dict[Any, Any] = {}
+
+
+def _adapter_of(params: Any) -> Any:
+    """Give what checks parameters; made once, since that takes milliseconds."""
+    if params not in _adapters:
+        from pydantic import TypeAdapter
+
+        _adapters[params] = TypeAdapter(params)
+    return _adapters[params]
 
 
 @cache
