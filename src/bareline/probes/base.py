@@ -112,7 +112,7 @@ class Probe(ABC, Generic[P]):
                 hint = f"did you mean '{close[0]}'?" if close else f"it takes: {', '.join(known)}"
                 raise ProbeError(f"{self.name} has no parameter '{key}'", where=where, hint=hint)
         try:
-            return _adapter_of(self.params).validate_python(dict(given))
+            checked: P = _adapter_of(self.params).validate_python(dict(given))
         except ValidationError as error:
             first = error.errors()[0]
             key = ".".join(map(str, first["loc"]))
@@ -124,6 +124,7 @@ class Probe(ABC, Generic[P]):
             ) from error
         except ValueError as error:
             raise ProbeError(f"{self.name}: {error}", where=where) from error
+        return checked
 
     def defaults(self) -> dict[str, Scalar]:
         """Give the parameters and their defaults."""

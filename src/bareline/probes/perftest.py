@@ -1,7 +1,7 @@
 """What the probes of perftest, the RDMA benchmarks of the OFED stack, have in common.
 
-The real tools are run as they are (Debian's package ``perftest``). Where a node has no RDMA device they
-say so and the trial is a failed record with that reason. `bareline.importers.perftest` reads
+The real tools are run as they are (Debian's package ``perftest``). Where a node has no RDMA device
+they say so and the trial is a failed record with that reason. `bareline.importers.perftest` reads
 their tables, for outputs that exist already and for ours alike.
 """
 

@@ -87,8 +87,8 @@ def shaper_lines(device: str, rate_bits_per_s: int, shaper: Shaper, mtu: int) ->
     """Limit what leaves through a device.
 
     The token bucket (tbf) cuts up packets that are larger than what it saved up, which costs it
-    the rate, so it must save up more than the largest packet. htb lets the packet pass and waits longer
-    afterwards.
+    the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
+    longer afterwards.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
     saved = max(round(rate_bytes_per_s * _BURST_S), 2 * mtu)
