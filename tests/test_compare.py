@@ -14,7 +14,7 @@ from bareline.model import Failed, Measured, Record, Sample, Stage
 from bareline.store import Run
 from bareline.study import study_from_toml
 
-#: What DESIGN promises for every row of `compare --json`.
+#: What the reference promises for every row of `compare --json`.
 COMPARE_KEYS = {
     "platform", "baseline", "probe", "params", "metric", "unit", "better", "n", "n_baseline",
     "value", "value_baseline", "ratio", "lo", "hi", "verdict", "caveats",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bareline.store import Run
 
-#: Exit codes, as DESIGN and docs/reference/command-line.md list them.
+#: Exit codes, as docs/reference/command-line.md lists them.
 EXIT_CONDITION = 1
 EXIT_USAGE = 2
 EXIT_TRIALS_FAILED = 3
