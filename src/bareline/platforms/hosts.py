@@ -15,7 +15,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from bareline.errors import PlatformError, ToolMissing
@@ -291,8 +291,3 @@ def _mentions(command: Command, placeholder: str) -> bool:
 
 def _expand(part: str, values: Mapping[str, str]) -> str:
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)
-
-
-def with_environment(command: Command, **variables: str) -> Command:
-    """Give the command with more environment variables."""
-    return replace(command, env=command.env + tuple(variables.items()))

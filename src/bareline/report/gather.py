@@ -41,7 +41,7 @@ def document_of(
     header = records.runs[0].header
     baseline = records.baseline if baseline is None else baseline
     margin = records.margin if margin is None else margin
-    facts = {name: _facts(records, name) for name in records.platforms}
+    facts = {name: records.facts.get(name, {}) for name in records.platforms}
     names = records.platforms
     alone = len(names) == 1
     baseline = names[0] if alone else baseline
@@ -86,17 +86,6 @@ class FactLine:
     label: str
     values: Sequence[str]
     equal: bool
-
-
-def _facts(records: Records, name: str) -> Mapping[str, Scalar]:
-    """Find a platform's facts; a name that several runs share ends in its run's name."""
-    plain, _, own = name.partition("@")
-    for run in records.runs:
-        if own in ("", run.path.resolve().name):
-            known = run.facts()
-            if plain in known:
-                return known[plain]
-    return {}
 
 
 def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import polars as pl
@@ -296,11 +295,6 @@ def print_next(commands: Sequence[str], console: Console) -> None:
     for index, command in enumerate(commands):
         text = Text("next: " if index == 0 else "      ", style="dim")
         console.print(text + Text(clean(command), style="cyan"), soft_wrap=True)
-
-
-def print_page(page: Path, console: Console) -> None:
-    """Print where the page is."""
-    console.print(Text(f"page: {clean(page)}"), soft_wrap=True)
 
 
 # Plans and lists -----------------------------------------------------------------------------
