@@ -48,16 +48,27 @@ def open_guests(tmp_path_factory) -> Opener:
     """Give a function that brings up guests with options; the image comes from the user's cache."""
 
     @contextmanager
-    def open_them(nodes: int = 2, **options) -> Iterator[Bench]:
+    def open_them(nodes: int = 2, *, cache: Path | None = None, **options) -> Iterator[Bench]:
         table = {"type": "vm", "guests": nodes, **options}
         spec = make_spec("vm-test", table, where="test")
         available = VmPlatform.available(spec)
         if not available.ok:
             pytest.skip(f"{available.reason}; {available.hint}")
         scratch: Path = tmp_path_factory.mktemp("vm")
-        platform = VmPlatform(spec, Context(scratch=scratch, cache=cache_folder()))
+        platform = VmPlatform(spec, Context(scratch=scratch, cache=cache or cache_folder()))
         with platform.acquire(Layout(nodes, 1, 1)) as allocation:
             assert isinstance(allocation, VmAllocation)
             yield Bench(allocation)
 
     return open_them
+
+
+@pytest.fixture
+def cache_without_states(tmp_path: Path) -> Path:
+    """Give a cache with all that the user's holds except the saved states of earlier guests."""
+    known, new = cache_folder(), tmp_path / "cache"
+    (new / "vm").mkdir(parents=True)
+    for name in ("native", "vm/images"):
+        (known / name).mkdir(parents=True, exist_ok=True)
+        (new / name).symlink_to(known / name)
+    return new

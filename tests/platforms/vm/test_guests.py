@@ -297,7 +297,7 @@ def test_nothing_outlives_a_bareline_that_is_killed(tmp_path, open_guests):
     assert VmPlatform.clean() == []
 
 
-def test_guests_start_again_from_a_saved_state(open_guests):
+def test_guests_start_again_from_a_saved_state(open_guests, cache_without_states):
     """The second start takes the state of the first, with its files but a disk of its own."""
     options = {
         "nodes": 2,
@@ -305,6 +305,7 @@ def test_guests_start_again_from_a_saved_state(open_guests):
         "saved_state": True,
         "memory": {"size_bytes": "320MiB"},
         "mpi": "openmpi",
+        "cache": cache_without_states,
     }
     with open_guests(**options) as bench:
         assert not bench.allocation.facts()["vm.from_saved_state"]
