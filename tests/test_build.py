@@ -148,6 +148,28 @@ def test_changed_sources_are_another_build(project):
     assert build_native(None, project.cache).path == first.path
 
 
+def test_changed_sources_compile_only_what_they_touch(project):
+    native = project.folder / "native"
+    with (native / "CMakeLists.txt").open("a") as rules:
+        rules.write("add_executable(other other.c)\ninstall(TARGETS other DESTINATION bin)\n")
+    (native / "other.c").write_text("int main(void) { return 0; }\n")
+    build_native(None, project.cache)
+    objects = {path.name: path for path in project.cache.rglob("*.c.o")}
+    before = {name: path.stat().st_mtime_ns for name, path in objects.items()}
+    (native / "hello.c").write_text(_HELLO.replace("hello", "goodbye"))
+    found = build_native(None, project.cache)
+    changed = {name for name, path in objects.items() if path.stat().st_mtime_ns != before[name]}
+    assert changed == {"hello.c.o"}
+    assert sorted(path.name for path in found.programs.iterdir()) == ["hello", "other"]
+
+
+def test_a_source_that_is_gone_is_not_built_any_more(project):
+    build_native(None, project.cache)
+    (project.folder / "native" / "hello.c").unlink()
+    with pytest.raises(BuildError, match=r"hello\.c"):
+        build_native(None, project.cache)
+
+
 def test_other_flags_are_another_build(project, monkeypatch):
     first = build_native(None, project.cache)
     monkeypatch.setenv("CFLAGS", "-O1")
@@ -162,8 +184,9 @@ def test_compile_error_is_told_with_the_log(project):
     assert "do not build for" in caught.value.what
     log = caught.value.hint.rpartition(" ")[2]
     assert "undeclared" in Path(log).read_text()
-    # Neither a half-made build nor a build tree stays.
-    assert [path.suffix for path in (project.cache / "native").iterdir() if path.is_dir()] == []
+    # No half-made build stays.
+    folders = [path.suffix for path in (project.cache / "native").iterdir() if path.is_dir()]
+    assert folders == [".tree"]
     source.write_text(_HELLO)
     assert _run(build_native(None, project.cache).programs / "hello") == "hello\n"
 
@@ -201,7 +224,7 @@ def test_two_builders_at_once_build_once(project):
 def test_a_killed_builder_does_not_spoil_the_next(project):
     with _start(project) as builder:
         deadline = time.monotonic() + 60
-        while not list(project.cache.glob("native/*.part/build/CMakeFiles")):
+        while not list(project.cache.glob("native/*.tree/build/CMakeFiles")):
             assert time.monotonic() < deadline
             time.sleep(0.01)
         builder.send_signal(signal.SIGKILL)

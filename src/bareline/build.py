@@ -1,7 +1,8 @@
 """Build bareline's native programs with CMake, once per toolchain.
 
 A build lies in the cache folder under a key made of the sources, the compilers and the MPI
-library. It appears there complete or not at all, whoever else builds at the same time.
+library. It appears there complete or not at all, whoever else builds at the same time. Each
+toolchain keeps its object files, so that changed sources compile only what they touch.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _LOG = logging.getLogger(__name__)
 #: Written last, so that its presence says that a build is complete.
 _RECORD = "build.json"
 _LOG_LINES = 12
+#: What pkg-config is asked for: libraries without which programs are left out.
+_LIBRARIES = ("openblas", "fftw3", "scalapack-openmpi", "scalapack-mpich")
 
 
 class MpiCompiler(Protocol):
@@ -127,16 +130,22 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
             )
     source = source_folder()
     toolchain = _toolchain(mpi)
-    key = _key(source, toolchain, mpi)
+    tools = _tools_key(toolchain, mpi)
     folder = cache / "native"
     folder.mkdir(parents=True, exist_ok=True)
-    found = None if force else _read(folder / key)
+    target = folder / f"{tools}-{_sources_key(source)}"
+    found = None if force else _read(target)
     if found is not None:
         return found
-    with _locked(folder / f"{key}.lock") as lock:
+    with _locked(folder / f"{tools}.lock") as lock:
         # Another process may have built it while this one waited.
-        found = None if force else _read(folder / key)
-        return found or _Builder(source, folder / key, mpi, toolchain, lock).build()
+        found = None if force else _read(target)
+        if found is not None:
+            return found
+        tree = folder / f"{tools}.tree"
+        if force:
+            shutil.rmtree(tree, ignore_errors=True)
+        return _Builder(source, tree, target, mpi, toolchain, lock).build()
 
 
 def source_folder() -> Path:
@@ -160,12 +169,13 @@ def source_folder() -> Path:
 
 @dataclass(frozen=True, slots=True)
 class _Builder:
-    """One build: from where, to where, with what.
+    """One build: from where, through which tree of object files, to where, with what.
 
     `lock` is the descriptor of the lock that the builder holds.
     """
 
     source: Path
+    tree: Path
     target: Path
     mpi: MpiCompiler | None
     toolchain: str
@@ -181,10 +191,11 @@ class _Builder:
 
     def build(self) -> NativeBuild:
         """Configure, compile and install beside the final place, then move there in one step."""
-        shutil.rmtree(self.part, ignore_errors=True)
         _LOG.info("building the native programs for %s, once (%s)", self.toolchain, self.log)
         started = time.monotonic()
         try:
+            shutil.rmtree(self.part, ignore_errors=True)
+            _mirror(self.source, self.tree / "source")
             with self.log.open("w", encoding="utf-8") as output:
                 for line in self._steps():
                     self._run(line, output.fileno())
@@ -208,9 +219,9 @@ class _Builder:
         return build
 
     def _steps(self) -> tuple[list[str], ...]:
-        tree = str(self.part / "build")
-        configure = ["cmake", "-S", str(self.source), "-B", tree, "-DCMAKE_BUILD_TYPE=Release"]
-        configure += ["-DBARELINE_TESTS=OFF", f"-DCMAKE_INSTALL_PREFIX={self.part / 'prefix'}"]
+        source, tree = str(self.tree / "source"), str(self.tree / "build")
+        configure = ["cmake", "-S", source, "-B", tree, "-DCMAKE_BUILD_TYPE=Release"]
+        configure += ["-DBARELINE_TESTS=OFF"]
         if shutil.which("ninja"):
             configure += ["-G", "Ninja"]
         if self.mpi is None:
@@ -221,7 +232,7 @@ class _Builder:
         return (
             configure,
             ["cmake", "--build", tree, "--parallel", jobs],
-            ["cmake", "--install", tree],
+            ["cmake", "--install", tree, "--prefix", str(self.part / "prefix")],
         )
 
     def _run(self, line: Sequence[str], output: int) -> None:
@@ -240,6 +251,8 @@ class _Builder:
             check=False,
         )
         if done.returncode != 0:
+            # What CMake remembers may be the cause; the next build begins afresh.
+            (self.tree / "build" / "CMakeCache.txt").unlink(missing_ok=True)
             raise BuildError(
                 f"the native programs do not build for {self.toolchain}:\n{_error_in(self.log)}",
                 hint=f"the whole log is {self.log}",
@@ -251,6 +264,31 @@ class _Builder:
         (prefix / _RECORD).write_text(json.dumps(build.to_dict(), indent=1), encoding="utf-8")
         shutil.rmtree(self.target, ignore_errors=True)
         prefix.rename(self.target)
+
+
+def _sources(source: Path) -> Iterator[Path]:
+    """Give the files that a build reads, as paths below the source folder."""
+    yield Path("CMakeLists.txt")
+    for path in sorted((source / "native").rglob("*")):
+        if path.is_file():
+            yield path.relative_to(source)
+
+
+def _mirror(source: Path, copy: Path) -> None:
+    """Make a folder hold the sources and nothing else.
+
+    An unchanged file keeps its time stamp, which is what Ninja and Make look at.
+    """
+    wanted = set(_sources(source))
+    for path in [path for path in copy.rglob("*") if path.is_file()]:
+        if path.relative_to(copy) not in wanted:
+            path.unlink()
+    for name in wanted:
+        content = (source / name).read_bytes()
+        place = copy / name
+        if not place.is_file() or place.read_bytes() != content:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
 
 
 def _error_in(log: Path) -> str:
@@ -311,24 +349,28 @@ def _toolchain(mpi: MpiCompiler | None) -> str:
     return f"{_version(_compiler())}, {mpi.title if mpi else 'no MPI'}"
 
 
-def _key(source: Path, toolchain: str, mpi: MpiCompiler | None) -> str:
-    """Hash everything that decides what the programs will be."""
-    digest = hashlib.sha256()
+def _tools_key(toolchain: str, mpi: MpiCompiler | None) -> str:
+    """Hash what of this machine decides what the programs will be."""
     parts: Mapping[str, str] = {
         "toolchain": toolchain,
         "wrapper": str(mpi.mpicc) if mpi else "",
         "flags": " ".join(os.environ.get(name, "") for name in ("CFLAGS", "FFLAGS", "LDFLAGS")),
         "fortran": _version(os.environ.get("FC", "gfortran")),
         # Installing a library later must bring the programs that wanted it.
-        "libraries": _version("pkg-config", "--modversion", "openblas", "fftw3"),
+        "libraries": " ".join(
+            f"{name} {_version('pkg-config', '--modversion', name)}" for name in _LIBRARIES
+        ),
         "machine": platform.machine(),
     }
-    digest.update(json.dumps(parts, sort_keys=True).encode())
-    for path in (source / "CMakeLists.txt", *sorted((source / "native").rglob("*"))):
-        if path.is_file():
-            digest.update(f"\0{path.relative_to(source)}\0".encode())
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:20]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _sources_key(source: Path) -> str:
+    digest = hashlib.sha256()
+    for name in _sources(source):
+        digest.update(f"\0{name}\0".encode())
+        digest.update((source / name).read_bytes())
+    return digest.hexdigest()[:12]
 
 
 @remembered
