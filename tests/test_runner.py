@@ -183,6 +183,8 @@ def test_a_full_disk_ends_the_run_with_one_line(make_run, execute, monkeypatch):
 
 NULL = find_probe("null")
 PARAMS = NULL.make_params({})
+#: What Open MPI's launcher adds, before or after what the program says.
+FRAME = "-" * 74 + "\nPrimary job  terminated normally, but ...\n" + "-" * 74 + "\n"
 
 
 @pytest.mark.parametrize(
@@ -195,6 +197,12 @@ PARAMS = NULL.make_params({})
         ({"stdout": "[NaN]"}, Stage.PARSE, "nan"),
         ({"stdout": "7"}, Stage.PARSE, "not a list"),
         ({"exit_code": 3, "stderr": "x\nboom"}, Stage.EXIT, "exit code 3; stderr ends: x\nboom"),
+        (
+            {"exit_code": 2, "stderr": f"{FRAME}no x\n{FRAME}"},
+            Stage.EXIT,
+            "code 2; stderr ends: no x",
+        ),
+        ({"exit_code": 2, "stderr": FRAME}, Stage.EXIT, "Primary job"),
         ({"exit_code": 139}, Stage.EXIT, "SIGSEGV"),
         ({"exit_code": -11}, Stage.SIGNAL, "SIGSEGV"),
         ({"timed_out": True, "exit_code": -15}, Stage.TIMEOUT, "no end after 5 s"),

@@ -7,6 +7,7 @@ recorded, and `execute` on the same run goes on with the next trial.
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections import Counter, defaultdict
@@ -462,9 +463,14 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
+#: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
+_FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
+
+
 def _with_tail(reason: str, stderr: str) -> str:
-    """Add the last lines of standard error to a reason."""
-    tail = stderr.strip()[-_TAIL_CHARACTERS:].strip()
+    """Add the last lines of standard error to a reason: the program's own, if it wrote any."""
+    said = _FRAMED.sub("", stderr).strip() or stderr.strip()
+    tail = said[-_TAIL_CHARACTERS:].strip()
     return f"{reason}; stderr ends: {tail}" if tail else reason
 
 

@@ -8,10 +8,11 @@ import pytest
 from bareline.errors import BarelineError, ParseError, ProbeError
 from bareline.model import Output
 from bareline.probes.base import find_probe, load_probes
+from bareline.probes.npb import NpbKernel
 from bareline.study import Measure
 
 DATA = Path(__file__).with_name("data")
-KERNELS = [name for name in load_probes() if name.startswith("npb.")]
+KERNELS = [name for name, probe in load_probes().items() if isinstance(probe, NpbKernel)]
 
 
 def read(name, text, **params):
