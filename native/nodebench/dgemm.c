@@ -145,7 +145,7 @@ void bl_dgemm(const struct bl_node_options *options)
     bl_node_report_rates(&json, &series, 2 * n * n * n);
     bl_json_number(&json, "residual", residual);
     bl_json_write(&json, stdout);
-    bl_node_report_end(&json, 1);
+    bl_node_report_end(&json, 1, NULL, 0);
     bl_json_free(&json);
     free(series.time_s);
     free(p.a);

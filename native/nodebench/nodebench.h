@@ -1,8 +1,9 @@
 /*
- * nodebench: memory bandwidth and arithmetic of one node, without MPI.
+ * nodebench: memory and arithmetic of one node, without MPI.
  *
- * Exported: struct bl_node_options, struct bl_series, and the functions of report.c, repeat.c,
- * threads.c, stream.c and dgemm.c. Nothing here may be called inside a parallel region.
+ * Exported: struct bl_node_options, struct bl_series, struct bl_cut, and the functions of report.c,
+ * repeat.c, threads.c and of the file of each benchmark. Nothing here may be called inside a
+ * parallel region.
  */
 #ifndef BL_NODEBENCH_H
 #define BL_NODEBENCH_H
@@ -15,13 +16,25 @@
 /* Kinds of stores of the stream kernels. */
 enum bl_stores { BL_STORES_REGULAR, BL_STORES_NONTEMPORAL };
 
+/* Page sizes of the dependent loads. */
+enum bl_pages { BL_PAGES_BOTH, BL_PAGES_SMALL, BL_PAGES_HUGE };
+
+/* How many cores work, and whether together. */
+enum bl_mode { BL_MODE_SINGLE, BL_MODE_STAR, BL_MODE_ALL };
+extern const char *const bl_mode_names[]; /* ends in NULL */
+
 struct bl_node_options {
     const char *benchmark;
-    size_t size_bytes; /* of one array; 0: from the last-level cache */
-    int order;         /* of the matrices */
-    int threads;       /* 0: as many as the runtime gives */
-    int repeats;
+    size_t size_bytes; /* of one array or table; 0: from the last-level cache */
+    size_t min_bytes;  /* least and */
+    size_t max_bytes;  /* greatest working set */
+    enum bl_pages pages;
+    int order;       /* of the matrices */
+    int threads;     /* 0: as many as the runtime gives */
+    int repeats;     /* 0: the benchmark counts by time */
+    double budget_s; /* of one point */
     enum bl_stores stores;
+    enum bl_mode mode;
 };
 
 /* Repetitions of one thing, in s; sorted by bl_node_report_rates. */
@@ -33,12 +46,19 @@ struct bl_series {
 /* repeat.c: one untimed and `repeats` timed calls of `work`. */
 struct bl_series bl_repeat(void (*work)(void *data), void *data, int repeats);
 
+/* A point that was asked for and not measured. */
+struct bl_cut {
+    size_t size_bytes;
+    size_t page_bytes;
+    char reason[160];
+};
+
 /* report.c: the lines of the output. `bl_node_report_point` leaves the object open for more
  * members. */
 void bl_node_report_header(struct bl_json *json, const struct bl_node_options *options, int threads,
                            void (*add_options)(struct bl_json *, const void *), const void *data);
 void bl_node_report_rates(struct bl_json *json, const struct bl_series *series, double amount);
-void bl_node_report_end(struct bl_json *json, int points);
+void bl_node_report_end(struct bl_json *json, int points, const struct bl_cut *cuts, int count);
 
 /* threads.c */
 int bl_threads_set(int wanted);         /* 0 keeps the default; returns the number in force */
@@ -46,6 +66,8 @@ size_t bl_last_level_cache_bytes(void); /* largest cache of the first core; 0: u
 
 /* One benchmark each: prints all of its lines. */
 void bl_stream(const struct bl_node_options *options);
+void bl_latency(const struct bl_node_options *options);
+void bl_random_access(const struct bl_node_options *options);
 void bl_dgemm(const struct bl_node_options *options);
 
 #endif

@@ -1,4 +1,4 @@
-/* Timing of repetitions; see nodebench.h. The only place that reads the clock. */
+/* Timing of repetitions; see nodebench.h. */
 #include "nodebench.h"
 
 #include "bl_clock.h"

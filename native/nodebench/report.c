@@ -6,6 +6,8 @@
 
 enum { PROTOCOL_VERSION = 1 };
 
+const char *const bl_mode_names[] = {"single", "star", "all", NULL};
+
 void bl_node_report_header(struct bl_json *json, const struct bl_node_options *options, int threads,
                            void (*add_options)(struct bl_json *, const void *), const void *data)
 {
@@ -17,7 +19,8 @@ void bl_node_report_header(struct bl_json *json, const struct bl_node_options *o
     bl_json_string(json, "timer", bl_clock_name());
     bl_json_number(json, "timer_resolution_s", bl_clock_resolution_s());
     bl_json_open_object(json, "options");
-    bl_json_integer(json, "repeat", options->repeats);
+    if (options->repeats > 0)
+        bl_json_integer(json, "repeat", options->repeats);
     add_options(json, data);
     bl_json_close_object(json);
     bl_json_write(json, stdout);
@@ -37,12 +40,21 @@ void bl_node_report_rates(struct bl_json *json, const struct bl_series *series, 
     bl_json_number(json, "loop_rate", amount * series->count / total_s);
 }
 
-void bl_node_report_end(struct bl_json *json, int points)
+void bl_node_report_end(struct bl_json *json, int points, const struct bl_cut *cuts, int count)
 {
     bl_json_begin(json);
     bl_json_bool(json, "end", true);
     bl_json_integer(json, "points", points);
     bl_json_open_array(json, "cut");
+    for (int i = 0; i < count; i++) {
+        bl_json_open_object(json, NULL);
+        bl_json_open_object(json, "point");
+        bl_json_integer(json, "size_bytes", (int64_t)cuts[i].size_bytes);
+        bl_json_integer(json, "page_bytes", (int64_t)cuts[i].page_bytes);
+        bl_json_close_object(json);
+        bl_json_string(json, "reason", cuts[i].reason);
+        bl_json_close_object(json);
+    }
     bl_json_close_array(json);
     bl_json_write(json, stdout);
 }

@@ -251,7 +251,7 @@ void bl_stream(const struct bl_node_options *options)
     bl_node_report_header(&json, options, stream.threads, add_options, &stream);
     for (int i = 0; i < KERNELS; i++)
         measure(&stream, &kernels[i], options->repeats, &json);
-    bl_node_report_end(&json, KERNELS);
+    bl_node_report_end(&json, KERNELS, NULL, 0);
     bl_json_free(&json);
     for (int array = 0; array < ARRAYS; array++)
         free(stream.arrays[array]);

@@ -36,6 +36,33 @@ def check_stream(program: str) -> None:
             assert all(set(point) == fields for point in points), points
 
 
+def check_latency(program: str) -> None:
+    """Walk small working sets; every point asked for is measured or cut with its reason."""
+    result = run(program, "latency", "--sizes", "4K:96K", "--budget", "0.001")
+    assert result.returncode == 0, result
+    points, cut = check_lines(result.stdout, "nodebench", "latency")
+    asked = [4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
+    said = [(point["point"]["size_bytes"], point["point"]["page_bytes"]) for point in points + cut]
+    expected = [(size << 10, page) for size in asked for page in (4 << 10, 2 << 20)]
+    assert sorted(said) == sorted(expected), said
+    assert all(point["reason"] for point in cut), cut
+    assert all(0 < point["time"]["median"] < 1e-5 for point in points), points
+    one_kind = run(program, "latency", "--sizes", "4K:4K", "--budget", "0.001", "--pages", "small")
+    points, cut = check_lines(one_kind.stdout, "nodebench", "latency")
+    assert [point["point"]["page_bytes"] for point in points + cut] == [4 << 10], one_kind
+
+
+def check_random_access(program: str) -> None:
+    """Update a small table, alone and on every core; a short budget makes fewer updates."""
+    for mode, budget in (("single", "10"), ("star", "10"), ("single", "1e-9")):
+        result = run(program, "random_access", "--size", "1M", "--mode", mode, "--budget", budget)
+        assert result.returncode == 0, result
+        points, cut = check_lines(result.stdout, "nodebench", "random_access")
+        assert len(points) == 1 and not cut and points[0]["errors"] == 0, points
+        whole = 4 * (1 << 20) // 8
+        assert (points[0]["updates"] == whole) == (budget == "10"), points
+
+
 def check_dgemm(program: str) -> None:
     """Multiply matrices, where there is a BLAS."""
     result = run(program, "dgemm", "--n", "65", "--repeat", "3", "--threads", "1")
@@ -60,6 +87,13 @@ def check_errors(program: str) -> None:
         ["stream", "--stores", "odd"],
         ["dgemm", "--n", "x"],
         ["stream", "more"],
+        ["stream", "--pages", "small"],
+        ["latency", "--sizes", "16K"],
+        ["latency", "--sizes", "16K:4K"],
+        ["latency", "--sizes", "5K:5K"],
+        ["latency", "--pages", "1G"],
+        ["random_access", "--size", "4096"],
+        ["random_access", "--mode", "all"],
     ):
         result = run(program, *arguments)
         assert result.returncode == 2 and result.stdout == "", (arguments, result)
@@ -77,5 +111,7 @@ def check_errors(program: str) -> None:
 
 if __name__ == "__main__":
     check_stream(sys.argv[1])
+    check_latency(sys.argv[1])
+    check_random_access(sys.argv[1])
     check_dgemm(sys.argv[1])
     check_errors(sys.argv[1])
