@@ -162,6 +162,15 @@ _GROUPS = (
 )
 
 
+def summary_metrics() -> dict[str, Metric]:
+    """Give the metrics of all benchmarks in one table, named ``<benchmark>_<metric>``."""
+    return {
+        f"{group.name}_{name}": metric
+        for group in _GROUPS
+        for name, metric, _ in group.values.values()
+    }
+
+
 class Hpcc(Importer):
     """HPC Challenge."""
 
