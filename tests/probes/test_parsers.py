@@ -15,7 +15,14 @@ DATA = Path(__file__).with_name("data")
 CAPTURED = sorted(path.name.removesuffix(".good.out") for path in DATA.glob("*.good.out"))
 
 
-def output(text, **more):
+#: Probes that read a file of the working directory instead of what is printed.
+FILES = {"hpcc": "hpccoutf.txt"}
+
+
+def output(text, name="", **more):
+    if name in FILES:
+        more["files"] = {FILES[name]: text}
+        text = ""
     return Output(stdout=text, stderr="", exit_code=0, duration_s=1.0, **more)
 
 
@@ -25,7 +32,7 @@ def good(name):
 
 def read(name, text):
     probe = find_probe(name)
-    return probe.read(probe.make_params({}), output(text))
+    return probe.read(probe.make_params({}), output(text, name))
 
 
 def test_every_probe_has_a_captured_output():

@@ -124,6 +124,8 @@ class Hpcc(Probe[HpccParams]):
         values: dict[str, float] = {}
         for found in IMPORTER.parse(text):
             benchmark = found.probe.removeprefix("hpcc.")
+            if benchmark == "hpl" and found.params.get("n") != params.order(ranks):
+                raise ParseError(f"HPL_N is not the {params.order(ranks)} that was asked for")
             if isinstance(found.outcome, Failed):
                 raise ParseError(f"{benchmark}: {found.outcome.reason}")
             for sample in found.outcome.samples:

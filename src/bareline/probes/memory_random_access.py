@@ -76,9 +76,9 @@ class RandomAccess(Probe[RandomAccessParams]):
         if len(report.points) != 1:
             raise ParseError(f"{len(report.points)} points instead of one")
         point = report.points[0]
-        words = positive(point.number("size_bytes"), "size_bytes", point) / 8
-        if not 0 <= point.number("errors") <= _MOST_WRONG * words:
-            raise ParseError(f"{point.number('errors'):.0f} of {words:.0f} words are wrong")
+        errors, size_bytes = point.number("errors"), point.at.get("size_bytes")
+        if not isinstance(size_bytes, int) or not 0 <= errors <= _MOST_WRONG * size_bytes / 8:
+            raise ParseError(f"{errors:.0f} words of a table of {size_bytes} B are wrong")
         # The size is a parameter of the trial, or the node's own.
         yield from spread_samples(point, "rate", "rate", {})
         mean = positive(point.number("loop_rate"), "loop_rate", point)

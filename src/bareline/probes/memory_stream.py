@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -32,10 +32,13 @@ class StreamParams:
         Size of each of the three arrays; 0 takes four times the last-level cache.
     repeat
         Repetitions inside a trial; the median counts.
+    mode
+        "single" uses the layout's threads, one without any; "all" every core of the node.
     """
 
     array_bytes: Annotated[int, Field(ge=0)] = 0
     repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+    mode: Literal["single", "all"] = "single"
 
 
 class Stream(Probe[StreamParams]):
@@ -50,31 +53,36 @@ class Stream(Probe[StreamParams]):
     metrics: ClassVar[Mapping[str, Metric]] = {
         "bandwidth": Metric("B/s", "higher"),
         **{f"bandwidth_{name}": Metric("B/s", "higher", detail=True) for name in QUANTILES},
+        "bandwidth_per_core": Metric("B/s", "higher", detail=True),
     }
 
     def command(self, params: StreamParams, layout: Layout) -> Command:
-        """Run nodebench on one node with the layout's threads."""
+        """Run nodebench on one node."""
+        threads = ("--threads", str(layout.threads_per_rank)) if params.mode == "single" else ()
         size = ("--size", str(params.array_bytes)) if params.array_bytes else ()
         return Command(
             argv=(
                 "{native}/nodebench",
                 "stream",
                 *size,
-                "--repeat",
-                str(params.repeat),
-                "--threads",
-                str(layout.threads_per_rank),
+                *("--repeat", str(params.repeat)),
+                *threads,
             )
         )
 
     def parse(self, params: StreamParams, output: Output) -> Iterable[Sample]:
         """Read nodebench's JSON lines."""
-        points = read_report(output, "nodebench", "stream").points
+        report = read_report(output, "nodebench", "stream")
+        points, threads = report.points, report.header.get("threads")
+        if not isinstance(threads, int) or threads < 1:
+            raise ParseError(f"the header says that {threads} threads ran")
         kernels = [point.at.get("kernel") for point in points]
         if kernels != list(_KERNELS):
             raise ParseError(f"kernels {kernels} instead of {list(_KERNELS)}")
         for point in points:
             yield from spread_samples(point, "rate", "bandwidth", point.at)
+            per_core = point.quantile("rate", "median") / threads
+            yield Sample("bandwidth_per_core", per_core, point.at)
 
 
 PROBE = Stream()
