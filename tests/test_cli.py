@@ -17,6 +17,10 @@ precision = 0
 [[measure]]
 probe = "null"
 params = {points = 3, spread = 0.01}
+scale.small = {params = {points = 1}}
+[scale.small]
+launches = 2
+min_launches = 2
 """
 PLATFORMS = """
 [platform.a]
@@ -93,6 +97,24 @@ def test_dry_run_shows_the_plan_and_makes_nothing(bareline, place):
     rows = json.loads(bareline("run", "planted.toml", "--on", "a", "--dry-run", "--json").stdout)
     assert [row["trial"] for row in rows] == list(range(7))
     assert {path.name for path in place.iterdir()} == {"planted.toml", "platforms.toml"}
+
+
+def test_a_scale_is_shown_and_kept_by_the_run(bareline, place):
+    small = ("run", "planted.toml", "--on", "a", "--scale", "small")
+    assert "2 trials in 2 blocks, at scale small" in bareline(*small, "--dry-run").stdout
+    (row, _) = json.loads(bareline(*small, "--dry-run", "--json").stdout)
+    assert row["params"] == "points=1 spread=0.01"
+    done = bareline("run", "planted.toml", "--on", "a", "--scale", "tiny", code=2)
+    assert "no scale is named 'tiny'; it has: small" in done.stderr
+    bareline(*small, "--out", "r")
+    # As after a kill: the second record is lost, and the study file is gone.
+    records = place / "r" / "records.jsonl"
+    records.write_text(records.read_text().splitlines(keepends=True)[0])
+    (place / "planted.toml").unlink()
+    bareline("continue", "r")
+    (row,) = json.loads(bareline("status", "r", "--json").stdout)
+    assert (row["scale"], row["planned"], row["measured"]) == ("small", 2, 2)
+    assert "study planted at scale small" in bareline("status", "r").stdout
 
 
 def test_compare_prints_the_verdict_and_fits_a_hundred_columns(bareline, finished):

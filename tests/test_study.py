@@ -55,6 +55,20 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + NULL + "params = {points = 1}\nsweep = {points = [1]}\n", ["params and in sweep"]),
         (HEAD + '[[measure]]\nprobe = "mpi.pingpong"\n', ["at least 2 ranks", "ranks = 2"]),
         ('[study]\nname = "A B"\n' + NULL, ["name"]),
+        (HEAD + NULL + "scale.small = {skip = true}\n", ["measure 1", "[scale.small]"]),
+        (HEAD + "[scale.small]\nlaunch = 1\n" + NULL, ["[scale.small], key 'launch'", "launches"]),
+        (
+            HEAD + "[scale.small]\n" + NULL + "scale.small = {param = 1}\n",
+            ["number 1", "scale.small.param", "did you mean 'params'?"],
+        ),
+        (
+            HEAD + "[scale.small]\n" + NULL + "scale.small = {params = {median = 1}}\n",
+            ["at scale small", "no parameter 'median'"],
+        ),
+        (
+            HEAD + "[scale.small]\n" + NULL + "scale.small = {skip = true}\n",
+            ["at scale small", "measures nothing"],
+        ),
         (HEAD + NULL + "[[exhibit]]\ntitle = 'x'\n", ["[[exhibit]] number 1", "kind"]),
     ],
 )
@@ -67,6 +81,50 @@ def test_what_is_wrong_is_named_with_file_and_next_step(tmp_path, text, words):
     assert str(path) in message
     for word in words:
         assert word in message
+
+
+SCALED = """
+[study]
+name = "s"
+launches = 12
+
+[scale.small]
+launches = 6
+
+[[measure]]
+probe = "null"
+params = {points = 5, median_s = 0.5}
+sweep = {spread = [0.1, 0.2]}
+ranks = [1, 2]
+timeout_s = 100
+scale.small = {params = {spread = 0.3}, sweep = {points = [1, 2]}, ranks = 1, timeout_s = 10}
+
+[[measure]]
+probe = "null"
+threads = 2
+scale.small = {skip = true}
+
+[[measure]]
+probe = "null"
+threads = 3
+"""
+
+
+def test_a_scale_changes_what_it_names_and_nothing_else(tmp_path):
+    study = load_study(write(tmp_path, SCALED))
+    small = study.at_scale("small")
+    assert (study.launches, study.scale) == (12, None)
+    assert (small.launches, small.scale) == (6, "small")
+    first, last = small.measures
+    assert first.params == {"spread": 0.3, "median_s": 0.5}
+    assert first.sweep == {"points": [1, 2]}
+    assert (first.ranks, first.timeout_s) == (1, 10)
+    assert last == study.measures[2]
+    # What a run directory keeps is the study at its scale: it continues without knowing more.
+    assert study_from_toml(small.to_toml(), where="again") == small
+    assert study_from_toml(study.to_toml(), where="again") == study
+    with pytest.raises(StudyError, match="no scale is named 'tiny'; it has: small"):
+        study.at_scale("tiny")
 
 
 def test_missing_and_binary_files_are_named(tmp_path):

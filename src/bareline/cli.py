@@ -136,6 +136,10 @@ def run(
     launches: Annotated[
         int | None, typer.Option("--launches", min=1, help="Most trials of each case.")
     ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -145,6 +149,8 @@ def run(
     from bareline.study import find_study
 
     chosen = find_study(study)
+    if scale is not None:
+        chosen = chosen.at_scale(scale)
     if launches is not None:
         chosen = chosen.with_launches(launches)
     names = on or chosen.platforms
@@ -153,7 +159,8 @@ def run(
     specs = choose_platforms(names, platforms)
     base = session.choose_baseline(chosen, specs, baseline)
     if dry_run:
-        _show_plan(session.plan_rows(chosen, specs, seed), as_json=as_json)
+        rows = session.plan_rows(chosen, specs, seed)
+        _show_plan(rows, chosen.scale, as_json=as_json)
         return
     made = session.create_run(
         chosen, specs, out or session.default_folder(chosen), baseline=base, seed=seed
@@ -192,13 +199,13 @@ def _execute(made: Run, *, retry_failed: bool = False) -> None:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 
-def _show_plan(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+def _show_plan(rows: list[dict[str, Any]], scale: str | None, *, as_json: bool) -> None:
     if as_json:
         _print_json(rows)
         return
     from bareline.report.terminal import print_plan
 
-    print_plan(rows, _console())
+    print_plan(rows, _console(), scale=scale)
 
 
 @app.command()

@@ -170,6 +170,7 @@ def status_of(run: Run) -> dict[str, Any]:
     return {
         "run": str(run.path),
         "study": study.name,
+        "scale": study.scale,
         "created": run.header.created,
         "seed": run.header.seed,
         "baseline": run.header.baseline,

@@ -1,7 +1,7 @@
 """Studies: what to measure and which exhibits to draw, read from a TOML file and checked.
 
 A study file holds a ``[study]`` table, one ``[[measure]]`` per probe and layout, and optional
-``[[exhibit]]`` tables. `docs/reference/study.md` describes every key.
+``[scale.NAME]`` and ``[[exhibit]]`` tables. `docs/reference/study.md` describes every key.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from bareline.errors import BarelineError, StudyError
 from bareline.model import DEFAULT_PRECISION, Case, Layer, Placement, Scalar, format_point
 from bareline.probes.base import find_probe
+from bareline.scale import MeasureScale, StudyScale
 
 #: No interval at 95 % exists below this number of trials, so no verdict does either.
 FEWEST_LAUNCHES = 6
@@ -51,6 +52,8 @@ class Measure(_Table):
         Only these platforms; all of the run without it.
     timeout_s
         Longest time that one trial may take.
+    scale
+        What takes other values at a scale, by the scale's name.
     """
 
     probe: str
@@ -62,6 +65,7 @@ class Measure(_Table):
     placement: Placement = Placement.SPREAD
     platforms: list[str] | None = None
     timeout_s: Annotated[float, Field(gt=0)] = 300.0
+    scale: dict[str, MeasureScale] = {}
 
     def cases(self, *, where: str) -> Iterator[Case]:
         """Expand the sweeps into cases with checked, canonical parameters."""
@@ -131,8 +135,12 @@ class Study(_Table):
         Equivalence margin of verdicts.
     seed
         Seed of the order of trials when the command line gives none.
+    scale
+        The scale that the study was brought to; None for the study as it is written.
     platforms, baseline
         Platforms used when the command line names none; the first is the baseline.
+    scales
+        What changes at each scale that it can be brought to.
     measures, exhibits
         Content of the file.
     """
@@ -146,8 +154,10 @@ class Study(_Table):
     budget_s: Annotated[float, Field(gt=0)] | None = None
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
     seed: int = 1
+    scale: str | None = None
     platforms: list[str] = []
     baseline: str | None = None
+    scales: dict[str, StudyScale] = {}
     measures: Annotated[list[Measure], Field(min_length=1)]
     exhibits: list[Exhibit] = []
 
@@ -185,6 +195,30 @@ class Study(_Table):
         changed = {"launches": launches, "min_launches": fewest, "precision": precision}
         return self.model_copy(update=changed)
 
+    def at_scale(self, name: str) -> Study:
+        """Give the study as it is at one of its scales.
+
+        Raises
+        ------
+        StudyError
+            It has no scale of this name, or is impossible at it.
+        """
+        where = f"study '{self.name}'"
+        if name not in self.scales:
+            known = ", ".join(self.scales)
+            hint = f"it has: {known}" if known else "it has none; run it without --scale"
+            raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
+        content = self.to_toml()
+        measures = []
+        for measure, table in zip(self.measures, content["measure"], strict=True):
+            change = measure.scale.get(name, MeasureScale())
+            table.pop("scale", None)
+            if not change.skip:
+                measures.append(change.over(table))
+        head = {**self.scales[name].over(content["study"]), "scale": name}
+        scaled = {"study": head, "measure": measures, "exhibit": content["exhibit"]}
+        return study_from_toml(scaled, where=f"{where} at scale {name}")
+
     def precision_of(self, layer: Layer) -> float:
         """Give the target for the relative half-width of a layer's intervals; 0 for none."""
         if self.precision is not None:
@@ -195,7 +229,12 @@ class Study(_Table):
         """Give the study as it stands in a file, for the run directory."""
         content = self.model_dump(mode="json", exclude_none=True)
         measures, exhibits = content.pop("measures"), content.pop("exhibits")
-        return {"study": content, "measure": measures, "exhibit": exhibits}
+        scales = content.pop("scales")
+        for measure in measures:
+            if not measure["scale"]:
+                del measure["scale"]
+        whole = {"study": content, "measure": measures, "exhibit": exhibits}
+        return {**whole, "scale": scales} if scales else whole
 
 
 def load_study(path: Path) -> Study:
@@ -218,7 +257,7 @@ def load_study(path: Path) -> Study:
 
 def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
     """Check what a study file holds; see `load_study`."""
-    known = {"study", "measure", "exhibit"}
+    known = {"study", "scale", "measure", "exhibit"}
     for key in content:
         if key not in known:
             raise StudyError(f"unknown table '{key}'", where=where, hint=_suggest(key, known))
@@ -227,6 +266,7 @@ def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
         raise StudyError("the table [study] is missing", where=where)
     given = {
         **head,
+        "scales": content.get("scale", {}),
         "measures": content.get("measure", []),
         "exhibits": content.get("exhibit", []),
     }
@@ -234,6 +274,7 @@ def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
         study = Study.model_validate(given)
         for _ in study.cases():
             pass
+        _check_scales(study)
     except ValidationError as error:
         raise _readable(error, where) from error
     except BarelineError as error:
@@ -241,22 +282,43 @@ def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
     return study
 
 
+def _check_scales(study: Study) -> None:
+    """Refuse a scale at which the study is impossible, or that only a measure knows."""
+    for number, measure in enumerate(study.measures, 1):
+        for name in measure.scale:
+            if name not in study.scales:
+                raise StudyError(
+                    f"measure {number} ({measure.probe}) changes at scale '{name}', which the "
+                    "study does not have",
+                    hint=f"add a table [scale.{name}]",
+                )
+    for name in study.scales:
+        study.at_scale(name)
+
+
 def _readable(error: ValidationError, where: str) -> StudyError:
     first = error.errors()[0]
     location = [str(part) for part in first["loc"]]
-    if location and location[0] in ("measures", "exhibits"):
+    model: type[BaseModel]
+    if location[:1] == ["scales"]:
+        key = f"[scale.{location[1]}]" if len(location) > 1 else "[scale]"
+        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
+        model = StudyScale
+    elif location and location[0] in ("measures", "exhibits"):
         table = location[0].removesuffix("s")
         number = int(location[1]) + 1 if len(location) > 1 else 0
         key = f"[[{table}]] number {number}" if number else f"[[{table}]]"
         key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        model: type[BaseModel] = Measure if table == "measure" else Exhibit
+        model = Measure if table == "measure" else Exhibit
+        if location[2:3] == ["scale"]:
+            model = MeasureScale
     else:
         key, model = f"[study], key '{'.'.join(location)}'", Study
     message = first["msg"].removeprefix("Value error, ")
     hint = None
     if first["type"] == "extra_forbidden":
         message = "no such key"
-        hint = _suggest(location[-1], set(model.model_fields) - {"measures", "exhibits"})
+        hint = _suggest(location[-1], set(model.model_fields) - {"measures", "exhibits", "scales"})
     elif not location:
         key = "[study]"
     elif first["type"] == "too_short" and location == ["measures"]:
@@ -311,6 +373,7 @@ def study_rows() -> list[dict[str, Any]]:
             "platforms": study.platforms,
             "launches": study.launches,
             "cases": sum(1 for _ in study.cases()),
+            "scales": list(study.scales),
         }
         for study in builtin_studies().values()
     ]

@@ -52,7 +52,7 @@ def document_of(
     return Document(
         title=_title(names, baseline),
         subtitle=_subtitle(records),
-        study_title=study.get("title") or study.get("name", ""),
+        study_title=_study_title(study),
         study_description=study.get("description", ""),
         baseline=baseline,
         platforms=[_platform(records, name) for name in names],
@@ -100,6 +100,11 @@ def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
         for row in table(facts)
         if row.differs or (row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail)
     ]
+
+
+def _study_title(study: Mapping[str, Any]) -> str:
+    title = str(study.get("title") or study.get("name", ""))
+    return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 
 
 def _title(names: Sequence[str], baseline: str) -> str:

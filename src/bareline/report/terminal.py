@@ -300,7 +300,9 @@ def print_next(commands: Sequence[str], console: Console) -> None:
 # Plans and lists -----------------------------------------------------------------------------
 
 
-def print_plan(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+def print_plan(
+    rows: Sequence[Mapping[str, Any]], console: Console, *, scale: str | None = None
+) -> None:
     """Print the trials of a plan in their order."""
     columns = [
         Column("trial", "number"),
@@ -323,16 +325,18 @@ def print_plan(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     ]
     print_table(columns, fields, console)
     blocks = len({row["block"] for row in rows})
-    console.print(f"{count(len(rows), 'trial')} in {count(blocks, 'block')}")
+    at = f", at scale {clean(scale)}" if scale else ""
+    console.print(f"{count(len(rows), 'trial')} in {count(blocks, 'block')}{at}")
 
 
 def print_status(row: Mapping[str, Any], console: Console) -> None:
     """Print how a run stands."""
     state = "is being written to" if row["active"] else "is not being written to"
+    at = f" at scale {clean(row['scale'])}" if row["scale"] else ""
     console.print(Text(clean(row["run"]), style="bold"), soft_wrap=True)
     console.print(
         Text(
-            f"study {clean(row['study'])}, begun {row['created'][:16].replace('T', ' ')} UTC, "
+            f"study {clean(row['study'])}{at}, begun {row['created'][:16].replace('T', ' ')} UTC, "
             f"seed {row['seed']}, baseline {clean(row['baseline'])}; {state}"
         )
     )
@@ -426,8 +430,9 @@ def print_studies(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Print the built-in studies."""
     print_table(
         [Column("study", "name"), Column("cases", "number"), Column("trials of each", "number"),
-         Column("")],
-        [[row["study"], str(row["cases"]), str(row["launches"]), row["title"]] for row in rows],
+         Column("scales"), Column("")],
+        [[row["study"], str(row["cases"]), str(row["launches"]), ", ".join(row["scales"]),
+          row["title"]] for row in rows],
         console,
     )  # fmt: skip
 
