@@ -1,4 +1,4 @@
-# make demo    measure this machine and two shaped networks, compare, write a page
+# make demo    measure this machine and virtual machines on it, compare, write a page
 # make test    all tests
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks

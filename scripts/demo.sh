@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measure the built-in study `quick` on this machine and on two namespace hosts over shaped links,
-# print the verdict and write the page.
+# Measure the built-in study `quick` on this machine and in virtual machines on it with three kinds
+# of network, print the verdict and write the page.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bareline=.venv/bin/bareline
@@ -15,7 +15,10 @@ if not row["available"]:
 sys.exit(not row["available"])' "$1"
 }
 
-if available net-10g; then
+if available vm-virtio; then
+    platforms="--on bare --on vm-e1000 --on vm-virtio --on vm-virtio-jumbo"
+elif available net-10g; then
+    echo "demo: comparing network namespaces behind shaped links instead" >&2
     platforms="--on bare --on net-10g --on net-1g"
 else
     echo "demo: comparing shared memory with TCP over loopback instead, which needs no privilege" >&2

@@ -9,8 +9,9 @@ from bareline import session
 from bareline.compare import as_rows, compare_platforms, read_runs, summarize_runs
 from bareline.conditions import parse_condition
 from bareline.errors import AnalysisError, UsageError
-from bareline.explain import findings, phrase, statements
-from bareline.model import Failed, Measured, Record, Sample, Stage
+from bareline.explain import Finding, findings, phrase, statements
+from bareline.ladder import all_statements, compare_steps, rungs
+from bareline.model import Failed, Layer, Measured, Record, Sample, Stage
 from bareline.store import Run
 from bareline.study import study_from_toml
 
@@ -314,3 +315,36 @@ def test_a_run_can_be_analysed_without_its_probes(plant, monkeypatch):
     (run.path / "records.jsonl").write_text(records)
     table = compare_platforms(read_runs([Run.open(run.path)]))
     assert set(table["probe"]) == {"site.secret"}
+
+
+def test_a_ladder_says_what_each_step_changes(plant):
+    factor = {"e1000": 30.0, "virtio": 10.0, "jumbo": 10.0}
+    run = plant(pingpong(factor), platforms=("bare", *factor), ladder=True)
+    records = read_runs([run])
+    assert rungs(records) == ["e1000", "virtio", "jumbo", "bare"]
+    told = [row.text for row in all_statements(records)]
+    steps = [text for text in told if text.startswith("From")]
+    assert [text.partition(":")[0] for text in steps] == [
+        "From e1000 to virtio", "From virtio to jumbo"
+    ]  # fmt: skip
+    assert "3.0" in steps[0]
+    assert "faster" in steps[0]
+    assert "equal within 2 %" in steps[1]
+    before, first = compare_steps(records)
+    told = before.filter(headline=True).group_by("platform", "baseline", maintain_order=True).len()
+    assert set(told.select("platform", "baseline").iter_rows()) == {
+        ("virtio", "e1000"), ("jumbo", "virtio"), ("bare", "jumbo")
+    }  # fmt: skip
+    assert set(first.get_column("baseline")) == {"e1000"}
+    total = first.filter(platform="bare").get_column("ratio").to_numpy()
+    assert total == pytest.approx(1 / 30, rel=0.05)
+
+
+def test_a_study_without_steps_says_nothing_of_them(plant):
+    records = read_runs([plant(pingpong({"b": 2.0}), platforms=("a", "b", "c"))])
+    assert all_statements(records) == statements(records)
+
+
+def test_an_improvement_has_the_interval_of_what_it_says():
+    better = Finding(Layer.MPI, "p", "b", "s", 0.25, 0.2, 0.5, 10, "faster", rate=True)
+    assert phrase(better, 0.02) == "4.00 times higher [2.00, 5.00]"

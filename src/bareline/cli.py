@@ -328,10 +328,10 @@ def compare(
     if as_json:
         _print_json(as_rows(comparison))
     else:
-        from bareline.explain import statements
+        from bareline.ladder import all_statements
         from bareline.report.terminal import print_comparison
 
-        told = statements(records, baseline, margin=margin)
+        told = all_statements(records, baseline, margin=margin)
         print_comparison(told, comparison, _console(), details=everything)
     for line in violations:
         _complain(f"condition met: {line}")
@@ -350,7 +350,8 @@ def explain(
     from dataclasses import asdict
 
     from bareline.compare import read_runs
-    from bareline.explain import findings, statements
+    from bareline.explain import findings
+    from bareline.ladder import all_statements
     from bareline.store import Run
 
     records = read_runs([Run.open(path) for path in paths])
@@ -359,7 +360,7 @@ def explain(
         return
     from bareline.report.terminal import print_statements
 
-    print_statements(statements(records, baseline, margin=margin), _console())
+    print_statements(all_statements(records, baseline, margin=margin), _console())
 
 
 @app.command()

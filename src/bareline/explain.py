@@ -235,20 +235,20 @@ def statements(
 
 
 def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: float) -> Statement:
-    worst = max(group, key=_weight)
+    worst = max(group, key=weight)
     if all(finding.verdict == "equivalent" for finding in group):
         platforms = list(dict.fromkeys(finding.platform for finding in group))
         text = (
-            f"{_LAYER_NAMES[layer]}: {_join(platforms)} "
+            f"{_LAYER_NAMES[layer]}: {join(platforms)} "
             f"{'equals' if len(platforms) == 1 else 'equal'} {baseline} within {percent(margin)} "
-            f"({_join(list(dict.fromkeys(part.subject for part in group)))}; "
+            f"({join(list(dict.fromkeys(part.subject for part in group)))}; "
             f"farthest: {worst.platform}, {_interval(worst)})."
         )
     else:
         by_subject: dict[str, list[Finding]] = {}
         for finding in group:
             by_subject.setdefault(finding.subject, []).append(finding)
-        ordered = sorted(by_subject.values(), key=lambda parts: -max(map(_weight, parts)))
+        ordered = sorted(by_subject.values(), key=lambda parts: -max(map(weight, parts)))
         clauses = [_clause(parts, margin) for parts in ordered[:3]]
         text = f"{_LAYER_NAMES[layer]}: {'; '.join(clauses)}, compared with {baseline}."
     return Statement(
@@ -269,11 +269,11 @@ def _clause(parts: Sequence[Finding], margin: float) -> str:
     said: dict[str, list[str]] = {}
     for part in parts:
         said.setdefault(phrase(part, margin), []).append(part.platform)
-    told = [f"{words} on {_join(platforms)}" for words, platforms in said.items()]
-    return f"{parts[0].subject} is {_join(told)}"
+    told = [f"{words} on {join(platforms)}" for words, platforms in said.items()]
+    return f"{parts[0].subject} is {join(told)}"
 
 
-def _weight(finding: Finding) -> float:
+def weight(finding: Finding) -> float:
     """Order findings by how much they hurt; a failure hurts most, a lack of figures does not."""
     if finding.ratio is None:
         return float("inf") if finding.verdict == "failed" else 0.0
@@ -315,6 +315,9 @@ def phrase(finding: Finding, margin: float) -> str:
         if within_noise and times < 1.1:
             return f"{amount}, within noise{interval}"
         return f"undecided (n = {finding.n}, interval{interval or ' none'})"
+    if ratio < 1 and finding.lo is not None and finding.hi is not None:
+        # The interval says the same as the words: how many times better.
+        interval = f" [{significant(1 / finding.hi)}, {significant(1 / finding.lo)}]"
     return amount + interval
 
 
@@ -323,7 +326,8 @@ def percent(margin: float) -> str:
     return f"{margin * 100:g} %"
 
 
-def _join(parts: Sequence[str]) -> str:
+def join(parts: Sequence[str]) -> str:
+    """List names as a sentence does: "a, b and c"."""
     if len(parts) < 3:
         return " and ".join(parts)
     return ", ".join(parts[:-1]) + " and " + parts[-1]

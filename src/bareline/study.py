@@ -137,6 +137,9 @@ class Study(_Table):
         Seed of the order of trials when the command line gives none.
     scale
         The scale that the study was brought to; None for the study as it is written.
+    ladder
+        The platforms are steps: the verdict also says what each one changes against the one
+        before, in the order of the command line.
     platforms, baseline
         Platforms used when the command line names none; the first is the baseline.
     scales
@@ -155,6 +158,7 @@ class Study(_Table):
     margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
     seed: int = 1
     scale: str | None = None
+    ladder: bool = False
     platforms: list[str] = []
     baseline: str | None = None
     scales: dict[str, StudyScale] = {}

@@ -137,6 +137,7 @@ def plant(
     ranks: tuple[int, ...] = (2, 4, 8),
     exhibits: tuple[dict[str, object], ...] = (),
     titles: tuple[str, ...] = (),
+    ladder: bool = False,
 ) -> Run:
     """Write a run directory with planted costs.
 
@@ -149,7 +150,7 @@ def plant(
             "study": {
                 "name": "planted", "title": "Planted differences", "launches": blocks,
                 "description": "What the network, the memory and the processor cost.",
-                "margin": 0.02, "precision": 0.02,
+                "margin": 0.02, "precision": 0.02, "ladder": ladder,
             },
             "measure": [], "exhibit": list(exhibits),
         },

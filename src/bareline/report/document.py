@@ -213,6 +213,9 @@ class Document:
         The rows of the overview, from `bareline.explain`.
     samples, records, summary, comparison
         Frames as `bareline.compare` describes them; no comparison for a single platform.
+    from_before, from_first
+        Every platform compared with the step before it and with the first one; only for a study
+        whose platforms are steps.
     facts
         Flat facts by platform; offered as raw data.
     fact_rows
@@ -239,6 +242,8 @@ class Document:
     records: pl.DataFrame
     summary: pl.DataFrame
     comparison: pl.DataFrame | None
+    from_before: pl.DataFrame | None = None
+    from_first: pl.DataFrame | None = None
     facts: Mapping[str, Mapping[str, Scalar]] = field(default_factory=lambda: MappingProxyType({}))
     fact_rows: Sequence[Fact] = ()
     exhibits: Sequence[ExhibitSpec] = ()

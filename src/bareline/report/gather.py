@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from bareline.compare import Records, compare_platforms, summarize_runs
-from bareline.explain import findings, statements
+from bareline.explain import findings
 from bareline.facts import Kind, table
+from bareline.ladder import all_statements, compare_steps, is_ladder
 from bareline.model import Scalar
 from bareline.report.document import Document, ExhibitSpec, Fact, Method, PlatformInfo
 from bareline.report.wording import count, listing
@@ -48,6 +49,9 @@ def document_of(
     summary = summarize_runs(records)
     # First of all, because it refuses a baseline that is none of the platforms.
     comparison = None if alone else compare_platforms(records, baseline, margin=margin)
+    from_before = from_first = None
+    if not alone and is_ladder(records):
+        from_before, from_first = compare_steps(records, baseline, margin=margin)
     study: Mapping[str, Any] = header.study.get("study", {})
     return Document(
         title=_title(names, baseline),
@@ -56,12 +60,14 @@ def document_of(
         study_description=study.get("description", ""),
         baseline=baseline,
         platforms=[_platform(records, name) for name in names],
-        statements=[] if alone else statements(records, baseline, margin=margin),
+        statements=[] if alone else all_statements(records, baseline, margin=margin),
         findings=[] if alone else findings(records, baseline, margin=margin),
         samples=records.samples,
         records=records.trials,
         summary=summary,
         comparison=comparison,
+        from_before=from_before,
+        from_first=from_first,
         facts=facts,
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
         exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],

@@ -35,7 +35,15 @@ def tips(figure: Figure) -> list[str]:
 
 
 def test_every_kind_is_found_by_its_name() -> None:
-    assert set(load_exhibits()) == {"overview", "curve", "table", "bars", "stacked", "trials"}
+    assert set(load_exhibits()) == {
+        "overview",
+        "curve",
+        "table",
+        "bars",
+        "stacked",
+        "trials",
+        "steps",
+    }
     for kind, exhibit in load_exhibits().items():
         assert exhibit.kind == kind
         assert exhibit.summary
@@ -344,3 +352,29 @@ def _start(row: dict[str, Any]) -> float:
 
 def test_a_probe_that_tells_no_parts_is_not_stacked(document: Document) -> None:
     assert figures(document, kind="stacked") == []
+
+
+def test_steps_tell_the_improvement_over_the_step_before_and_the_first(
+    planted: Callable[..., Document],
+) -> None:
+    names = ("bare", "vm-e1000", "vm-virtio")
+    document = planted(names, ladder=True, broken=False, probes=("mpi.pingpong",))
+    where = {"size_bytes": 8}
+    (drawn,) = figures(document, kind="steps", metric="latency", where=where)
+    table = drawn.data_table
+    assert table is not None
+    assert [row[0].text for row in table.rows] == ["vm-e1000", "vm-virtio", "bare"]
+    first, second, last = table.rows
+    assert [field.text for field in first[4:]] == ["", "", "", ""]
+    # Planted start-up times: 0.9, 14 and 62 microseconds.
+    assert second[4].order == pytest.approx(14 / 62, rel=0.1)
+    assert second[4].tone == "worse"
+    assert last[4].order == pytest.approx(62 / 0.9, rel=0.1)
+    assert last[6].order == pytest.approx(14 / 0.9, rel=0.1)
+    assert last[6].tone == "better"
+    low, high = map(float, last[7].text.split("–"))
+    assert low < last[6].order < high
+
+
+def test_steps_need_a_study_that_is_a_ladder(document: Document) -> None:
+    assert figures(document, kind="steps") == []

@@ -1,0 +1,128 @@
+"""Platforms as the steps of a ladder: what each step changes against the one before.
+
+A study with ``ladder = true`` asks for it: an emulated NIC, then a paravirtual one, then jumbo
+frames, in the order of the command line. The baseline stands at the end, as what could be reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import polars as pl
+
+from bareline.compare import Records, choose_baseline, compare_platforms
+from bareline.explain import (
+    Finding,
+    Statement,
+    findings,
+    join,
+    percent,
+    phrase,
+    statements,
+    weight,
+)
+from bareline.stats import Verdict
+
+_MOST_CLAUSES = 4
+
+
+def is_ladder(records: Records) -> bool:
+    """Tell whether the first run's study calls its platforms steps."""
+    return bool(records.runs[0].header.study.get("study", {}).get("ladder"))
+
+
+def rungs(records: Records, baseline: str | None = None) -> list[str]:
+    """Give the platforms in the order of the steps, the baseline last."""
+    baseline, others = choose_baseline(records, baseline)
+    return [*others, baseline]
+
+
+def compare_steps(
+    records: Records, baseline: str | None = None, *, margin: float | None = None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare every platform with the one before it, and with the first one, point by point.
+
+    Returns
+    -------
+    from_before, from_first : polars.DataFrame
+        Columns as of `bareline.compare.compare_platforms`; "baseline" names the other step. The
+        first step has no rows.
+
+    Raises
+    ------
+    AnalysisError
+        The baseline is none of the platforms, or there is nothing else to compare it with.
+    """
+    order = rungs(records, baseline)
+    from_before = pl.concat(
+        compare_platforms(records, before, margin=margin).filter(pl.col("platform") == name)
+        for before, name in pairwise(order)
+    )
+    return from_before, compare_platforms(records, order[0], margin=margin)
+
+
+def step_statements(
+    records: Records, baseline: str | None = None, *, margin: float | None = None
+) -> list[Statement]:
+    """Say in one sentence what each step changes; the one to the baseline is the verdict's.
+
+    Nothing unless the study calls its platforms steps.
+    """
+    if not is_ladder(records):
+        return []
+    margin = records.margin if margin is None else margin
+    told = []
+    for before, name in pairwise(rungs(records, baseline)[:-1]):
+        group = [
+            finding
+            for finding in findings(records, before, margin=margin)
+            if finding.platform == name
+        ]
+        if group:
+            told.append(_sentence(before, name, group, margin))
+    return told
+
+
+def all_statements(
+    records: Records, baseline: str | None = None, *, margin: float | None = None
+) -> list[Statement]:
+    """Give the verdict, layer by layer, and then the steps, if the platforms are some."""
+    return [
+        *statements(records, baseline, margin=margin),
+        *step_statements(records, baseline, margin=margin),
+    ]
+
+
+def _sentence(before: str, name: str, group: Sequence[Finding], margin: float) -> Statement:
+    decided = [part for part in group if part.verdict in {Verdict.SLOWER, Verdict.FASTER}]
+    decided.sort(key=weight, reverse=True)
+    clauses = [f"{part.subject} is {phrase(part, margin)}" for part in _spread(decided)]
+    same = [part.subject for part in group if part.verdict == Verdict.EQUIVALENT]
+    if same:
+        verb = "is" if len(same) == 1 else "are"
+        clauses.append(f"{join(same)} {verb} equal within {percent(margin)}")
+    rest = [part.subject for part in group if part not in decided and part.subject not in same]
+    if rest:
+        clauses.append(f"no difference is shown for {join(rest)}")
+    chosen = decided[0] if decided else max(group, key=weight)
+    return Statement(
+        layer=chosen.layer.value,
+        platform=name,
+        text=f"From {before} to {name}: {'; '.join(clauses)}.",
+        ratio=chosen.ratio,
+        lo=chosen.lo,
+        hi=chosen.hi,
+        n=chosen.n,
+        verdict=chosen.verdict,
+        anchor=chosen.anchor,
+    )
+
+
+def _spread(decided: Sequence[Finding]) -> list[Finding]:
+    """Choose the largest changes, each probe before any probe twice, largest first."""
+    firsts: dict[str, Finding] = {}
+    for part in decided:
+        firsts.setdefault(part.probe, part)
+    ordered = [*firsts.values(), *(part for part in decided if part not in firsts.values())]
+    return sorted(ordered[:_MOST_CLAUSES], key=weight, reverse=True)

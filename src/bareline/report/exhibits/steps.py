@@ -1,0 +1,124 @@
+"""What each step of a ladder brings, as a cloud's network tests are usually told.
+
+One row per platform in the order of the steps: its value, and how many times better it is than
+the step before and than the first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from bareline.report.cells import Cell, read_cells, varying
+from bareline.report.document import Document, ExhibitSpec, slug
+from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
+from bareline.report.scales import Scale, plain, unit_scale
+from bareline.report.wording import VERDICTS, describe, interval, metric_name
+
+_TONES: Mapping[str, Tone] = {"slower": "worse", "faster": "better"}
+
+#: Comparisons by what they are about.
+_Lookup = Mapping[tuple[str, ...], Cell]
+
+
+class Steps(Exhibit):
+    """Improvement factors: above 1 is better, whatever the metric's direction."""
+
+    kind = "steps"
+    summary = "one row per platform: its value, and the improvement over the step before"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Give one table per probe, metric and point; none unless the study is a ladder."""
+        if document.from_before is None or document.from_first is None:
+            return []
+        before, first = _lookup(document.from_before), _lookup(document.from_first)
+        groups: dict[tuple[str, ...], list[Cell]] = {}
+        for cell in select(document, spec):
+            if cell.better != "none":
+                groups.setdefault(_what(cell), []).append(cell)
+        every = [cell for cells in groups.values() for cell in cells]
+        names = varying(every)
+        return [
+            _figure(document, spec, describe(cells[0], names), cells, before, first)
+            for cells in groups.values()
+        ]
+
+
+def _what(cell: Cell) -> tuple[str, ...]:
+    return tuple(str(part) for part in (*cell.series, cell.point))
+
+
+def _lookup(comparison: pl.DataFrame) -> _Lookup:
+    return {(cell.platform, *_what(cell)): cell for cell in read_cells(None, comparison)}
+
+
+def _figure(
+    document: Document,
+    spec: ExhibitSpec,
+    label: str,
+    cells: Sequence[Cell],
+    before: _Lookup,
+    first: _Lookup,
+) -> Figure:
+    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
+    present = {cell.platform: cell for cell in cells}
+    order = [name for name in (*document.names[1:], document.baseline) if name in present]
+    rows = tuple(
+        _row(
+            present[name],
+            scale,
+            *(steps.get((name, *_what(cells[0]))) for steps in (before, first)),
+        )
+        for name in order
+    )
+    title = spec.title or f"{metric_name(cells[0].metric)}, step by step"
+    return Figure(
+        id=slug("steps", cells[0].probe, cells[0].metric, label, spec.title),
+        title=f"{title}, {label}" if label else title,
+        caption=spec.caption or "An improvement above 1 is better than the step it refers to.",
+        probe=cells[0].probe,
+        layer=cells[0].layer,
+        wide=True,
+        data_table=DataTable(_columns(cells[0], scale), rows),
+    )
+
+
+def _columns(cell: Cell, scale: Scale) -> tuple[Column, ...]:
+    return (
+        Column("platform", "text"),
+        Column(scale.titled(f"median {metric_name(cell.metric)}")),
+        Column("95 %", "light"),
+        Column("n"),
+        Column("× the step before"),
+        Column("95 %", "light"),
+        Column("× the first step"),
+        Column("95 %", "light"),
+    )
+
+
+def _row(cell: Cell, scale: Scale, before: Cell | None, first: Cell | None) -> tuple[Field, ...]:
+    return (
+        Field(cell.platform, platform=cell.platform),
+        Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
+        Field(interval(scale, cell.lo, cell.hi), cell.lo),
+        Field(str(cell.n), cell.n),
+        *_improvement(before),
+        *_improvement(first),
+    )
+
+
+def _improvement(step: Cell | None) -> tuple[Field, Field]:
+    """Write a comparison the other way round: how many times better."""
+    if step is None:
+        return (Field("", tone="muted"), Field(""))
+    if not step.ratio:
+        return (Field(VERDICTS.get(step.verdict, step.verdict), tone="muted"), Field(""))
+    bounds = ""
+    if step.ratio_lo and step.ratio_hi:
+        bounds = f"{plain(1 / step.ratio_hi)}–{plain(1 / step.ratio_lo)}"
+    tone = _TONES.get(step.verdict, "")
+    return (Field(plain(1 / step.ratio), 1 / step.ratio, tone=tone), Field(bounds))
+
+
+EXHIBIT = Steps()
