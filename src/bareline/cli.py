@@ -269,13 +269,18 @@ def show(
     if facts:
         _show_facts(Run.open(path), everything=everything, as_json=as_json)
         return
-    summary = summarize_runs(read_runs([Run.open(path)]))
+    records = read_runs([Run.open(path)])
+    summary = summarize_runs(records)
     if as_json:
         _print_json(as_rows(summary))
         return
+    from bareline.report.profile.terminal import print_profile_lines
+    from bareline.report.profile.trials import profile_lines
     from bareline.report.terminal import print_summary
 
-    print_summary(summary, _console(), details=everything)
+    console = _console()
+    print_summary(summary, console, details=everything)
+    print_profile_lines(profile_lines(records), console)
 
 
 def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bareline import stats
 from bareline.errors import AnalysisError
-from bareline.model import DEFAULT_PRECISION, Layer, Scalar, parse_point
+from bareline.model import DEFAULT_PRECISION, Layer, Scalar, format_point, parse_point
 from bareline.store import Run
 
 #: What identifies a point on every platform.
@@ -124,6 +124,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
             pl.col("row").cast(pl.Int64),
             pl.lit(number).alias("run"),
             pl.col("nodes").fill_null(0),
+            _params(raw),
         )
         offset += frame.height
         if shared:
@@ -148,6 +149,18 @@ def read_runs(runs: Sequence[Run]) -> Records:
             hint="`bareline continue RUN` measures",
         )
     return Records(everything, pl.concat(values), _declarations(runs), tuple(runs))
+
+
+def _params(frame: pl.DataFrame) -> pl.Expr:
+    """Give profiled trials the parameter ``profile=true``: they are compared with their like."""
+    profiled = frame.filter("profile").get_column("params").unique()
+    apart = {text: format_point({**parse_point(text), "profile": True}) for text in profiled}
+    return (
+        pl.when(pl.col("profile").fill_null(False))
+        .then(pl.col("params").replace(apart))
+        .otherwise(pl.col("params"))
+        .alias("params")
+    )
 
 
 def _told_apart(name: str, run: Run) -> str:

@@ -111,10 +111,16 @@ def findings(
     found: list[Finding] = []
     for (probe,), group in points.group_by("probe", maintain_order=True):
         for platform in others:
-            found += _of_probe(cube, group, str(probe), platform, baseline, margin)
+            found += _of_probe(cube, _unprofiled(group), str(probe), platform, baseline, margin)
     found += _failures(records, baseline, found)
     ladder = list(Layer)
     return sorted(found, key=lambda finding: (ladder.index(finding.layer), finding.probe))
+
+
+def _unprofiled(points: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what was measured under the profiler, unless all of a probe was."""
+    profiled = [parse_point(params).get("profile") is True for params in points["params"]]
+    return points if all(profiled) else points.filter(~pl.Series(profiled))
 
 
 def _of_probe(

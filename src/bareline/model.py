@@ -114,7 +114,7 @@ class Command:
         Program and arguments. The platform replaces the placeholders ``{native}`` (folder of
         bareline's own programs), ``{workdir}`` (a fresh directory on the node),
         ``{server_host}``, ``{server_port}`` and ``{server_data_port}`` (a second free port),
-        wherever they stand in an argument.
+        wherever they stand in an argument or in the value of a variable.
     mpi
         Launch one process per rank of the layout through the platform's MPI.
     node
@@ -211,14 +211,20 @@ class Trial:
     @property
     def name(self) -> str:
         """Name of the trial in the run directory."""
-        return f"{self.index:06d}"
+        return trial_name(self.index)
+
+
+def trial_name(index: int) -> str:
+    """Name a trial by its position in the plan."""
+    return f"{index:06d}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     """What is measured, the same on every platform, and thus what is compared.
 
-    `params` is the canonical text of the probe's parameters (see `format_point`).
+    `params` is the canonical text of the probe's parameters (see `format_point`). `profile` says
+    that the profiler is loaded: what is measured with and without it is never compared.
     """
 
     probe: str
@@ -227,6 +233,7 @@ class Case:
     threads: int = 1
     nodes: int | None = None
     placement: Placement = Placement.SPREAD
+    profile: bool = False
 
     @property
     def label(self) -> str:
@@ -240,6 +247,8 @@ class Case:
             parts.append(f"{self.nodes} nodes")
         if self.params:
             parts.append(self.params)
+        if self.profile:
+            parts.append("profiled")
         return ", ".join(parts)
 
 
@@ -303,6 +312,7 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "precision-not-reached": "the interval is wider than the study asked for",
         "steal-time": "the hypervisor took processor time away during the trial",
         "simulated": "simulated time, not wall time",
+        "profiled": "measured under the profiler, which adds a little to every MPI call",
         "imported": "imported from an existing output: bareline did not run it",
         "unpaired": "not measured in common blocks: drift between the platforms is not removed",
         "cut": "sizes were cut because they exceeded their time budget",

@@ -42,6 +42,7 @@ from bareline.platforms.base import (
 )
 from bareline.platforms.process import kill_marked
 from bareline.probes.base import Probe, find_probe
+from bareline.profile.trial import under_profiler, why_unprofiled
 from bareline.store import Run, now, with_outcome
 from bareline.study import FEWEST_LAUNCHES, Study
 
@@ -186,6 +187,8 @@ class Runner:
             probe = find_probe(trial.case.probe)
             params = probe.make_params(parse_point(trial.case.params))
             command = probe.command(params, trial.layout)
+            if trial.case.profile:
+                command = under_profiler(command)
             mark = ((TRIAL_VARIABLE, f"{self._run.id}-{trial.index}"),)
             self._resume(trial.platform)
             output = allocation.run(
@@ -199,7 +202,9 @@ class Runner:
             return Failed(Stage.PLATFORM, str(error)), (), None
         finally:
             self._tell_events(trial.platform, allocation)
-        outcome, caveats = judge_output(probe, params, output, trial.timeout_s)
+        outcome, caveats = judge_output(
+            probe, params, output, trial.timeout_s, profile=trial.case.profile
+        )
         noticed = (*allocation.caveats(trial.layout), *output.caveats, *caveats)
         return outcome, tuple(dict.fromkeys(noticed)), output
 
@@ -382,9 +387,14 @@ def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
 
 
 def judge_output(
-    probe: Probe[Any], params: Any, output: Output, timeout_s: float
+    probe: Probe[Any], params: Any, output: Output, timeout_s: float, *, profile: bool = False
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
     """Turn what a launch printed into samples, or say why it gave none.
+
+    Parameters
+    ----------
+    profile
+        The launch was to be profiled: without its profile it failed.
 
     Returns
     -------
@@ -410,6 +420,11 @@ def judge_output(
     except Exception as error:  # a probe of a third party may raise anything
         reason = f"{probe.name} cannot read its output: {type(error).__name__}: {error}"
         return Failed(Stage.PARSE, _with_tail(reason, output.stderr)), ()
+    if profile:
+        reason = why_unprofiled(output)
+        if reason:
+            return Failed(Stage.PARSE, _with_tail(f"no profile: {reason}", output.stderr)), ()
+        caveats = (*caveats, "profiled")
     return Measured(samples), caveats
 
 
@@ -451,7 +466,10 @@ def _judge_again(record: Record, output: Output) -> Record:
     probe = find_probe(record.trial.case.probe)
     params = probe.make_params(parse_point(record.trial.case.params))
     old = set(probe.caveats(params, output)) if record.status == "measured" else set()
-    outcome, caveats = judge_output(probe, params, output, record.trial.timeout_s)
+    trial = record.trial
+    outcome, caveats = judge_output(
+        probe, params, output, trial.timeout_s, profile=trial.case.profile
+    )
     kept = [code for code in record.caveats if code not in old]
     return with_outcome(record, outcome, tuple(dict.fromkeys((*kept, *caveats))))
 

@@ -100,6 +100,7 @@ def plan_rows(
             "params": trial.case.params,
             "ranks": trial.case.ranks,
             "threads": trial.case.threads,
+            "profile": trial.case.profile,
             "layout": str(trial.layout) if trial.layout else None,
             "misfit": trial.misfit,
             "timeout_s": trial.timeout_s,

@@ -42,6 +42,7 @@ from bareline.model import (
     Trial,
     format_point,
     parse_point,
+    trial_name,
 )
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ class Run:
             (folder / "stdout").write_text(output.stdout, encoding="utf-8")
             (folder / "stderr").write_text(output.stderr, encoding="utf-8")
             for name, text in output.files.items():
-                (folder / f"file.{name}").write_text(text, encoding="utf-8")
+                self.raw_file(trial.index, name, attempt).write_text(text, encoding="utf-8")
             (folder / "command.json").write_text(json.dumps(command, indent=1) + "\n")
         except OSError as error:
             raise self._unwritable(error) from error
@@ -272,7 +273,7 @@ class Run:
                 clock=command["clock"],
                 argv=tuple(command["argv"]),
                 files={
-                    name: (folder / f"file.{name}").read_text(encoding="utf-8")
+                    name: self.raw_file(trial.index, name, attempt).read_text(encoding="utf-8")
                     for name in command["files"]
                 },
             )
@@ -281,8 +282,15 @@ class Run:
 
     def raw_folder(self, trial: Trial, attempt: int = 1) -> Path:
         """Give the folder of a trial's raw output."""
-        name = trial.name if attempt == 1 else f"{trial.name}.{attempt}"
-        return self.path / "raw" / name
+        return self._raw_folder(trial.index, attempt)
+
+    def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
+        """Give where a file is kept that the program of the trial with this index wrote."""
+        return self._raw_folder(index, attempt) / f"file.{name}"
+
+    def _raw_folder(self, index: int, attempt: int) -> Path:
+        name = trial_name(index)
+        return self.path / "raw" / (name if attempt == 1 else f"{name}.{attempt}")
 
     def write_facts(self, platform: str, facts: Mapping[str, Scalar]) -> None:
         """Keep what a platform is."""
@@ -456,6 +464,7 @@ def _to_line(record: Record) -> dict[str, Any]:
         "threads": case.threads,
         "nodes": case.nodes,
         "placement": case.placement.value,
+        "profile": case.profile,
         "layout": str(trial.layout) if trial.layout else None,
         "timeout_s": trial.timeout_s,
         "started": record.started,
@@ -485,6 +494,7 @@ def _from_line(line: Mapping[str, Any]) -> Record:
         threads=line["threads"],
         nodes=line["nodes"],
         placement=Placement(line["placement"]),
+        profile=line.get("profile", False),  # runs of before there were profiles
     )
     trial = Trial(
         index=line["trial"],
@@ -543,6 +553,7 @@ def _frame_schema() -> dict[str, Any]:
         "threads": pl.Int64,
         "nodes": pl.Int64,
         "placement": pl.String,
+        "profile": pl.Boolean,
         "layout": pl.String,
         "started": pl.String,
         "duration_s": pl.Float64,

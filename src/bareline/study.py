@@ -17,7 +17,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bareline.errors import BarelineError, StudyError
-from bareline.model import DEFAULT_PRECISION, Case, Layer, Placement, Scalar, format_point
+from bareline.model import (
+    DEFAULT_PRECISION,
+    Case,
+    Layer,
+    Layout,
+    Placement,
+    Scalar,
+    format_point,
+)
 from bareline.probes.base import find_probe
 from bareline.scale import MeasureScale, StudyScale
 
@@ -48,6 +56,8 @@ class Measure(_Table):
         Exact number of nodes; without it, as many as the placement uses.
     placement
         "spread" lays ranks over all nodes, "pack" fills one node first.
+    profile
+        Load the profiler into every rank and keep each trial's profile beside its raw output.
     platforms
         Only these platforms; all of the run without it.
     timeout_s
@@ -63,6 +73,7 @@ class Measure(_Table):
     threads: Annotated[int, Field(ge=1)] = 1
     nodes: Annotated[int, Field(ge=1)] | None = None
     placement: Placement = Placement.SPREAD
+    profile: bool = False
     platforms: list[str] | None = None
     timeout_s: Annotated[float, Field(gt=0)] = 300.0
     scale: dict[str, MeasureScale] = {}
@@ -79,6 +90,12 @@ class Measure(_Table):
             params = probe.make_params(given, where=where)
             for ranks in ranks_list:
                 probe.check_ranks(params, ranks, where=where)
+                if self.profile and not probe.command(params, Layout(1, ranks)).mpi:
+                    raise StudyError(
+                        f"{self.probe} calls no MPI function: there is nothing to profile",
+                        where=where,
+                        hint="remove `profile`",
+                    )
                 yield Case(
                     probe=self.probe,
                     params=format_point(given),
@@ -86,6 +103,7 @@ class Measure(_Table):
                     threads=self.threads,
                     nodes=self.nodes,
                     placement=self.placement,
+                    profile=self.profile,
                 )
 
 

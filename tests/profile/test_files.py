@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bareline.errors import ProfileError
@@ -109,6 +109,8 @@ def test_journals_that_are_damaged(tmp_path: Path) -> None:
         read_profile(tmp_path / "app.profile")
 
 
+# A busy machine draws data slowly; that says nothing about the reader.
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_no_damage_ends_in_anything_but_a_profile_error(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject

@@ -130,7 +130,7 @@ class HostsAllocation(Allocation):
         self, command: Command, layout: Layout, values: Mapping[str, str], timeout_s: float
     ) -> Output:
         argv = [_expand(part, values) for part in command.argv]
-        env = dict(command.env)
+        env = {name: _expand(value, values) for name, value in command.env}
         cwd = values["workdir"] or None
         if command.mpi:
             line = self.mpi_argv(argv, layout, env, cwd)
@@ -138,7 +138,9 @@ class HostsAllocation(Allocation):
             line = self.node_argv(command.node, argv, env, cwd)
         watched = 0 if command.mpi else self._index(command.node)
         before = read_steal(self, watched)
-        done = run_process(line, env=local_environment(env), timeout_s=timeout_s)
+        # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
+        mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
+        done = run_process(line, env=local_environment(mark), timeout_s=timeout_s)
         caveats = steal_caveats(before, read_steal(self, watched))
         files = {}
         if command.outputs and done.exit_code == 0:
@@ -286,6 +288,7 @@ def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def _mentions(command: Command, placeholder: str) -> bool:
     parts = command.argv + (command.server.argv if command.server else ())
+    parts += tuple(value for _, value in command.env)
     return any(f"{{{placeholder}}}" in part for part in parts)
 
 

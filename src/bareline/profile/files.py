@@ -67,9 +67,21 @@ def read_profile(path: Path) -> Profile:
             where=str(path),
             hint="make one with `bareline profile -o FILE -- mpirun ...`",
         ) from error
+    return parse_profile(text, path)
+
+
+def parse_profile(text: bytes | str, path: Path) -> Profile:
+    """Read the text of a profile that stands, or stood, at a path.
+
+    Raises
+    ------
+    ProfileError
+        It is empty, damaged, cut off, or of another schema.
+    """
     if not text.strip():
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
-    return _assemble(path, text.split(b"\n"))
+    content = text.encode() if isinstance(text, str) else text
+    return _assemble(path, content.split(b"\n"))
 
 
 def looks_like_profile(path: Path) -> bool:

@@ -7,12 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
 from bareline.model import Layer, Scalar
 from bareline.report.cells import Cell, read_cells
+
+if TYPE_CHECKING:
+    from bareline.report.profile.trials import ProfileLine
 
 #: Headings of the sections, one per rung of the ladder.
 LAYER_TITLES: Mapping[str, str] = MappingProxyType(
@@ -228,6 +231,8 @@ class Document:
         The run directory as the reader knows it, named where the page leaves data out.
     events
         What happened to platforms during the run, as sentences.
+    profiles
+        What the profiles of trials say, a line for each case and platform.
     """
 
     title: str
@@ -252,6 +257,7 @@ class Document:
     probe_titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: str = ""
     events: Sequence[str] = ()
+    profiles: Sequence[ProfileLine] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:

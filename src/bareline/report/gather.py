@@ -14,6 +14,7 @@ from bareline.facts import Kind, table
 from bareline.ladder import all_statements, compare_steps, is_ladder
 from bareline.model import Scalar
 from bareline.report.document import Document, ExhibitSpec, Fact, Method, PlatformInfo
+from bareline.report.profile.trials import profile_lines
 from bareline.report.wording import count, listing
 
 
@@ -81,6 +82,7 @@ def document_of(
             for run in records.runs
             for event in run.events()
         ],
+        profiles=profile_lines(records),
     )
 
 

@@ -32,6 +32,7 @@ from bareline.report.document import (
 )
 from bareline.report.exhibits.base import DataTable, Figure
 from bareline.report.figures import draw_figures
+from bareline.report.profile.trials import profiles_table
 from bareline.report.svg import draw, for_file, for_page, to_png
 from bareline.report.theme import css_variables, looks
 from bareline.report.wording import AMOUNT, count
@@ -172,6 +173,7 @@ def render_page(document: Document) -> str:
         whole=[figure for figure in drawn if not figure.figure.layer],
         sections=sections,
         facts=_facts(document),
+        profiles=draw_figure(profiles_table(document.profiles)) if document.profiles else None,
         gaps=gaps.find(document, empty),
         downloads=_downloads(document),
         style=Markup(style),

@@ -63,6 +63,8 @@ def parameter_value(name: str, value: Scalar | None) -> str:
 def coordinate(name: str, value: Scalar | None) -> str:
     """Write one parameter with its value in words, e.g. ``4 ranks`` or ``transport tcp``."""
     text = parameter_value(name, value)
+    if name == "profile" and value is True:
+        return "profiled"
     if name in ("ranks", "threads"):
         return f"{text} {name if value != 1 else name.removesuffix('s')}"
     if name == "size_bytes":

@@ -17,6 +17,7 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
+from bareline.report.profile.trials import ProfileLine
 from bareline.report.profile.wording import (
     call_name,
     findings,
@@ -26,7 +27,7 @@ from bareline.report.profile.wording import (
     total,
 )
 from bareline.report.scales import unit_scale
-from bareline.report.terminal import Column, clean, print_table
+from bareline.report.terminal import Column, clean, print_next, print_table
 from bareline.units import format_size
 
 _CALLS = 12
@@ -50,6 +51,40 @@ def print_profile(profile: Profile, console: Console, *, everything: bool = Fals
     _print_calls(profile, console, None if everything else _CALLS)
     _print_sizes(profile, console, everything=everything)
     _print_matrix(profile, console)
+
+
+def print_profile_lines(lines: Sequence[ProfileLine], console: Console) -> None:
+    """Print what the profiles of a run's trials say, and how to look at one."""
+    if not lines:
+        return
+    console.print(Text("Profiles: shares of the ranks' time, medians over trials", style="bold"))
+    print_table(
+        [
+            Column("probe", "name"),
+            Column("case"),
+            Column("platform", "name"),
+            Column("computing", "number"),
+            Column("MPI calls", "number"),
+            Column("files", "number"),
+            Column("n", "number"),
+            Column("most time in", "name"),
+        ],
+        [
+            [
+                line.probe,
+                line.case,
+                line.platform,
+                percent(line.computing),
+                percent(line.mpi),
+                percent(line.files),
+                str(line.n),
+                line.busiest,
+            ]
+            for line in lines
+        ],
+        console,
+    )
+    print_next([f"bareline show {lines[0].path}"], console)
 
 
 def _head(text: str, console: Console) -> None:
