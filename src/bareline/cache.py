@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -37,13 +39,28 @@ def cache_folder() -> Path:
     return folder
 
 
+#: Inside a scratch folder: host and process of the bareline that made it.
+_OWNER = ".owner"
+
+
 @contextmanager
 def scratch_folder(name: str) -> Iterator[Path]:
-    """Give an empty private folder that is gone afterwards."""
+    """Give a private folder that is gone afterwards, at the latest when the next one is made."""
     folder = cache_folder() / "scratch" / name
+    _remove_abandoned(folder.parent)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    (folder / _OWNER).write_text(f"{socket.gethostname()} {os.getpid()}\n", encoding="utf-8")
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the scratch folders of this host's barelines that have ended without doing so."""
+    for owner in folder.glob(f"*/{_OWNER}"):
+        with contextlib.suppress(OSError, ValueError):
+            host, process = owner.read_text(encoding="utf-8").split()
+            if host == socket.gethostname() and not Path("/proc", process).exists():
+                shutil.rmtree(owner.parent, ignore_errors=True)

@@ -129,6 +129,9 @@ class Command:
         Files of the working directory brought back as `Output.files`.
     requires
         Programs that must be on the path of every node that is used.
+    storage_bytes
+        Most that it writes into the working directory in order to measure that file system, on
+        which so much must be free; 0 when it measures something else.
     """
 
     argv: tuple[str, ...]
@@ -139,6 +142,7 @@ class Command:
     inputs: tuple[tuple[str, str], ...] = ()
     outputs: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    storage_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +311,11 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "emulated-cpu": "emulated CPU: compute and memory figures say nothing about hardware "
         "virtualization",
         "page-cache": "data may come from the page cache instead of the device",
+        "host-cache": "the disk is virtual: its host may answer from memory",
+        "memory-file-system": "the file system lies in memory: no device is measured",
+        "not-direct": "the file system did direct I/O through the page cache",
+        "not-synced": "the data was handed to the kernel, nothing waited for the device",
+        "short-file": "the time budget ended the file before its full size",
         "n-too-small": "fewer than 6 trials: no interval and no verdict",
         "n-too-small-for-family": "too few trials for a verdict that holds over the whole family",
         "precision-not-reached": "the interval is wider than the study asked for",

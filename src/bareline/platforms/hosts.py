@@ -15,7 +15,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bareline.errors import PlatformError, ToolMissing
@@ -23,6 +23,7 @@ from bareline.facts import read_steal, steal_caveats
 from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.platforms.base import Allocation
 from bareline.platforms.process import Finished, Process, end_group, kill_marked, run_process, spawn
+from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port|server_data_port)\}")
 _SERVER_READY_S = 20.0
@@ -58,6 +59,7 @@ class HostsAllocation(Allocation):
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
         self._tools: dict[tuple[int, str], bool] = {}
+        self._tidied: set[int] = set()
 
     # What a platform type must say ---------------------------------------------------------
 
@@ -119,9 +121,12 @@ class HostsAllocation(Allocation):
                 values = {"native": "", "workdir": workdir}
                 if _mentions(command, "native"):
                     values["native"] = self.native_folder()
+                hidden = self._storage_caveats(command, workdir, used)
                 if command.server is None:
-                    return self._execute(command, layout, values, timeout_s)
-                return self._with_server(command, command.server, layout, values, timeout_s)
+                    output = self._execute(command, layout, values, timeout_s)
+                else:
+                    output = self._with_server(command, command.server, layout, values, timeout_s)
+                return replace(output, caveats=(*output.caveats, *hidden))
         finally:
             if token:
                 self.end_marked(token)
@@ -246,17 +251,43 @@ class HostsAllocation(Allocation):
         if not (command.inputs or command.outputs or _mentions(command, "workdir")):
             yield ""
             return
-        folder = f"{self.work_folder()}/{token or 'trial'}"
-        for node in used:
-            self._must(node, ["mkdir", "-p", folder])
-            for name, text in command.inputs:
-                self._must(node, ["tee", f"{folder}/{name}"], stdin=text)
+        folder = f"{self.work_folder()}/{folder_name(token)}"
         try:
+            for node in used:
+                self._tidy(node)
+                self._must(node, ["mkdir", "-p", folder])
+                for name, text in command.inputs:
+                    self._must(node, ["tee", f"{folder}/{name}"], stdin=text)
             yield folder
         finally:
             for node in used:
                 with contextlib.suppress(PlatformError):
                     self.on_node(node, ["rm", "-rf", "--", folder])
+
+    def _tidy(self, node: int) -> None:
+        """Remove, once, what killed barelines left in the folder of the working directories."""
+        if node not in self._tidied:
+            remove_abandoned(self.on_node, node, self.work_folder())
+            self._tidied.add(node)
+
+    def _storage_caveats(
+        self, command: Command, folder: str, used: Sequence[int] | range
+    ) -> tuple[str, ...]:
+        """Check the space for a command that measures storage; name what hides the device."""
+        if not command.storage_bytes:
+            return ()
+        found = [self.look_at_storage(node, folder, command.storage_bytes) for node in used]
+        return tuple(dict.fromkeys(code for codes in found for code in codes))
+
+    def look_at_storage(self, node: int, folder: str, needed_bytes: int) -> tuple[str, ...]:
+        """Check the free space of a folder; name what stands between it and a device.
+
+        Raises
+        ------
+        PlatformError
+            There is less free than needed.
+        """
+        return check_storage(self.on_node, node, folder, needed_bytes)
 
     def _must(self, node: int, argv: Sequence[str], stdin: str | None = None) -> Finished:
         done = self.on_node(node, argv, stdin=stdin)

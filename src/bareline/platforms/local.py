@@ -32,6 +32,7 @@ from bareline.platforms.launcher import (
     find_mpi,
     mpi_facts,
 )
+from bareline.platforms.workdir import check_io_folder
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"
@@ -126,7 +127,7 @@ class LocalAllocation(HostsAllocation):
 
     def work_folder(self) -> str:
         """Give the folder whose file system is measured."""
-        return str(self._options.io_folder or self._context.scratch)
+        return str((self._options.io_folder or self._context.scratch).absolute())
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe this machine and how MPI runs on it."""
@@ -198,13 +199,7 @@ def _check(options: LocalOptions, where: str | None = None) -> None:
             raise PlatformError(
                 f"this process may not use core {core}", where=where, hint=f"use some of {listed}"
             )
-    folder = options.io_folder
-    if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
-        raise PlatformError(
-            f"'{folder}' is not a folder that can be written to",
-            where=where,
-            hint="make it, or name another one as `io_folder`",
-        )
+    check_io_folder(options.io_folder, where)
 
 
 PLATFORM = LocalPlatform

@@ -34,6 +34,7 @@ from bareline.platforms.netns.namespaces import (
     tool,
 )
 from bareline.platforms.process import run_process
+from bareline.platforms.workdir import check_io_folder
 
 _SETUP_S = 20.0
 #: In the namespaces' own memory: no other path is certain to be short, private and executable.
@@ -64,6 +65,9 @@ class NetnsOptions(Options):
     cores
         Numbers of the cores to share out among the hosts; all that this process may use by
         default. Every host is pinned to its own share.
+    io_folder
+        Folder in which trials make their working directories: its file system is what I/O probes
+        measure. bareline's scratch folder by default.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2
@@ -74,6 +78,7 @@ class NetnsOptions(Options):
     mpi: str = "auto"
     transport: Literal["auto", "tcp"] = "auto"
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
+    io_folder: Path | None = None
 
     @property
     def node_count(self) -> int:
@@ -198,8 +203,8 @@ class NetnsAllocation(HostsAllocation):
         return self._native
 
     def work_folder(self) -> str:
-        """Give the scratch folder: all hosts see the machine's file systems."""
-        return str(self._context.scratch)
+        """Give the folder whose file system is measured: all hosts see the machine's."""
+        return str((self._options.io_folder or self._context.scratch).absolute())
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
@@ -269,6 +274,7 @@ class NetnsPlatform(Platform):
         try:
             find_privilege()
             usable_cores(spec.options)
+            check_io_folder(spec.options.io_folder)
             find_mpi(spec.options.mpi)
         except PlatformError as error:
             # Without any MPI library, what needs none can still be measured.
@@ -286,6 +292,7 @@ class NetnsPlatform(Platform):
                 f"{layout.nodes} nodes are wanted of {options.hosts} hosts", where=self.spec.name
             )
         usable_cores(options)
+        check_io_folder(options.io_folder, self.spec.name)
         names = [host_name(index) for index in range(options.hosts)]
         with (
             open_switch(find_privilege(), self._hosts_file(names)) as switch,

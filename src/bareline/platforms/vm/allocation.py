@@ -19,6 +19,7 @@ from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.fleet import ANSWER_S, Fleet
 from bareline.platforms.vm.guest import DEVICE, Guest
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.workdir import runs_virtually
 
 _NATIVE = "/opt/bareline/native"
 _WATCH_S = 0.5
@@ -127,6 +128,18 @@ class GuestsAllocation(HostsAllocation):
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""
         return self._options.io_folder
+
+    def look_at_storage(self, node: int, folder: str, needed_bytes: int) -> tuple[str, ...]:
+        """Check the free space; QEMU may go around the host's page cache, a share never does."""
+        found = super().look_at_storage(node, folder, needed_bytes)
+        shared = any(
+            folder == share.target or folder.startswith(f"{share.target}/")
+            for share in self._options.shares
+        )
+        around = self._options.disk.cache in ("none", "directsync") and not shared
+        if around and not runs_virtually():
+            return tuple(code for code in found if code != "host-cache")
+        return found
 
     def end_marked(self, token: str) -> None:
         """Kill what carries a trial's mark, in all guests at once."""

@@ -1,0 +1,106 @@
+"""Working directories of trials on the nodes, and what is known of the file system below them.
+
+A directory's name tells which bareline made it, on which host: what a killed one left behind is
+removed by the next one that works in the same folder.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+from pathlib import Path
+from typing import Protocol
+
+from bareline.errors import PlatformError
+from bareline.platforms.process import Finished
+
+_PREFIX = "bareline-work-"
+#: Prints free blocks, their size, the kind of file system, and a line if a hypervisor runs below.
+_LOOK = """
+stat -f -c '%a %S %T' -- "$1"
+grep -ow -m 1 hypervisor /proc/cpuinfo
+:
+"""
+_IN_MEMORY = ("tmpfs", "ramfs")
+#: Beside the data: block maps, directories, the journal.
+_OVERHEAD_BYTES = 1 << 20
+
+
+class Shell(Protocol):
+    """What runs housekeeping commands on a node."""
+
+    def __call__(self, node: int, argv: list[str]) -> Finished:
+        """Run a command there to its end."""
+
+
+def folder_name(token: str) -> str:
+    """Name the working directory of the trial with that mark."""
+    return f"{_PREFIX}{os.getpid()}-{socket.gethostname()}-{token or 'trial'}"
+
+
+def is_abandoned(name: str) -> bool:
+    """Tell whether a directory belongs to a bareline of this host that has ended."""
+    owner, _, rest = name.removeprefix(_PREFIX).partition("-")
+    ours = name.startswith(_PREFIX) and rest.startswith(f"{socket.gethostname()}-")
+    return ours and owner.isdigit() and not Path("/proc", owner).exists()
+
+
+def remove_abandoned(on_node: Shell, node: int, folder: str) -> None:
+    """Remove the working directories that killed barelines of this host left on a node."""
+    with contextlib.suppress(PlatformError):
+        names = on_node(node, ["ls", "-1", "--", folder]).stdout.splitlines()
+        left = [f"{folder}/{name}" for name in names if is_abandoned(name)]
+        if left:
+            on_node(node, ["rm", "-rf", "--", *left])
+
+
+def check_storage(on_node: Shell, node: int, folder: str, needed_bytes: int) -> tuple[str, ...]:
+    """Make sure that space is free, and name what stands between a trial and the device.
+
+    Returns
+    -------
+    tuple of str
+        Codes of caveats.
+
+    Raises
+    ------
+    PlatformError
+        Less is free than needed, or nobody can tell.
+    """
+    done = on_node(node, ["sh", "-c", _LOOK, "sh", folder])
+    match = re.match(r"(\d+) (\d+) (\S+)", done.stdout)
+    if match is None:
+        raise PlatformError(f"the free space of '{folder}' is not known: {done.stderr.strip()}")
+    free_bytes = int(match[1]) * int(match[2])
+    if free_bytes < needed_bytes + _OVERHEAD_BYTES:
+        raise PlatformError(
+            f"{needed_bytes + _OVERHEAD_BYTES} B are needed and {free_bytes} B free in '{folder}'",
+            hint="measure with less data, or name another folder as `io_folder`",
+        )
+    if match[3] in _IN_MEMORY:
+        return ("memory-file-system",)
+    return ("host-cache",) if "hypervisor" in done.stdout else ()
+
+
+def runs_virtually() -> bool:
+    """Tell whether a hypervisor runs below this machine; the processor says so on x86."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    return re.search(r"\bhypervisor\b", text) is not None
+
+
+def check_io_folder(folder: Path | None, where: str | None = None) -> None:
+    """Refuse a folder of this machine in which trials cannot work.
+
+    Raises
+    ------
+    PlatformError
+        It is none, or cannot be written to.
+    """
+    if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
+        raise PlatformError(
+            f"'{folder}' is not a folder that can be written to",
+            where=where,
+            hint="make it, or name another one as `io_folder`",
+        )
