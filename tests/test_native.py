@@ -93,6 +93,6 @@ def test_what_a_kernel_cannot_do_is_refused_before_any_work(launch, kernel, rank
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_mpi_function_is_verified_on_two_ranks(launch, function):
     sizes = () if function in ("barrier", "init") else ("-m", "8:1024")
-    found = points(launch(2, "mpibench", function, *sizes, "-t", "0.5", "-i", "10", "-x", "1"))
+    found = points(launch(2, "mpibench", function, *sizes, "-t", "10", "-i", "10", "-x", "1"))
     assert found
     assert all(point["verified"] for point in found)

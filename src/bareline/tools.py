@@ -77,6 +77,18 @@ _TABLE = (
     Tool("virtlogd", "libvirt-daemon", "libvirt-daemon-log", "logs guests", "platform vm"),
     Tool("mmdebstrap", "mmdebstrap", "mmdebstrap", "builds guest images", "platform vm"),
     Tool("mke2fs", "e2fsprogs", "e2fsprogs", "makes guests' file systems", "platform vm"),
+    Tool("depmod", "kmod", "kmod", "lists guests' kernel modules", "platform vm"),
+    Tool("genisoimage", "genisoimage", "genisoimage", "makes seeds of cloud images", "platform vm"),
+    Tool(
+        "ganesha.nfsd",
+        "nfs-ganesha nfs-ganesha-vfs",
+        "nfs-ganesha nfs-ganesha-vfs",
+        "exports folders to guests",
+        "platform vm",
+    ),
+    Tool(
+        "xmllint", "libxml2-utils", "libxml2", "checks machine definitions", "tests of platform vm"
+    ),
     Tool("srun", "slurm-client", "slurm", "starts Slurm jobs", "platform slurm"),
     Tool("sbatch", "slurm-client", "slurm", "submits Slurm jobs", "platform slurm"),
     Tool("sinfo", "slurm-client", "slurm", "lists Slurm partitions", "platform slurm"),

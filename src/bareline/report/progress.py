@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -115,9 +116,33 @@ def failure_line(record: Record) -> str:
     )
 
 
+class _Shown(logging.Handler):
+    """Prints what parts of bareline log on the way: that something is built, and why it waits."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one message as a line."""
+        self._console.print(record.getMessage(), highlight=False, markup=False, soft_wrap=True)
+
+
 @contextmanager
 def progress_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
     """Give the progress display that suits a console."""
+    log, shown = logging.getLogger("bareline"), _Shown(console)
+    log.setLevel(logging.INFO)
+    log.addHandler(shown)
+    try:
+        with _display_on(console) as display:
+            yield display
+    finally:
+        log.removeHandler(shown)
+
+
+@contextmanager
+def _display_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
     if not console.is_terminal:
         yield PlainProgress(console)
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -20,13 +21,15 @@ from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.platforms.vm.locks import file_lock
 from bareline.tools import install_hint
 
+_LOG = logging.getLogger(__name__)
 #: What a guest needs to boot and to be reached, and what the probes run. Both MPI libraries are
 #: in, so that one image serves every platform.
 PACKAGES = (
     *("busybox-static", "kmod", "iproute2", "procps", "openssh-server", "ethtool", "nfs-common"),
     *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
     *("nuttcp", "iperf3", "hpcc", "fio", "numactl"),
-    *("libopenblas0-pthread", "liblapack3", "libscalapack-openmpi2.2", "libfftw3-double3"),
+    *("libopenblas0-pthread", "liblapack3", "libscalapack-openmpi2.2"),
+    *("libscalapack-mpich2.2", "libfftw3-double3"),
     *("libgomp1", "libgfortran5"),
 )
 #: The kernel with all drivers: the smaller one for clouds knows no emulated NIC.
@@ -36,6 +39,7 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
     "libopenmpi3": ("libopenmpi3t64", "libopenmpi40"),
     "libmpich12": ("libmpich12t64",),
     "libscalapack-openmpi2.2": ("libscalapack-openmpi2.2t64", "libscalapack-openmpi2.1"),
+    "libscalapack-mpich2.2": ("libscalapack-mpich2.2t64", "libscalapack-mpich2.1"),
 }
 _DISK_SIZE = "6G"
 _INODES = 131072
@@ -233,6 +237,7 @@ def _proxy_options() -> list[str]:
 def _build(recipe: _Recipe, folder: Path) -> None:
     """Build into a temporary folder and move it into place whole."""
     started = time.monotonic()
+    _LOG.info("building a guest image, once: some minutes (%s)", folder.with_suffix(".log"))
     folder.parent.mkdir(parents=True, exist_ok=True)
     # mmdebstrap without root works as another user, who cannot reach a private cache folder.
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="bareline-image-") as name:
