@@ -134,7 +134,7 @@ static void write_point(struct bl_json *json, const struct bl_region *region, si
     const struct bl_summary summary = bl_summarise(load_s, (size_t)batches->count);
     bl_json_begin(json);
     bl_json_open_object(json, "point");
-    bl_json_integer(json, "size_bytes", (int64_t)size_bytes);
+    bl_json_integer(json, "working_set_bytes", (int64_t)size_bytes);
     bl_json_integer(json, "page_bytes", (int64_t)page_bytes);
     bl_json_close_object(json);
     bl_json_integer(json, "iterations", batches->count);
@@ -151,7 +151,7 @@ static bool measure(size_t size_bytes, size_t page_bytes, double budget_s, doubl
                     struct bl_json *json, struct bl_cut *cut)
 {
     const size_t available_bytes = bl_available_bytes();
-    *cut = (struct bl_cut){.size_bytes = size_bytes, .page_bytes = page_bytes};
+    *cut = (struct bl_cut){.working_set_bytes = size_bytes, .page_bytes = page_bytes};
     if (available_bytes > 0 && size_bytes > available_bytes / 2) {
         snprintf(cut->reason, sizeof cut->reason, "more than half of the %zu B of free memory",
                  available_bytes);

@@ -48,7 +48,7 @@ struct bl_series bl_repeat(void (*work)(void *data), void *data, int repeats);
 
 /* A point that was asked for and not measured. */
 struct bl_cut {
-    size_t size_bytes;
+    size_t working_set_bytes;
     size_t page_bytes;
     char reason[160];
 };

@@ -49,7 +49,7 @@ void bl_node_report_end(struct bl_json *json, int points, const struct bl_cut *c
     for (int i = 0; i < count; i++) {
         bl_json_open_object(json, NULL);
         bl_json_open_object(json, "point");
-        bl_json_integer(json, "size_bytes", (int64_t)cuts[i].size_bytes);
+        bl_json_integer(json, "working_set_bytes", (int64_t)cuts[i].working_set_bytes);
         bl_json_integer(json, "page_bytes", (int64_t)cuts[i].page_bytes);
         bl_json_close_object(json);
         bl_json_string(json, "reason", cuts[i].reason);

@@ -42,7 +42,7 @@ def check_latency(program: str) -> None:
     assert result.returncode == 0, result
     points, cut = check_lines(result.stdout, "nodebench", "latency")
     asked = [4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
-    said = [(point["point"]["size_bytes"], point["point"]["page_bytes"]) for point in points + cut]
+    said = [(point["point"]["working_set_bytes"], point["point"]["page_bytes"]) for point in points + cut]
     expected = [(size << 10, page) for size in asked for page in (4 << 10, 2 << 20)]
     assert sorted(said) == sorted(expected), said
     assert all(point["reason"] for point in cut), cut

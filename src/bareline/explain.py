@@ -7,7 +7,7 @@ paired by block; the family-wise correction runs over the classes of one probe o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,21 @@ from bareline.units import significant
 #: rendezvous protocol somewhere between the first two.
 SMALL_BYTES = 8 << 10
 LARGE_BYTES = 256 << 10
+
+#: Classes of sizes by the parameter that holds them. The caches of a core hold a working set below
+#: 1 MiB on most processors, no cache one from 64 MiB.
+_SIZE_CLASSES: Mapping[str, tuple[tuple[str, float, float], ...]] = {
+    "size_bytes": (
+        (" below 8 KiB", 0, SMALL_BYTES),
+        (" from 8 to 256 KiB", SMALL_BYTES, LARGE_BYTES),
+        (" from 256 KiB", LARGE_BYTES, float("inf")),
+    ),
+    "working_set_bytes": (
+        (" below 1 MiB", 0, 1 << 20),
+        (" from 1 to 64 MiB", 1 << 20, 64 << 20),
+        (" from 64 MiB", 64 << 20, float("inf")),
+    ),
+}
 
 _LAYER_NAMES = {
     Layer.COMPUTE: "Compute",
@@ -172,17 +187,17 @@ def _condense(values: FloatCube, other: FloatCube) -> FloatCube:
 
 
 def _classes(points: pl.DataFrame) -> Iterable[tuple[str, list[int]]]:
-    """Split a probe's points into message-size classes, or one class without sizes."""
-    sizes = [parse_point(point).get("size_bytes") for point in points.get_column("point")]
+    """Split a probe's points into classes of sizes, or one class without sizes."""
     rows = points.get_column("point_row").to_list()
-    bounds = (
-        (" below 8 KiB", 0, SMALL_BYTES),
-        (" from 8 to 256 KiB", SMALL_BYTES, LARGE_BYTES),
-        (" from 256 KiB", LARGE_BYTES, float("inf")),
+    coordinates = [parse_point(point) for point in points.get_column("point")]
+    parameter = next(
+        (name for name in _SIZE_CLASSES if all(name in point for point in coordinates)), None
     )
-    if not all(isinstance(size, int) for size in sizes):
+    if parameter is None:
         yield "", rows
         return
+    bounds = _SIZE_CLASSES[parameter]
+    sizes = [point[parameter] for point in coordinates]
     for name, low, high in bounds:
         chosen = [
             row

@@ -103,8 +103,8 @@ class MemoryLatency(Probe[LatencyParams]):
         report = read_report(output, "nodebench", "latency")
         cut = [point.get("point") for point in report.cut]
         said = [*(point.at for point in report.points), *cut]
-        asked = [{"size_bytes": size, "page_bytes": page} for size, page in params.points()]
-        if sorted(map(str, said)) != sorted(map(str, asked)):
+        asked = [{"page_bytes": page, "working_set_bytes": size} for size, page in params.points()]
+        if sorted(map(_key, said)) != sorted(map(_key, asked)):
             raise ParseError(f"{len(said)} points instead of the {len(asked)} asked for")
         for point in report.points:
             yield from spread_samples(point, "time", "latency", point.at)
@@ -114,6 +114,10 @@ class MemoryLatency(Probe[LatencyParams]):
     def caveats(self, params: LatencyParams, output: Output) -> Iterable[str]:
         """Say which points were cut, and why."""
         return cut_caveats(output)
+
+
+def _key(point: object) -> str:
+    return str(sorted(point.items())) if isinstance(point, Mapping) else str(point)
 
 
 PROBE = MemoryLatency()
