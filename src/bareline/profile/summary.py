@@ -84,6 +84,28 @@ class Matrix:
     bytes: npt.NDArray[np.int64]
     block: int
 
+    @property
+    def most(self) -> int:
+        """Bytes of the pair that sends most."""
+        return int(self.bytes.max())
+
+    @property
+    def faint(self) -> float:
+        """Bytes that are drawn faintest: a hundredth of the most, or the least that was sent.
+
+        Between pairs that send about the same there must be no contrast.
+        """
+        some = self.bytes[self.bytes > 0]
+        return min(float(some.min()), self.most / 100) if some.size else 1.0
+
+    @property
+    def strength(self) -> npt.NDArray[np.float64]:
+        """How strong each pair is drawn: from 0 to 1, logarithmic in the bytes."""
+        if self.most == 0:
+            return np.zeros(self.bytes.shape)
+        floor = np.maximum(self.bytes.astype(float), self.faint)
+        return np.asarray(np.log(floor / self.faint) / np.log(self.most / self.faint))
+
 
 @dataclass(frozen=True, slots=True)
 class Imbalance:

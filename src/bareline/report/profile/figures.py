@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import altair as alt
@@ -62,7 +61,7 @@ def figures(profile: Profile) -> list[Figure]:
 
 def _split(profile: Profile) -> Figure:
     split = time_split(profile)
-    scale = unit_scale([part.mean_s for part in split], "s")
+    scale = unit_scale([max(part.mean_s for part in split)], "s")
     rows = tuple(
         (
             Field(f"\u2003{part.what}" if part.is_part else part.what),
@@ -157,6 +156,7 @@ def _ranks(profile: Profile) -> Figure:
         caption=f"From left to right: {order}."
         + (f" Each bar is the mean of {together} ranks." if together > 1 else ""),
         layer="time",
+        wide=True,
         panels=(chart,),
         text_summary=f"Time of {profile.ranks} ranks, divided into {', '.join(shown)}.",
         data_table=_rank_table(profile),
@@ -229,20 +229,22 @@ def _rank_table(profile: Profile) -> DataTable:
 
 def _calls(profile: Profile) -> Figure:
     calls = top_calls(profile)
-    times = unit_scale([call.time_s for call in calls], "s")
+    times = unit_scale([max((call.time_s for call in calls), default=0.0)], "s")
     each = unit_scale([call.mean_s for call in calls], "s")
+    longest = unit_scale([call.longest_s for call in calls], "s")
     opened = unit_scale([call.overlap_s for call in calls], "s")
     split = profile.mode == "split"
+    posted = any(call.overlap_s is not None for call in calls)
     columns = [
         Column("call", "text"),
         Column("share"),
         Column(times.titled("time")),
         Column("calls"),
         Column(each.titled("mean")),
-        Column(each.titled("longest"), "light"),
+        Column(longest.titled("longest"), "light"),
         Column("data"),
         *([Column("waiting")] if split else []),
-        Column(opened.titled("open for"), "light"),
+        *([Column(opened.titled("open for"), "light")] if posted else []),
     ]
 
     def row(call: CallSum) -> tuple[Field, ...]:
@@ -254,17 +256,19 @@ def _calls(profile: Profile) -> Figure:
             Field(times.show(call.time_s), call.time_s),
             Field(total(call.count), call.count),
             Field(each.show(call.mean_s), call.mean_s),
-            Field(each.show(call.longest_s), call.longest_s),
+            Field(longest.show(call.longest_s), call.longest_s),
             Field(format_size(call.bytes) if call.bytes else "", call.bytes),
             *([waited] if split else []),
-            Field(opened.show(overlap), overlap) if overlap is not None else Field(""),
+            *([Field("" if overlap is None else opened.show(overlap), overlap)] if posted else []),
         )
 
     return Figure(
         id="calls",
         title="Calls, all ranks together",
         caption="“Open for” is the time from posting a request to the call that completed it: "
-        "what communication could have overlapped with.",
+        "what communication could have overlapped with."
+        if posted
+        else "",
         layer="calls",
         wide=True,
         data_table=DataTable(tuple(columns), tuple(row(call) for call in calls)),
@@ -280,6 +284,11 @@ def _sizes(profile: Profile) -> list[Figure]:
         if own and len(drawn) < _SIZE_PANELS:
             drawn.append(_histogram(call, own))
     return drawn
+
+
+def _histogram_width(bars: int) -> int:
+    """Leave room for a bin's name under each of a few bars, else for slanted ones."""
+    return 110 * bars if bars <= 3 else min(360, 44 * bars)
 
 
 def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
@@ -311,7 +320,7 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
         alt.Chart(inline(bars))
         .mark_bar(fill=colour("p1"), width={"band": 0.7})
         .encode(x=x, y=y, description=tip())
-        .properties(width=max(60, min(360, 44 * len(own))), height=130, title=heading("calls", 200))
+        .properties(width=_histogram_width(len(own)), height=130, title=heading("calls", 200))
     )
     each = unit_scale([size.mean_s for size in own], "s")
     rows = tuple(
@@ -340,9 +349,7 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
 def _matrix(profile: Profile) -> Figure:
     matrix = communication_matrix(profile, _CELLS)
     size = len(matrix.bytes)
-    some = [int(value) for value in matrix.bytes.flat if value > 0]
-    low, high = (min(some), max(some)) if some else (1, 1)
-    reach = math.log(high / low) or 1.0
+    strength = matrix.strength
     cells = []
     for sender in range(size):
         for receiver in range(size):
@@ -350,27 +357,26 @@ def _matrix(profile: Profile) -> Figure:
             if messages == 0:
                 continue
             sent = int(matrix.bytes[sender, receiver])
-            strength = math.log(sent / low) / reach if sent and high > low else float(sent > 0)
             cells.append(
                 {
                     "from": sender,
                     "from_end": sender + 1,
                     "to": receiver,
                     "to_end": receiver + 1,
-                    "opacity": round(0.12 + 0.88 * strength, 3),
+                    "opacity": round(0.12 + 0.88 * float(strength[sender, receiver]), 3),
                     "tip": f"{_rank_name(sender, matrix.block, profile.ranks)} to "
                     f"{_rank_name(receiver, matrix.block, profile.ranks)}: "
                     f"{total(messages)} messages, {format_size(sent)}",
                 }
             )
     side = max(150, 26 * size) if size <= 12 else 340
-    span = format_size(low) if low == high else f"from {format_size(low)} to {format_size(high)}"
     each = f" Each row and column is {matrix.block} neighbouring ranks." if matrix.block > 1 else ""
     return Figure(
         id="matrix",
         title="Who sends to whom",
         caption=f"Bytes sent by the row's rank to the column's, point to point and one-sided: "
-        f"the darker the more, {span}, on a logarithmic scale.{each}",
+        f"the darker the more, from {format_size(round(matrix.faint))} or less to "
+        f"{format_size(matrix.most)}, on a logarithmic scale.{each}",
         layer="matrix",
         panels=(_matrix_chart(cells, size, matrix.block, side),),
         text_summary=f"{total(int(matrix.count.sum()))} messages with "

@@ -94,7 +94,7 @@ def _head(text: str, console: Console) -> None:
 
 def _print_split(profile: Profile, console: Console) -> None:
     split = time_split(profile)
-    scale = unit_scale([part.mean_s for part in split], "s")
+    scale = unit_scale([max(part.mean_s for part in split)], "s")
     _head("Time per rank", console)
     print_table(
         [
@@ -139,8 +139,9 @@ def _print_calls(profile: Profile, console: Console, most: int | None) -> None:
     calls = top_calls(profile, most)
     if not calls:
         return
-    times = unit_scale([call.time_s for call in calls], "s")
+    times = unit_scale([max(call.time_s for call in calls)], "s")
     each = unit_scale([call.mean_s for call in calls], "s")
+    longest = unit_scale([call.longest_s for call in calls], "s")
     waits = any(call.waited is not None for call in calls)
     overlaps = unit_scale([call.overlap_s for call in calls], "s")
     some = any(call.overlap_s is not None for call in calls)
@@ -151,7 +152,7 @@ def _print_calls(profile: Profile, console: Console, most: int | None) -> None:
         Column(times.titled("time"), "number"),
         Column("calls", "number"),
         Column(each.titled("mean"), "number"),
-        Column(each.titled("longest"), "light"),
+        Column(longest.titled("longest"), "light"),
         Column("data", "number"),
     ]
     columns += [Column("waiting", "number")] if waits else []
@@ -164,7 +165,7 @@ def _print_calls(profile: Profile, console: Console, most: int | None) -> None:
             times.show(call.time_s),
             total(call.count),
             each.show(call.mean_s),
-            each.show(call.longest_s),
+            longest.show(call.longest_s),
             format_size(call.bytes) if call.bytes else "",
         ]
         row += [percent(call.waited) if call.waited is not None else ""] if waits else []
@@ -219,27 +220,17 @@ def _print_matrix(profile: Profile, console: Console) -> None:
     if profile.send_table.is_empty():
         return
     matrix = communication_matrix(profile, _CELLS)
-    sent = matrix.bytes.astype(float)
-    some = sent[sent > 0]
-    low, high = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
     shades = len(_SHADES) - 1
-    place = np.where(sent > 0, np.log(np.maximum(sent, low) / low), 0.0)
-    reach = np.log(high / low) or 1.0
-    step = np.where(
-        matrix.count > 0, 1 + np.minimum(place / reach * shades, shades - 1).astype(int), 0
-    )
+    place = np.minimum(matrix.strength * shades, shades - 1).astype(int)
+    step = np.where(matrix.count > 0, 1 + place, 0)
     each = f", {matrix.block} ranks a row" if matrix.block > 1 else ""
     _head(f"Who sends to whom (rows send{each})", console)
     width = len(str(profile.ranks - 1))
     for row, shade in enumerate(step):
         cells = "".join(2 * _SHADES[value] for value in shade)
         console.print(Text(f"{row * matrix.block:>{width}} |{cells}|"))
-    span = format_size(low) if low == high else f"{format_size(low)} to {format_size(high)}"
-    total_bytes, messages = int(sent.sum()), int(matrix.count.sum())
-    console.print(
-        Text(
-            f"{_SHADES[1]} to {_SHADES[-1]}: {span}; {total(messages)} messages, "
-            f"{format_size(total_bytes)} in all",
-            style="dim",
-        )
-    )
+    total_bytes, messages = int(matrix.bytes.sum()), int(matrix.count.sum())
+    shade = f"{_SHADES[-1]} is up to {format_size(matrix.most)}"
+    faint = f"{_SHADES[1]} {format_size(round(matrix.faint))} or less"
+    sums = f"{total(messages)} messages, {format_size(total_bytes)} in all"
+    console.print(Text(f"{shade}, {faint}; {sums}", style="dim"))

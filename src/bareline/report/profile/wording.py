@@ -47,7 +47,8 @@ def findings(profile: Profile) -> list[str]:
     """Say in a few sentences where the time goes."""
     split = time_split(profile)
     wall = float(profile.rank_table["wall_ns"].mean() or 0.0) * 1e-9  # type: ignore[arg-type]
-    whole_parts = [part for part in split if not part.is_part]
+    # What rounds to nothing is left to the table.
+    whole_parts = [part for part in split if not part.is_part and part.share >= 0.0005]
     kinds = [part for part in split if part.is_part and part.share >= 0.01]
     sentences = [f"Of {format_value(wall, 's')} per rank: {_listed(whole_parts)}."]
     if len(kinds) > 1:
