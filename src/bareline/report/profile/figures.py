@@ -49,7 +49,7 @@ _PARTS = {
 
 def figures(profile: Profile) -> list[Figure]:
     """Draw everything that the profile holds."""
-    drawn = [_split(profile), _ranks(profile), _calls(profile)]
+    drawn = [_split(profile), _ranks(profile), _rank_figure(profile), _calls(profile)]
     drawn += _sizes(profile)
     if not profile.send_table.is_empty():
         drawn.append(_matrix(profile))
@@ -156,10 +156,8 @@ def _ranks(profile: Profile) -> Figure:
         caption=f"From left to right: {order}."
         + (f" Each bar is the mean of {together} ranks." if together > 1 else ""),
         layer="time",
-        wide=True,
         panels=(chart,),
         text_summary=f"Time of {profile.ranks} ranks, divided into {', '.join(shown)}.",
-        data_table=_rank_table(profile),
     )
 
 
@@ -175,6 +173,19 @@ def _has(profile: Profile, part: str) -> bool:
 def _rank_name(group: int, together: int, ranks: int) -> str:
     first, last = group * together, min(ranks, (group + 1) * together) - 1
     return f"rank {first}" if first == last else f"ranks {first} to {last}"
+
+
+def _rank_figure(profile: Profile) -> Figure:
+    """Lay out what is known of each rank: too many columns to stand beside its bar."""
+    return Figure(
+        id="rank-table",
+        title="What the system knows of each rank",
+        caption="“Queued” is the time in which a rank was ready to run while another process had "
+        "its core, “stolen” what a hypervisor gave to other guests.",
+        layer="time",
+        wide=True,
+        data_table=_rank_table(profile),
+    )
 
 
 def _rank_table(profile: Profile) -> DataTable:
