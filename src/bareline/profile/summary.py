@@ -9,6 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bareline.profile.model import Profile
+from bareline.units import format_value
 
 #: What kinds of calls are called together in the time split, in the order of display.
 GROUPS = {
@@ -297,7 +298,7 @@ def remarks(profile: Profile) -> list[str]:
         cost = barrier_cost_s(profile)
         found.append(
             "a barrier before every blocking collective separates waiting from transfer; "
-            f"the barriers themselves took about {cost:.3g} s per rank"
+            f"the barriers themselves took about {format_value(cost, 's')} per rank"
         )
     dropped = int(ranks["dropped"].sum())
     if dropped:

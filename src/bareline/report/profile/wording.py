@@ -35,7 +35,7 @@ def call_name(call: str, kind: str) -> str:
 
 def size_range(low: int, high: int) -> str:
     """Write a size or a bin of sizes, e.g. ``1 KiB`` or ``1 to 2 KiB``."""
-    if low == high:
+    if low == high or format_size(low) == format_size(high):
         return format_size(low)
     is_bin = high & (high + 1) == 0 and high >= 1023
     top = format_size(high + 1 if is_bin else high)
