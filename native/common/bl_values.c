@@ -69,6 +69,16 @@ double bl_parse_seconds(const char *option, const char *text)
     return value;
 }
 
+double bl_parse_share(const char *option, const char *text)
+{
+    char *rest;
+    const double value = strtod(text, &rest);
+    if (rest == text || *rest || !(value > 0 && value <= 1))
+        bl_die(BL_STATUS_USAGE, "%s: '%s' is not a share, write a number up to 1 such as 0.5",
+               option, text);
+    return value;
+}
+
 int bl_parse_choice(const char *option, const char *text, const char *const *choices)
 {
     char list[256] = "";

@@ -2,7 +2,8 @@
  * Values of command-line options. Each function ends the program through bl_die with the usage
  * status when the text is not wholly a value in range; the message names the option.
  *
- * Exported: bl_parse_size, bl_parse_count, bl_parse_seconds, bl_parse_choice.
+ * Exported: bl_parse_size, bl_parse_count, bl_parse_seconds, bl_parse_share,
+ *           bl_parse_choice.
  * Nothing here is collective.
  */
 #ifndef BL_VALUES_H
@@ -19,6 +20,9 @@ int64_t bl_parse_count(const char *option, const char *text, int64_t min, int64_
 
 /* Positive, finite seconds. */
 double bl_parse_seconds(const char *option, const char *text);
+
+/* Number above 0 and at most 1. */
+double bl_parse_share(const char *option, const char *text);
 
 /* Index of the text among NULL-terminated choices. */
 int bl_parse_choice(const char *option, const char *text, const char *const *choices);

@@ -23,6 +23,9 @@ enum bl_pages { BL_PAGES_BOTH, BL_PAGES_SMALL, BL_PAGES_HUGE };
 enum bl_mode { BL_MODE_SINGLE, BL_MODE_STAR, BL_MODE_ALL };
 extern const char *const bl_mode_names[]; /* ends in NULL */
 
+/* How FFTW finds its plans. */
+enum bl_effort { BL_EFFORT_MEASURE, BL_EFFORT_ESTIMATE };
+
 struct bl_node_options {
     const char *benchmark;
     size_t size_bytes; /* of one array or table; 0: from the last-level cache */
@@ -34,6 +37,11 @@ struct bl_node_options {
     int repeats;     /* 0: the benchmark counts by time */
     double budget_s; /* of one point */
     enum bl_stores stores;
+    double memory_share; /* 0: the order is given */
+    int edge;            /* points of the cube's */
+    enum bl_effort effort;
+    double quantum_s;
+    double duration_s;
     enum bl_mode mode;
 };
 
@@ -45,6 +53,20 @@ struct bl_series {
 
 /* repeat.c: one untimed and `repeats` timed calls of `work`. */
 struct bl_series bl_repeat(void (*work)(void *data), void *data, int repeats);
+
+/* What is repeated; `prepare`, untimed before each, may be NULL. */
+struct bl_work {
+    void (*prepare)(void *data);
+    void (*run)(void *data);
+    void *data;
+};
+
+/* The same until the budget is spent. Where the untimed call spends it alone, it is the series:
+ * its first touches weigh little in so long a time. */
+struct bl_series bl_repeat_within(const struct bl_work *work, int repeats, double budget_s);
+
+/* An empty series with room. */
+struct bl_series bl_series_make(int most);
 
 /* A point that was asked for and not measured. */
 struct bl_cut {
@@ -69,5 +91,9 @@ void bl_stream(const struct bl_node_options *options);
 void bl_latency(const struct bl_node_options *options);
 void bl_random_access(const struct bl_node_options *options);
 void bl_dgemm(const struct bl_node_options *options);
+void bl_linpack(const struct bl_node_options *options);
+void bl_fft(const struct bl_node_options *options);
+void bl_noise(const struct bl_node_options *options);
+void bl_peak(const struct bl_node_options *options);
 
 #endif
