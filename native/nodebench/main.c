@@ -83,7 +83,7 @@ static const char help_text[] =
     "                   runtime's, OMP_NUM_THREADS)\n"
     "  --plan EFFORT    fft: measure (default) or estimate the fastest plan\n"
     "  --quantum S      shortest time of noise's work (default 1e-4)\n"
-    "  --duration S     length of noise (default 3.2768)\n"
+    "  --duration S     length of noise (default 1.6384)\n"
     "  --repeat R       timed repetitions after an untimed one (default 20)\n"
     "  --stores KIND    regular (default) or nontemporal stores of stream\n"
     "  --budget S       seconds of a point, after which no repetition is begun (default 0.1 of\n"
@@ -156,7 +156,7 @@ static const struct benchmark {
         .takes = TAKES(OPTION_THREADS) | TAKES(OPTION_MODE) | TAKES(OPTION_QUANTUM) |
                  TAKES(OPTION_DURATION),
         .lacks = LACKS(BL_MODE_ALL),
-        .options = {.quantum_s = 1e-4, .duration_s = 3.2768, .mode = BL_MODE_STAR},
+        .options = {.quantum_s = 1e-4, .duration_s = 1.6384, .mode = BL_MODE_STAR},
     },
     {
         .name = "peak",

@@ -25,8 +25,8 @@
 #include <omp.h>
 #endif
 
-/* A quantum must be well below a bin, or the bins show the quanta. */
-enum { QUANTA_PER_BIN = 4 };
+/* A quantum's excess is put where it began: half a bin is near enough. */
+enum { QUANTA_PER_BIN = 2 };
 
 struct quanta {
     int64_t *begin_ns; /* since the start of all cores */
@@ -181,7 +181,7 @@ static void measure(struct noise *noise)
 static void report_bins(const struct noise *noise, struct bl_json *json)
 {
     const double bin_s = QUANTA_PER_BIN * noise->options->quantum_s;
-    const size_t count = (size_t)(noise->options->duration_s / bin_s);
+    const size_t count = (size_t)(noise->options->duration_s / bin_s + 0.5);
     double *bins = bl_allocate(count * sizeof *bins, "the bins of noise");
     for (size_t i = 0; i < count; i++)
         bins[i] = 0;

@@ -7,7 +7,8 @@ import pytest
 from bareline.errors import ParseError
 from bareline.model import Layout, Output
 from bareline.probes.base import find_probe
-from bareline.probes.hpcc import input_text, process_grid
+from bareline.probes.hpcc import input_text
+from bareline.probes.hpl import process_grid
 
 GOOD = Path(__file__).with_name("data").joinpath("hpcc.good.out").read_text()
 HPCC = find_probe("hpcc")

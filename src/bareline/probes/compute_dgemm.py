@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from bareline.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.probes.base import Probe
-from bareline.probes.native import QUANTILES, read_report, spread_samples
+from bareline.probes.compute import (
+    check_options,
+    count_of,
+    only_point,
+    peak_metrics,
+    peak_samples,
+    thread_options,
+)
+from bareline.probes.native import positive, read_report
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,46 +31,60 @@ class DgemmParams:
         Order of the square matrices.
     repeat
         Repetitions inside a trial; the median counts.
+    mode
+        "single" uses one core; "star" every core at once, each with matrices of its own (HPCC's
+        StarDGEMM; the rate is that of the median core); "all" all cores together on one product.
+        The study's ``threads`` above 1 says how many cores.
+    budget_s
+        Longest time; fewer repetitions are made where it ends.
     """
 
     n: Annotated[int, Field(ge=16, le=65_536)] = 1024
     repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+    mode: Literal["single", "star", "all"] = "single"
+    budget_s: Annotated[float, Field(gt=0, le=3600)] = 10.0
 
 
 class Dgemm(Probe[DgemmParams]):
-    """C = A B + C on square matrices; 2 n^3 operations; result checked."""
+    """C = A B on square matrices; 2 n^3 operations; result checked."""
 
     name: ClassVar[str] = "compute.dgemm"
     layer: ClassVar[Layer] = Layer.COMPUTE
     title: ClassVar[str] = "the DGEMM rate"
-    summary: ClassVar[str] = "DGEMM through OpenBLAS: floating-point rate"
+    summary: ClassVar[str] = "DGEMM through OpenBLAS: one core, every core, all together"
     source: ClassVar[str] = "HPCC DGEMM"
     params = DgemmParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "rate": Metric("flop/s", "higher"),
-        **{f"rate_{name}": Metric("flop/s", "higher", detail=True) for name in QUANTILES},
+        **peak_metrics(),
+        "slowest_core_rate": Metric("flop/s", "higher", detail=True),
     }
 
     def command(self, params: DgemmParams, layout: Layout) -> Command:
-        """Run nodebench on one node with the layout's threads."""
+        """Run nodebench on one node."""
         return Command(
             argv=(
                 "{native}/nodebench",
                 "dgemm",
-                "--n",
-                str(params.n),
-                "--repeat",
-                str(params.repeat),
-                "--threads",
-                str(layout.threads_per_rank),
+                *("--n", str(params.n)),
+                *("--repeat", str(params.repeat)),
+                *thread_options(params.mode, layout),
+                *("--budget", f"{params.budget_s:g}"),
             )
         )
 
     def parse(self, params: DgemmParams, output: Output) -> Iterable[Sample]:
         """Read nodebench's JSON lines."""
-        for point in read_report(output, "nodebench", "dgemm").points:
-            # The order is a parameter of the trial already.
-            yield from spread_samples(point, "rate", "rate", {})
+        report = read_report(output, "nodebench", "dgemm")
+        check_options(report, {"n": params.n, "mode": params.mode})
+        cores = count_of(report, "threads")
+        point = only_point(report)
+        yield from peak_samples(report)
+        yield Sample("cores", cores)
+        if params.mode == "star":
+            slowest = positive(point.number("slowest_core_rate"), "slowest_core_rate", point)
+        else:
+            slowest = point.quantile("rate", "median") / cores
+        yield Sample("slowest_core_rate", slowest)
 
 
 PROBE = Dgemm()

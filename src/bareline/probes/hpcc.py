@@ -23,6 +23,7 @@ from pydantic import Field
 from bareline.errors import ParseError
 from bareline.importers.hpcc import IMPORTER, summary_metrics
 from bareline.model import Command, Failed, Layer, Layout, Metric, Output, Sample
+from bareline.probes import hpl
 from bareline.probes.base import Probe
 
 _INPUT = "hpccinf.txt"
@@ -32,29 +33,6 @@ _END = re.compile(r"^End of HPC Challenge tests\.\nCurrent time [^\n]*\n\n#{72}\
 _RANKS = re.compile(r"^CommWorldProcs=(\d{1,9})$", re.MULTILINE)
 _SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
 _DOUBLE_BYTES = 8
-
-#: HPL's input after the sizes: one variant of each choice, the program's own recommendation.
-_HPL_CHOICES = """\
-16.0         threshold
-1            number of panel factorizations
-2            PFACTs (0=left, 1=Crout, 2=Right)
-1            number of recursive stopping criteria
-4            NBMINs
-1            number of panels in recursion
-2            NDIVs
-1            number of recursive panel factorizations
-1            RFACTs (0=left, 1=Crout, 2=Right)
-1            number of broadcasts
-1            BCASTs (0=1rg, 1=1rM, 2=2rg, 3=2rM, 4=Lng, 5=LnM)
-1            number of lookahead depths
-1            DEPTHs
-2            SWAP (0=bin-exch, 1=long, 2=mix)
-64           swapping threshold
-0            L1 in (0=transposed, 1=no-transposed) form
-0            U  in (0=transposed, 1=no-transposed) form
-1            Equilibration (0=no, 1=yes)
-8            memory alignment in double
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,29 +139,10 @@ def _check_whole(text: str) -> int:
     return ranks.pop()
 
 
-def process_grid(ranks: int) -> tuple[int, int]:
-    """Give the rows and columns of the most nearly square grid, no more rows than columns."""
-    rows = max(rows for rows in range(1, math.isqrt(ranks) + 1) if ranks % rows == 0)
-    return rows, ranks // rows
-
-
 def input_text(params: HpccParams, ranks: int) -> str:
-    """Write hpccinf.txt; the program reads it line by line, the words after the values are ours."""
-    rows, columns = process_grid(ranks)
+    """Write hpccinf.txt: HPL's input, then what it adds for PTRANS."""
     return (
-        "HPLinpack benchmark input file\n"
-        "made by bareline\n"
-        "HPL.out      output file name (if any)\n"
-        "8            device out (6=stdout,7=stderr,file)\n"
-        "1            number of problem sizes (N)\n"
-        f"{params.order(ranks):<12} Ns\n"
-        "1            number of NBs\n"
-        f"{params.nb:<12} NBs\n"
-        "0            PMAP process mapping (0=Row-,1=Column-major)\n"
-        "1            number of process grids (P x Q)\n"
-        f"{rows:<12} Ps\n"
-        f"{columns:<12} Qs\n"
-        f"{_HPL_CHOICES}"
+        f"{hpl.input_text(params.order(ranks), params.nb, ranks, to_stdout=False)}"
         "separator\n"
         "0            number of additional problem sizes for PTRANS\n"
         f"{params.order(ranks):<12} values of N\n"
