@@ -90,6 +90,19 @@ def test_what_a_kernel_cannot_do_is_refused_before_any_work(launch, kernel, rank
     assert f"npb_{kernel}" in done.stderr
 
 
+@pytest.mark.parametrize("ranks", [1, 3, 4])
+def test_linpack_is_solved_on_any_number_of_ranks(launch, ranks):
+    options = ("--program", "scalapack", "--n", "130", "--nb", "16", "--repeat", "2")
+    (point,) = points(launch(ranks, "linpack_mpi", *options))
+    assert point["verified"] is True and 0 < point["residual"] < 16
+    assert 0 < point["rate"]["median"] < 1.5 * point["peak_rate"] * point["peak_cores"]
+
+
+def test_an_xhpl_that_is_not_there_is_named(launch):
+    done = launch(1, "linpack_mpi", "--program", "xhpl", code=1)
+    assert "xhpl cannot be started" in done.stderr
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_mpi_function_is_verified_on_two_ranks(launch, function):
     sizes = () if function in ("barrier", "init") else ("-m", "8:1024")

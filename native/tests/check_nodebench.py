@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from protocol import check_lines
 
@@ -63,16 +64,48 @@ def check_random_access(program: str) -> None:
         assert (points[0]["updates"] == whole) == (budget == "10"), points
 
 
-def check_dgemm(program: str) -> None:
-    """Multiply matrices, where there is a BLAS."""
-    result = run(program, "dgemm", "--n", "65", "--repeat", "3", "--threads", "1")
-    if "built without a BLAS" in result.stderr:
-        print("dgemm: no BLAS, not tested")
-        return
+def points_of(program: str, *arguments: str) -> list[dict[str, Any]]:
+    """Run a benchmark and check its lines; no points where its library was not there to build."""
+    result = run(program, *arguments)
+    if "built without" in result.stderr:
+        print(f"{arguments[0]}: not built, not tested")
+        return []
     assert result.returncode == 0, result
-    points, _ = check_lines(result.stdout, "nodebench", "dgemm")
-    assert len(points) == 1 and points[0]["point"] == {"n": 65}, points
-    assert 0 <= points[0]["residual"] <= 1, points
+    points, cut = check_lines(result.stdout, "nodebench", arguments[0])
+    assert not cut, result.stdout
+    return points
+
+
+def check_arithmetic(program: str) -> None:
+    """Multiply, solve and transform in every mode, also where the budget is spent at once."""
+    for mode in ("single", "star", "all"):
+        for point in points_of(program, "dgemm", "--n", "65", "--repeat", "3", "--mode", mode):
+            assert point["point"] == {"n": 65} and point["iterations"] == 3, point
+            assert 0 <= point["residual"] <= 1, point
+            assert 0 < point["rate"]["median"] < 1.5 * point["peak_rate"] * point["peak_cores"]
+            assert ("slowest_core_rate" in point) == (mode == "star"), point
+    for size in (("--n", "65"), ("--memory-share", "1e-5")):
+        for point in points_of(program, "linpack", *size, "--repeat", "3"):
+            assert 0 < point["residual"] < 16, point
+    (point,) = points_of(program, "linpack", "--n", "9", "--budget", "1e-9") or [{"iterations": 1}]
+    assert point["iterations"] == 1, point
+    for mode in ("single", "all"):
+        shape = ("--n", "96", "--n3", "10", "--plan", "estimate", "--mode", mode)
+        said = [point["point"] for point in points_of(program, "fft", *shape)]
+        assert said in ([], [{"transform": "1d", "length": 96}, {"transform": "3d", "length": 10}])
+    sets = [point["point"]["instructions"] for point in points_of(program, "peak", "--repeat", "2")]
+    assert sets and len(set(sets)) == len(sets), sets
+
+
+def check_noise(program: str) -> None:
+    """Time equal work; the bins cover the duration and hold no more than was lost."""
+    for mode in ("single", "star"):
+        (point,) = points_of(program, "noise", "--duration", "0.1", "--mode", mode)
+        bins, quantum = point["lost_ns"], point["quantum"]
+        assert len(bins) == round(0.1 / point["bin_s"]) and min(bins) >= 0, point
+        lost_s = point["iterations"] * (quantum["mean"] - quantum["min"])
+        assert sum(bins) * 1e-9 <= lost_s * 1.01 + 1e-6, (sum(bins), lost_s)
+        assert 0 <= point["lost_share"] <= point["lost_share_max"], point
 
 
 def check_errors(program: str) -> None:
@@ -94,6 +127,11 @@ def check_errors(program: str) -> None:
         ["latency", "--pages", "1G"],
         ["random_access", "--size", "4096"],
         ["random_access", "--mode", "all"],
+        ["dgemm", "--threads", "2"],
+        ["linpack", "--mode", "star"],
+        ["linpack", "--memory-share", "1.5"],
+        ["noise", "--duration", "1e-4"],
+        ["peak", "--n", "5"],
     ):
         result = run(program, *arguments)
         assert result.returncode == 2 and result.stdout == "", (arguments, result)
@@ -113,5 +151,6 @@ if __name__ == "__main__":
     check_stream(sys.argv[1])
     check_latency(sys.argv[1])
     check_random_access(sys.argv[1])
-    check_dgemm(sys.argv[1])
+    check_arithmetic(sys.argv[1])
+    check_noise(sys.argv[1])
     check_errors(sys.argv[1])
