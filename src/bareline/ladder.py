@@ -12,6 +12,7 @@ from itertools import pairwise
 import polars as pl
 
 from bareline.compare import Records, choose_baseline, compare_platforms
+from bareline.conclusions import conclusions
 from bareline.explain import (
     Finding,
     Statement,
@@ -87,10 +88,11 @@ def step_statements(
 def all_statements(
     records: Records, baseline: str | None = None, *, margin: float | None = None
 ) -> list[Statement]:
-    """Give the verdict, layer by layer, and then the steps, if the platforms are some."""
+    """Give the verdict, layer by layer, the steps, if the platforms are some, and conclusions."""
     return [
         *statements(records, baseline, margin=margin),
         *step_statements(records, baseline, margin=margin),
+        *conclusions(records),
     ]
 
 

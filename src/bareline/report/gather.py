@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from bareline.compare import Records, compare_platforms, summarize_runs
+from bareline.conclusions import conclusions
 from bareline.explain import findings
 from bareline.facts import Kind, table
 from bareline.ladder import all_statements, compare_steps, is_ladder
@@ -61,7 +62,9 @@ def document_of(
         study_description=study.get("description", ""),
         baseline=baseline,
         platforms=[_platform(records, name) for name in names],
-        statements=[] if alone else all_statements(records, baseline, margin=margin),
+        statements=conclusions(records)
+        if alone
+        else all_statements(records, baseline, margin=margin),
         findings=[] if alone else findings(records, baseline, margin=margin),
         samples=records.samples,
         records=records.trials,

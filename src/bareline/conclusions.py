@@ -1,0 +1,292 @@
+"""What the figures of each platform mean together, as a performance engineer would put it.
+
+The verdict says how far a platform is from the baseline. These sentences say where each platform
+stands by itself: which share of its peak it reaches, what finding a page costs it, how much of its
+memory bandwidth one core can use. Each holds for one platform alone, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from bareline import stats
+from bareline.compare import Records
+from bareline.explain import Statement, join
+from bareline.model import Layer, Scalar, parse_point
+from bareline.probes.base import load_probes
+from bareline.units import format_size, format_value, significant
+
+#: A trial's value by the key that pairs it with others: the run and the block or the trial.
+_Values = dict[tuple[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A median over launches with its 95 % interval, which needs six."""
+
+    median: float
+    lo: float | None
+    hi: float | None
+    n: int
+
+    def text(self, write: Callable[[float], str] = significant) -> str:
+        """Write it with its interval: ``1.62 [1.58, 1.66]``."""
+        if self.lo is None or self.hi is None:
+            return write(self.median)
+        return f"{write(self.median)} [{write(self.lo)}, {write(self.hi)}]"
+
+
+def estimate(values: Iterable[float]) -> Estimate | None:
+    """Summarize launches; None without any."""
+    listed = list(values)
+    if not listed:
+        return None
+    summary = stats.summarize(listed)
+    known = len(listed) >= stats.MIN_LAUNCHES
+    return Estimate(
+        median=float(summary.median),
+        lo=float(summary.lo) if known else None,
+        hi=float(summary.hi) if known else None,
+        n=len(listed),
+    )
+
+
+def ratio(over: _Values, under: _Values) -> Estimate | None:
+    """Summarize the quotients of values that belong to the same trial or block."""
+    return estimate(over[key] / under[key] for key in over if under.get(key, 0) > 0)
+
+
+def percent(share: float) -> str:
+    """Write a share as a percentage."""
+    return f"{significant(100 * share)} %"
+
+
+@dataclass(frozen=True)
+class _Figures:
+    """The values of measured trials, found by probe, metric and parameters."""
+
+    samples: pl.DataFrame
+    platforms: Sequence[str]
+
+    def of(
+        self,
+        platform: str,
+        probe: str,
+        metric: str,
+        *,
+        key: str = "block",
+        params: Mapping[str, Scalar] | None = None,
+        **point: Scalar,
+    ) -> _Values:
+        """Give one value per trial or block; what stands for several cases is left out."""
+        rows = self.rows(platform, probe, metric)
+        known = load_probes().get(probe)
+        defaults = known.defaults() if known else {}
+        found: _Values = {}
+        cases = set()
+        for row in rows.iter_rows(named=True):
+            if row["profile"]:
+                continue
+            said = {**defaults, **parse_point(row["params"])}
+            if params is not None and any(said.get(name) != params[name] for name in params):
+                continue
+            if parse_point(row["point"]) != point:
+                continue
+            cases.add((row["params"], row["ranks"], row["threads"]))
+            found[row["run"], row[key]] = row["value"]
+        return found if len(cases) == 1 else {}
+
+    def rows(self, platform: str, probe: str, metric: str) -> pl.DataFrame:
+        """Give the samples of a metric."""
+        return self.samples.filter(
+            (pl.col("platform") == platform)
+            & (pl.col("probe") == probe)
+            & (pl.col("metric") == metric)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """What a rule says of one platform."""
+
+    platform: str
+    text: str
+    value: Estimate
+
+
+_Rule = Callable[[_Figures], tuple[Layer, str, list[_Clause]]]
+
+
+def conclusions(records: Records) -> list[Statement]:
+    """Say what the figures of each platform mean together; a sentence for each rule that applies.
+
+    Parameters
+    ----------
+    records
+        Runs of one or several platforms.
+    """
+    figures = _Figures(records.samples, records.platforms)
+    told = []
+    for rule in _RULES:
+        layer, begin, clauses = rule(figures)
+        if not clauses:
+            continue
+        worst = max(clauses, key=lambda clause: clause.value.median)
+        told.append(
+            Statement(
+                layer=layer.value,
+                platform=worst.platform,
+                text=f"{begin} {join([f'{part.text} on {part.platform}' for part in clauses])}.",
+                ratio=worst.value.median,
+                lo=worst.value.lo,
+                hi=worst.value.hi,
+                n=min(clause.value.n for clause in clauses),
+                verdict="",
+                anchor=f"layer-{layer.value}",
+            )
+        )
+    return told
+
+
+def _translation(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """What 4 KiB pages cost above 2 MiB pages at the largest working set that has both."""
+    small, huge = 4 << 10, 2 << 20
+    sizes = _common_sizes(figures, small, huge)
+    clauses = []
+    for platform in figures.platforms if sizes else ():
+        over, under = (
+            figures.of(
+                platform,
+                "memory.latency",
+                "latency",
+                key="trial",
+                working_set_bytes=max(sizes),
+                page_bytes=page,
+            )
+            for page in (small, huge)
+        )
+        cost = ratio(over, under)
+        base = estimate(under.values())
+        if cost is not None and base is not None:
+            text = f"{cost.text()} times the {format_value(base.median, 's')} with 2 MiB pages"
+            clauses.append(_Clause(platform, text, cost))
+    size = format_size(max(sizes)) if sizes else ""
+    return Layer.MEMORY, f"Finding a page: with 4 KiB pages a load out of {size} takes", clauses
+
+
+def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
+    """List working sets that every platform which has any measured with all page sizes."""
+    common: set[int] | None = None
+    for platform in figures.platforms:
+        rows = figures.rows(platform, "memory.latency", "latency")
+        points = [parse_point(point) for point in rows.get_column("point").unique()]
+        for page in pages if points else ():
+            sizes = {
+                int(point["working_set_bytes"])
+                for point in points
+                if point.get("page_bytes") == page and "working_set_bytes" in point
+            }
+            common = sizes if common is None else common & sizes
+    return common or set()
+
+
+def _bandwidth(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """Which share of the node's bandwidth one core can use, and what is left for each of all."""
+    clauses = []
+    for platform in figures.platforms:
+        one, every, each = (
+            figures.of(platform, "memory.stream", metric, params={"mode": mode}, kernel="triad")
+            for metric, mode in (
+                ("bandwidth", "single"),
+                ("bandwidth", "all"),
+                ("bandwidth_per_core", "all"),
+            )
+        )
+        share, alone, per_core = ratio(one, every), estimate(one.values()), estimate(each.values())
+        if share is not None and alone is not None and per_core is not None:
+            text = (
+                f"{format_value(alone.median, 'B/s')}, {share.text(percent)} of what all cores "
+                f"share ({format_value(per_core.median, 'B/s')} for each)"
+            )
+            clauses.append(_Clause(platform, text, share))
+    return Layer.MEMORY, "Bandwidth by core: in triad one core alone gets", clauses
+
+
+def _beside_others(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """What a core keeps of its random updates when all cores update at once."""
+    clauses = []
+    for platform in figures.platforms:
+        alone, beside = (
+            figures.of(platform, "memory.random_access", "rate", params={"mode": mode})
+            for mode in ("single", "star")
+        )
+        kept = ratio(beside, alone)
+        if kept is not None:
+            clauses.append(_Clause(platform, kept.text(percent), kept))
+    begin = "Random updates: with all cores at once, each keeps of the rate it has alone"
+    return Layer.MEMORY, begin, clauses
+
+
+def _hpl(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """How much of what DGEMM alone could do HPL reaches."""
+    clauses = []
+    for platform in figures.platforms:
+        share = estimate(figures.of(platform, "hpcc", "hpl_efficiency").values())
+        if share is not None:
+            clauses.append(_Clause(platform, share.text(percent), share))
+    begin = "HPL (HPC Challenge) reaches, of the rate of DGEMM alone on as many cores,"
+    return Layer.COMPUTE, begin, clauses
+
+
+def _peak(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """Which share of the attainable peak of one core DGEMM reaches."""
+    clauses = []
+    for platform in figures.platforms:
+        share = estimate(
+            figures.of(
+                platform, "compute.dgemm", "share_of_peak", params={"mode": "single"}
+            ).values()
+        )
+        if share is not None:
+            clauses.append(_Clause(platform, share.text(percent), share))
+    begin = "Share of peak: DGEMM reaches, of what one core's instructions can do,"
+    return Layer.COMPUTE, begin, clauses
+
+
+def _jitter(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """How much time the system takes from computation."""
+    clauses = []
+    for platform in figures.platforms:
+        lost = estimate(figures.of(platform, "compute.noise", "lost_share").values())
+        if lost is not None:
+            clauses.append(_Clause(platform, lost.text(percent), lost))
+    return Layer.COMPUTE, "Jitter: of the time of equal pieces of work the system takes", clauses
+
+
+def _cached(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+    """Say which reads came from memory: they tell nothing of the device."""
+    clauses = []
+    for platform in figures.platforms:
+        rows = figures.rows(platform, "io.sequential", "read_rate")
+        cached = rows.filter(pl.col("caveats").list.contains("page-cache"))
+        if cached.height:
+            share = estimate([cached.height / rows.height])
+            assert share is not None
+            clauses.append(_Clause(platform, f"{cached.height} of {rows.height} read rates", share))
+    begin = "Cached reads: memory and not the device gave"
+    return Layer.IO, begin, clauses
+
+
+#: In the order of the ladder.
+_RULES: tuple[_Rule, ...] = (
+    _peak,
+    _hpl,
+    _jitter,
+    _bandwidth,
+    _translation,
+    _beside_others,
+    _cached,
+)
