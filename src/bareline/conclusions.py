@@ -129,17 +129,27 @@ def conclusions(records: Records) -> list[Statement]:
         Runs of one or several platforms.
     """
     figures = _Figures(records.samples, records.platforms)
+    emulated = set(
+        records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
+        .get_column("platform")
+        .unique()
+    )
     told = []
     for rule in _RULES:
         layer, begin, clauses = rule(figures)
         if not clauses:
             continue
         worst = max(clauses, key=lambda clause: clause.value.median)
+        parts = [
+            f"{part.text} on {part.platform}"
+            f"{' (emulated CPU)' if part.platform in emulated else ''}"
+            for part in clauses
+        ]
         told.append(
             Statement(
                 layer=layer.value,
                 platform=worst.platform,
-                text=f"{begin} {join([f'{part.text} on {part.platform}' for part in clauses])}.",
+                text=f"{begin} {join(parts)}.",
                 ratio=worst.value.median,
                 lo=worst.value.lo,
                 hi=worst.value.hi,

@@ -332,7 +332,7 @@ def print_plan(
 def print_status(row: Mapping[str, Any], console: Console) -> None:
     """Print how a run stands."""
     state = "is being written to" if row["active"] else "is not being written to"
-    at = f" at scale {clean(row['scale'])}" if row["scale"] else ""
+    at = f" at scale {clean(row['scale'])}" if row.get("scale") else ""
     console.print(Text(clean(row["run"]), style="bold"), soft_wrap=True)
     console.print(
         Text(

@@ -1,0 +1,104 @@
+"""What the figures of a platform mean together: planted figures, known conclusions."""
+
+import pytest
+
+from bareline import session
+from bareline.compare import read_runs
+from bareline.conclusions import conclusions
+from bareline.model import Measured, Record, Sample
+from bareline.study import study_from_toml
+
+SMALL, HUGE = 4 << 10, 2 << 20
+MODES = {"mode": ["single", "all"]}
+
+
+@pytest.fixture
+def plant(tmp_path, null_platforms):
+    """Make a run whose samples are given by ``samples(trial)``."""
+
+    def make(samples, *measures, platforms=("a", "b"), launches=7):
+        study = study_from_toml(
+            {"study": {"name": "s", "launches": launches, "precision": 0, "min_launches": launches},
+             "measure": list(measures)}, where="t",
+        )  # fmt: skip
+        specs = null_platforms(**{name: {} for name in platforms})
+        run = session.create_run(study, specs, tmp_path / "r", baseline=platforms[0])
+        with run.writing():
+            for trial in session.plan_of(run):
+                outcome = Measured(tuple(samples(trial)))
+                run.append(Record(trial=trial, outcome=outcome, started="t", duration_s=0.1))
+        return conclusions(read_runs([run]))
+
+    return make
+
+
+def latency(trial):
+    """Loads that cost more with small pages past 1 MiB, and more so on b."""
+    cost = {"a": 1.5, "b": 3.0}[trial.platform]
+    # Drift between trials: the two page sizes of a trial share it, and the ratio is free of it.
+    drift = 1 + trial.block / 10
+    for size in (1 << 20, 64 << 20):
+        for page in (SMALL, HUGE):
+            slow = cost if page == SMALL and size > 1 << 20 else 1.0
+            point = {"working_set_bytes": size, "page_bytes": page}
+            yield Sample("latency", 1e-7 * drift * slow, point)
+
+
+def test_translation_costs_the_ratio_of_page_sizes_within_a_trial(plant):
+    (told,) = plant(latency, {"probe": "memory.latency"})
+    assert "out of 64 MiB takes 1.50 [1.50, 1.50] times the 130 ns" in told.text
+    assert "3.00 [3.00, 3.00] times" in told.text
+    assert (told.platform, told.layer, told.n) == ("b", "memory", 7)
+    assert told.ratio == pytest.approx(3.0)
+
+
+def test_working_sets_that_a_platform_lacks_are_not_compared(plant):
+    def cut(trial):
+        # b has no 2 MiB pages for the large set.
+        for sample in latency(trial):
+            point = sample.point
+            if (
+                trial.platform == "a"
+                or (point["page_bytes"] == SMALL)
+                or point["working_set_bytes"] == 1 << 20
+            ):
+                yield sample
+
+    (told,) = plant(cut, {"probe": "memory.latency"})
+    assert "out of 1 MiB takes 1.00" in told.text
+
+
+def test_one_core_and_all_cores_are_paired_by_block(plant):
+    def stream(trial):
+        every = "mode=all" in trial.case.params
+        rate = (4e10 if every else 1e10) * (1 + trial.block / 10)
+        yield Sample("bandwidth", rate, {"kernel": "triad"})
+        yield Sample("bandwidth_per_core", rate / (8 if every else 1), {"kernel": "triad"})
+
+    (told,) = plant(stream, {"probe": "memory.stream", "sweep": MODES}, platforms=("a",))
+    assert "25.0 % [25.0 %, 25.0 %] of what all cores share (6.50 GB/s for each)" in told.text
+
+
+def test_fewer_than_six_launches_have_no_interval(plant):
+    def hpcc(trial):
+        yield Sample("hpl_efficiency", 0.8)
+
+    (told,) = plant(hpcc, {"probe": "hpcc", "ranks": 2}, launches=3)
+    assert "80.0 % on a and 80.0 % on b" in told.text
+    assert (told.lo, told.hi, told.n) == (None, None, 3)
+
+
+def test_cached_reads_are_said(plant):
+    def reads(trial):
+        for block, caveats in ((1 << 20, ()), (1 << 24, ("page-cache",))):
+            yield Sample("read_rate", 1e9, {"size_bytes": block}, caveats)
+
+    (told,) = plant(reads, {"probe": "io.sequential"}, platforms=("a",), launches=6)
+    assert "6 of 12 read rates on a" in told.text
+
+
+def test_figures_of_several_cases_are_not_mixed(plant):
+    def hpcc(trial):
+        yield Sample("hpl_efficiency", 0.8)
+
+    assert plant(hpcc, {"probe": "hpcc", "ranks": [2, 4]}) == []
