@@ -206,7 +206,7 @@ contains
             last = self%first_slice(tile + 1) - 1
             call multiply_tile(last - first + 1, self%first_entry(first:last + 1), &
                                self%row(:, first:last), self%column, self%value, &
-                               (tile - 1)*self%width + 1 + column_bias, vector, product)
+                               int(tile - 1, i8)*self%width + 1 + column_bias, vector, product)
         end do
     end subroutine slices_multiply
 
@@ -217,7 +217,7 @@ contains
         integer(i4), intent(in) :: row(lanes, slices)
         integer(int16), intent(in) :: column(lanes, *)
         real(dp), intent(in) :: value(lanes, *)
-        integer, intent(in) :: origin
+        integer(i8), intent(in) :: origin
         real(dp), intent(in) :: vector(*)
         real(dp), intent(inout) :: product(*)
         real(dp) :: total(lanes)
@@ -231,7 +231,7 @@ contains
                 !GCC$ novector
                 do lane = 1, lanes
                     total(lane) = total(lane) + &
-                                  value(lane, entry)*vector(origin + column(lane, entry))
+                                  value(lane, entry)*vector(origin + int(column(lane, entry), i8))
                 end do
             end do
             do lane = 1, lanes

@@ -16,6 +16,38 @@ from protocol import Launcher
 #: What the launcher says where the processor lacks an instruction set.
 NOT_HERE = "this processor does not have it"
 
+#: Calls of MPI functions in the timed part of class S on four processes, all together, as they
+#: follow from the specification's communication patterns.
+CALLS_ON_4 = {
+    "ep": {"MPI_Allreduce": 4 * 3},
+    "is": {"MPI_Allreduce": 4 * 10, "MPI_Alltoall": 4 * 10, "MPI_Alltoallv": 4 * 10},
+    # 15 iterations of 26 products (sum over the row by all; transposition by the two processes off
+    # the diagonal) and 53 pairs of sums.
+    "cg": dict.fromkeys(("MPI_Irecv", "MPI_Send", "MPI_Wait"), 15 * (26 * (4 + 2) + 53 * 4)),
+    # After each of 14 operators of 4 cycles and the first residual, two axes, both sides.
+    "mg": {
+        **dict.fromkeys(("MPI_Irecv", "MPI_Send", "MPI_Wait"), (4 * 14 + 1) * 4 * 2 * 2),
+        "MPI_Allreduce": 4 * 2 * 2,
+    },
+    "ft": {"MPI_Alltoall": 4 * (1 + 6), "MPI_Reduce": 4 * 6},
+    # Each step six faces and, along each axis, one message up and one down.
+    "bt": {
+        **dict.fromkeys(("MPI_Irecv", "MPI_Isend", "MPI_Wait"), 60 * 4 * (6 + 3 * 2)),
+        "MPI_Waitall": 60 * 4,
+    },
+    "sp": {
+        **dict.fromkeys(("MPI_Irecv", "MPI_Isend", "MPI_Wait"), 100 * 4 * (6 + 3 * 2)),
+        "MPI_Waitall": 100 * 4,
+    },
+    # 4 links between the processes; two sweeps of 10 planes one way, ghosts both ways.
+    "lu": {
+        **dict.fromkeys(("MPI_Irecv", "MPI_Wait"), 50 * 4 * 2),
+        "MPI_Recv": 50 * 2 * 10 * 4,
+        "MPI_Send": 50 * (2 * 10 * 4 + 4 * 2),
+        "MPI_Allreduce": 4 * 2,
+    },
+}
+
 
 @dataclass(frozen=True)
 class Benchmark:
@@ -59,8 +91,8 @@ def check_header(header: dict[str, Any], name: str, ranks: int) -> None:
     assert header["mpi_library"] and header["instruction_set"] and header["problem"], header
 
 
-def check_point(point: dict[str, Any], ranks: int) -> None:
-    """Check that a point's times fit together and that its quantities passed."""
+def check_point(point: dict[str, Any], benchmark: str, ranks: int) -> None:
+    """Check that a point's times fit together, its quantities passed and its messages are right."""
     assert point["verified"] is True, point
     assert point["verification"], point
     for quantity in point["verification"]:
@@ -78,6 +110,9 @@ def check_point(point: dict[str, Any], ranks: int) -> None:
     functions = point["mpi_s"]
     assert all(f["calls"] >= 1 for f in functions.values()), functions
     assert functions or ranks == 1, point
+    if ranks == 4:
+        calls = {name: function["calls"] for name, function in functions.items()}
+        assert calls == CALLS_ON_4[benchmark], (calls, CALLS_ON_4[benchmark])
     together = sum(f["mean"] for f in functions.values())
     assert math.isclose(together, point["communication_s"]["mean"], abs_tol=1e-9), point
 
@@ -94,7 +129,7 @@ def check_verifies(benchmark: Benchmark, ranks: int, **environment: str) -> None
     check_header(header, benchmark.name, ranks)
     wanted = environment.get("BARELINE_INSTRUCTION_SET", header["instruction_set"])
     assert header["instruction_set"] == wanted, header
-    check_point(point, ranks)
+    check_point(point, benchmark.name, ranks)
 
 
 def check_refused(benchmark: Benchmark, ranks: int, words: list[str], message: str) -> None:
