@@ -1,23 +1,31 @@
 """Rates of our NAS Parallel Benchmarks beside the machine's STREAM and DGEMM.
 
-    python benchmarks/npb.py [REPETITIONS] [CLASSES]
+    python benchmarks/npb.py [--rounds 5] [--classes WA] [--ranks 1 2] [--kernels ep is ...]
 
-Every kernel on 1 and 2 ranks, classes W and A, repetitions interleaved over all cases; the median
-counts. Wall clock: measure on an idle machine. Rates use the specification's operation counts.
+Each round runs STREAM and DGEMM on one core, then every kernel, class and number of ranks once; the
+median over the rounds counts. Wall clock: measure on an idle machine. BT and SP take square numbers
+of ranks only. A round takes about a minute on two cores of 2024.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import statistics
 import subprocess
-import sys
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from bareline.build import build_native
 from bareline.cache import cache_folder
+from bareline.errors import BarelineError
 from bareline.model import Layout
 from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.probes.base import find_probe
 
 KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
 #: NPB 3.4 on one core, class A, Gop/s, for orientation: gfortran -O3 -march=native on a machine of
@@ -25,57 +33,142 @@ KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
 REFERENCE_GOPS = {
     "ep": 0.133, "is": 0.128, "cg": 1.4, "mg": 4.2, "ft": 2.7, "bt": 2.6, "sp": 4.3, "lu": 4.8,
 }  # fmt: skip
+#: Floating-point operations that our programs do for each one that NPB counts; docs/method/npb.md
+#: says how they were counted. EP and IS count random numbers and keys.
+DONE_PER_COUNTED = {
+    "ep": 47.0, "is": 0.0, "cg": 1.03, "mg": 1.04, "ft": 0.73, "bt": 0.76, "sp": 1.05, "lu": 0.40,
+}  # fmt: skip
+#: Bytes that pass between caches and memory for each counted operation, once the arrays are larger
+#: than the caches; computed from the loops, see docs/method/npb.md. Nothing for the others, which
+#: memory does not bound.
+BYTES_PER_COUNTED = {"is": 20.0, "cg": 4.8, "mg": 0.92, "ft": 0.78}
+#: Classes from which on that holds.
+BEYOND_CACHES = "ABCDE"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One launch."""
+
+    kernel: str
+    problem_class: str
+    ranks: int
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether the benchmark is defined for so many ranks."""
+        probe = find_probe(f"npb.{self.kernel}")
+        try:
+            params = probe.make_params({"problem_class": self.problem_class})
+            probe.check_ranks(params, self.ranks)
+        except BarelineError:
+            return False
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What runs, and where."""
+
+    mpi: MpiInstallation
+    programs: Path
+
+    def alone(self, *words: str) -> dict[str, Any]:
+        """Run a benchmark of one node and give its last point."""
+        return _points([str(self.programs / "nodebench"), *words, "--threads", "1"])[-1]
+
+    def together(self, case: Case) -> dict[str, Any]:
+        """Run a case and give its point."""
+        node = Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))
+        program = [str(self.programs / f"npb_{case.kernel}"), case.problem_class]
+        line = self.mpi.argv(program, Layout(1, case.ranks), [node], {}, "auto")
+        (point,) = _points(line)
+        return point
+
+
+def _points(line: list[str]) -> list[dict[str, Any]]:
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    rows = [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
+    return rows[1:-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was measured: rates of one core (B/s, flop/s), times (s) and operations of every case."""
+
+    triad: list[float] = field(default_factory=list)
+    dgemm: list[float] = field(default_factory=list)
+    times: dict[Case, list[float]] = field(default_factory=lambda: defaultdict(list))
+    operations: dict[Case, float] = field(default_factory=dict)
+
+    def add_round(self, machine: Machine, cases: list[Case]) -> None:
+        """Measure everything once."""
+        self.triad.append(machine.alone("stream")["rate"]["median"])
+        self.dgemm.append(machine.alone("dgemm")["rate"]["median"])
+        for case in cases:
+            point = machine.together(case)
+            self.times[case].append(float(point["time_s"]))
+            self.operations[case] = float(point["operations"])
+
+    def row(self, case: Case) -> str:
+        """Write a case as a line of the table."""
+        time_s = statistics.median(self.times[case])
+        rate = self.operations[case] / time_s
+        flops = rate * DONE_PER_COUNTED[case.kernel]
+        moved = 0.0
+        if case.problem_class in BEYOND_CACHES:
+            moved = rate * BYTES_PER_COUNTED.get(case.kernel, 0.0)
+        peak_flops = case.ranks * statistics.median(self.dgemm)
+        peak_moved = case.ranks * statistics.median(self.triad)
+        compared = case.problem_class == "A" and case.ranks == 1
+        cells = [
+            case.kernel.upper(),
+            case.problem_class,
+            f"{case.ranks}",
+            f"{time_s:.3f}",
+            f"{min(self.times[case]):.3f}",
+            f"{rate / 1e9:.2f}",
+            f"{flops / 1e9:.1f}" if flops else "",
+            f"{flops / peak_flops:.0%}" if flops else "",
+            f"{moved / 1e9:.1f}" if moved else "",
+            f"{moved / peak_moved:.0%}" if moved else "",
+            f"{rate / 1e9 / REFERENCE_GOPS[case.kernel]:.1f}" if compared else "",
+        ]
+        return f"| {' | '.join(cells)} |"
 
 
 def main() -> None:
-    repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    classes = sys.argv[2] if len(sys.argv) > 2 else "WA"
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--classes", default="WA")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--kernels", nargs="+", default=list(KERNELS), choices=KERNELS)
+    options = parser.parse_args()
     mpi = find_mpi("auto")
-    programs = build_native(mpi, cache_folder()).programs
-    node = [Node("localhost", "127.0.0.1", 2)]
-
-    def run(ranks: int, argv: list[str]) -> list[dict[str, object]]:
-        line = mpi.argv(argv, Layout(1, ranks), node, {}, "auto") if ranks else argv
-        done = subprocess.run(line, capture_output=True, text=True, check=True)
-        return [json.loads(text) for text in done.stdout.splitlines()][1:-1]
-
+    machine = Machine(mpi, build_native(mpi, cache_folder()).programs)
     cases = [
-        (kernel, problem_class, ranks)
-        for problem_class in classes
-        for kernel in KERNELS
-        for ranks in (1, 2)
-        if not (ranks == 2 and kernel in ("bt", "sp"))  # they take square numbers
+        case
+        for problem_class in options.classes
+        for kernel in options.kernels
+        for ranks in options.ranks
+        if (case := Case(kernel, problem_class, ranks)).is_allowed
     ]
-    seconds: dict[tuple[str, str, int], list[float]] = {case: [] for case in cases}
-    rates: dict[tuple[str, str, int], list[float]] = {case: [] for case in cases}
-    stream, dgemm = [], []
-    for _ in range(repetitions):
-        triad = run(0, [str(programs / "nodebench"), "stream", "--threads", "1"])[-1]
-        stream.append(triad["rate"]["median"])  # type: ignore[index]
-        product = run(0, [str(programs / "nodebench"), "dgemm", "--threads", "1"])[-1]
-        dgemm.append(product["rate"]["median"])  # type: ignore[index]
-        for case in cases:
-            kernel, problem_class, ranks = case
-            (point,) = run(ranks, [str(programs / f"npb_{kernel}"), problem_class])
-            seconds[case].append(float(point["time_s"]))  # type: ignore[arg-type]
-            rates[case].append(float(point["rate_op_s"]))  # type: ignore[arg-type]
+    figures = Figures()
+    for _ in range(options.rounds):
+        figures.add_round(machine, cases)
     print(
-        f"{mpi.title}; one core: triad {statistics.median(stream) / 1e9:.1f} GB/s, "
-        f"DGEMM {statistics.median(dgemm) / 1e9:.1f} Gflop/s; medians of {repetitions}"
+        f"{mpi.title}; one core: triad {statistics.median(figures.triad) / 1e9:.1f} GB/s, "
+        f"DGEMM {statistics.median(figures.dgemm) / 1e9:.1f} Gflop/s; medians of "
+        f"{options.rounds} rounds; shares are of one core's figure times the ranks"
     )
-    print("| kernel | class | ranks | time s | Gop/s | share of DGEMM | to the reference |")
-    print("|---|---|---:|---:|---:|---:|---:|")
+    print(
+        "| kernel | class | ranks | time s | least s | Gop/s | Gflop/s done | of DGEMM "
+        "| GB/s moved | of triad | to NPB 3.4 |"
+    )
+    print("|---|---|" + "---:|" * 9)
     for case in cases:
-        kernel, problem_class, ranks = case
-        rate = statistics.median(rates[case])
-        share = rate / ranks / statistics.median(dgemm)
-        orientation = ""
-        if problem_class == "A" and ranks == 1:
-            orientation = f"{rate / 1e9 / REFERENCE_GOPS[kernel]:.1f}"
-        print(
-            f"| {kernel} | {problem_class} | {ranks} | {statistics.median(seconds[case]):.3f} "
-            f"| {rate / 1e9:.2f} | {share:.0%} | {orientation} |"
-        )
+        print(figures.row(case))
 
 
 if __name__ == "__main__":
