@@ -94,7 +94,7 @@ def _points(line: list[str]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What was measured: rates of one core (B/s, flop/s), times (s) and operations of every case."""
+    """Rates of one core (B/s, flop/s); times (s) and operations of every case."""
 
     triad: list[float] = field(default_factory=list)
     dgemm: list[float] = field(default_factory=list)
