@@ -8,14 +8,15 @@ paired by block; the family-wise correction runs over the classes of one probe o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
+from bareline.causes import causes
 from bareline.compare import Cube, FloatCube, Records, choose_baseline, paired_in_blocks
-from bareline.model import Layer, parse_point
+from bareline.model import Layer, Scalar, parse_point
 from bareline.units import significant
 
 #: Upper ends of the size classes in bytes: most MPI libraries change from their eager to their
@@ -251,8 +252,27 @@ def statements(
     for layer in Layer:
         group = [finding for finding in everything if finding.layer is layer]
         if group:
-            told.append(_sentence(layer, group, baseline, margin))
+            said = _sentence(layer, group, baseline, margin)
+            reasons = _reasons(layer, group, records.facts, baseline)
+            told.append(replace(said, text=" ".join([said.text, *reasons])))
     return told
+
+
+def _reasons(
+    layer: Layer,
+    group: Sequence[Finding],
+    facts: Mapping[str, Mapping[str, Scalar]],
+    baseline: str,
+) -> list[str]:
+    """Name causes of lost rates, for each platform that lost any."""
+    lost = [part.platform for part in group if part.verdict == "slower" and part.rate]
+    return [
+        reason
+        for platform in dict.fromkeys(lost)
+        for reason in causes(
+            layer, platform, facts.get(platform, {}), baseline, facts.get(baseline, {})
+        )
+    ]
 
 
 def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: float) -> Statement:
