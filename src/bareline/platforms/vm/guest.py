@@ -131,6 +131,7 @@ def _node_settings(options: VmOptions, guest: Guest) -> str:
         "measured_name": DEVICE,
         "measured_address": guest.address,
         "measured_mtu": str(options.nic.mtu),
+        "soft_roce": "yes" if options.nic.soft_roce else "",
         "management_mac": guest.management_mac or "",
         "management_address": guest.management_address,
         "clock_source": options.clock.source,

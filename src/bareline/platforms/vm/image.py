@@ -27,7 +27,7 @@ _LOG = logging.getLogger(__name__)
 PACKAGES = (
     *("busybox-static", "kmod", "iproute2", "procps", "openssh-server", "ethtool", "nfs-common"),
     *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
-    *("nuttcp", "iperf3", "hpcc", "fio", "numactl"),
+    *("nuttcp", "iperf3", "hpcc", "fio", "numactl", "perftest", "ibverbs-providers"),
     *("libopenblas0-pthread", "liblapack3", "libscalapack-openmpi2.2"),
     *("libscalapack-mpich2.2", "libfftw3-double3"),
     *("libgomp1", "libgfortran5"),

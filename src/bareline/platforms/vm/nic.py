@@ -76,6 +76,9 @@ class Nic(BaseModel):
         virtio receives large frames into several small buffers.
     mitigation
         The ``e1000``'s delayed interrupts, as QEMU has them by default.
+    soft_roce
+        An RDMA device in software (RoCE over the adapter, Linux' ``rdma_rxe``), for programs that
+        need one; its figures say nothing about RDMA hardware.
     mtu
         Frame payload in bytes on bridge, tap and guest alike.
     vlan
@@ -96,6 +99,7 @@ class Nic(BaseModel):
     offloads: bool = True
     mergeable_buffers: bool = True
     mitigation: bool = True
+    soft_roce: bool = False
     mtu: Annotated[int, Field(ge=576)] = 1500
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     subnet: str = "10.94.7"
