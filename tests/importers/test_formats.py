@@ -366,3 +366,16 @@ def test_imb_sections_must_fit_together(old, new, reason):
     # A section whose head lost a line would give its numbers to another case.
     trials = _changed("ib-vs-roce/ib/imb.IMB_Biband_0_25.out", (old, new))
     assert all(reason in trial.outcome.reason for trial in trials)
+
+
+def test_perftest_bandwidth_that_prints_as_zero_comes_from_the_message_rate():
+    """Real: a slow fabric, where two decimals of MiB/s leave nothing of small messages."""
+    (trial,) = read("../../probes/data/net.ib_write_bw.good.out")
+    rates = {
+        sample.point["size_bytes"]: sample.value
+        for sample in trial.outcome.samples
+        if sample.metric == "bandwidth"
+    }
+    assert rates[2] == pytest.approx(0.000790e6 * 2)
+    assert rates[8 << 20] == pytest.approx(7.38 * (1 << 20))
+    assert all(sample.value > 0 for sample in trial.outcome.samples)

@@ -201,10 +201,35 @@ def _samples(table: Table, told: Sequence[str]) -> Iterable[Sample]:
     _check_order(table)
     for title in told:
         name, metric, scale = _COLUMNS[title]
-        for value, size in zip(table.numbers(title, uniform=False), sizes, strict=True):
+        values = [value * scale for value in table.numbers(title, uniform=False)]
+        if title.startswith("BW average"):
+            values = _sharpened(values, table, title)
+        for value, size in zip(values, sizes, strict=True):
+            if value == 0 and title.startswith("BW peak"):
+                continue  # below what two decimals can say
             if value == 0 and not metric.detail:
                 raise ParseError(f"{title} = 0 is no measured value")
-            yield Sample(name, value * scale, {"size_bytes": size})
+            yield Sample(name, value, {"size_bytes": size})
+
+
+def _sharpened(rates: Sequence[float], table: Table, title: str) -> list[float]:
+    """Take a bandwidth from the message rate where that is printed with more digits.
+
+    Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00.
+    """
+    if "MsgRate[Mpps]" not in table.titles:
+        return list(rates)
+    sharp = []
+    for size, rate, text, messages in zip(
+        table.integers("#bytes"),
+        rates,
+        table.column(title),
+        table.column("MsgRate[Mpps]"),
+        strict=True,
+    ):
+        coarse = float(text) < 100 * rounding(text) and float(messages) > 100 * rounding(messages)
+        sharp.append(float(messages) * 1e6 * size if coarse else rate)
+    return sharp
 
 
 def _check_rates(table: Table) -> None:

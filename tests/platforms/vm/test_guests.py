@@ -31,7 +31,7 @@ def jumbo(open_guests):
     """Two guests with a virtio NIC, jumbo frames, an old processor model and TCP tuning."""
     with open_guests(
         acceleration="tcg",
-        nic={"model": "virtio", "mtu": 9000},
+        nic={"model": "virtio", "mtu": 9000, "soft_roce": True},
         cpu={"count": 1, "model": "Nehalem"},
         memory={"size_bytes": "768MiB"},
         guest_tuning={"profile": "10g", "congestion": "reno"},
@@ -112,6 +112,13 @@ def test_jumbo_frames_cross_the_network_whole(jumbo):
 
 def test_nuttcp_measures_between_two_guests(jumbo):
     assert nuttcp_megabits_per_s(jumbo) > 20
+
+
+def test_an_rdma_program_measures_over_soft_roce(jumbo):
+    argv = ("ib_write_bw", "-F", "-s", "4096", "-n", "20", "-p", "{server_port}")
+    output = jumbo.run(*argv, "{server_host}", server=Server(argv=argv), layout=TWO)
+    assert output.exit_code == 0, output.stderr
+    assert re.search(r"^ 4096 +20 +[\d.]+ +[\d.]+ ", output.stdout, re.MULTILINE), output.stdout
 
 
 def test_mpi_runs_over_two_guests_with_bareline_s_own_programs(jumbo):
