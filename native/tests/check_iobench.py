@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import tempfile
@@ -129,6 +130,22 @@ def check_errors(program: str, folder: str) -> None:
     assert left_in(folder) == [], "a failure left files"
 
 
+def check_interrupted(program: str, folder: str) -> None:
+    """End it in the middle of many writes."""
+    with subprocess.Popen(
+        [program, "sequential", "--folder", folder, "--mode", "synced", "--size", "1G"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout and process.stderr
+        process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 1
+        assert "Interrupted system call, start again" in process.stderr.read()
+    assert left_in(folder) == []
+
+
 def run_anywhere(program: str, folder: str, benchmark: str) -> subprocess.CompletedProcess[str]:
     """Run it on a folder that is not ours to look into."""
     return subprocess.run(
@@ -147,3 +164,4 @@ if __name__ == "__main__":
         check_create(sys.argv[1], name)
         check_empty_files(sys.argv[1], name)
         check_errors(sys.argv[1], name)
+        check_interrupted(sys.argv[1], name)
