@@ -313,7 +313,7 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "page-cache": "data may come from the page cache instead of the device",
         "host-cache": "the disk is virtual: its host may answer from memory",
         "memory-file-system": "the file system lies in memory: no device is measured",
-        "not-direct": "the file system did direct I/O through the page cache",
+        "not-direct": "direct I/O may have gone through the page cache",
         "not-synced": "the data was handed to the kernel, nothing waited for the device",
         "short-file": "the time budget ended the file before its full size",
         "n-too-small": "fewer than 6 trials: no interval and no verdict",
