@@ -94,10 +94,14 @@ class TableView:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The figures of one layer, by probe; `silent` probes gave no number anywhere."""
+    """The figures of one layer: over all its probes, then by probe.
+
+    `silent` probes gave no number anywhere.
+    """
 
     layer: str
     title: str
+    whole: Sequence[DrawnFigure]
     probes: Mapping[str, Sequence[DrawnFigure]]
     silent: Sequence[str] = ()
 
@@ -295,13 +299,15 @@ def _view(table: DataTable) -> TableView:
 
 
 def _sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Section]:
-    """Group figures by layer and probe."""
+    """Group figures by layer and, if they are of one, probe."""
     sections = []
     for layer in Layer:
         own = [figure for figure in drawn if figure.figure.layer == layer]
         probes: dict[str, list[DrawnFigure]] = {}
+        whole = [figure for figure in own if not figure.figure.probe]
         for figure in own:
-            probes.setdefault(figure.figure.probe, []).append(figure)
+            if figure.figure.probe:
+                probes.setdefault(figure.figure.probe, []).append(figure)
         there = {cell.probe: False for cell in document.cells if cell.layer == layer}
         there |= {
             cell.probe: True
@@ -309,8 +315,8 @@ def _sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Section]
             if cell.layer == layer and cell.value is not None
         }
         silent = [probe for probe, measured in there.items() if not measured]
-        if probes or silent:
-            sections.append(Section(layer.value, LAYER_TITLES[layer], probes, silent))
+        if whole or probes or silent:
+            sections.append(Section(layer.value, LAYER_TITLES[layer], whole, probes, silent))
     return sections
 
 

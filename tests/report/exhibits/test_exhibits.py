@@ -41,6 +41,7 @@ def test_every_kind_is_found_by_its_name() -> None:
         "table",
         "bars",
         "stacked",
+        "relative",
         "trials",
         "steps",
     }
@@ -348,6 +349,30 @@ def test_stacked_bars_divide_the_time_into_computation_and_communication(
 
 def _start(row: dict[str, Any]) -> float:
     return float(row["zero"])
+
+
+def test_relative_figures_hold_the_ratios_of_all_probes_on_the_same_axes(
+    planted: Callable[..., Document],
+) -> None:
+    document = planted(("bare", "net", "vm"), probes=("npb.cg", "compute.dgemm"), broken=False)
+    (figure,) = figures(document, kind="relative", probe="npb.*", metric="time")
+    assert (figure.layer, figure.probe) == ("npb", "")
+    figure.chart.to_dict(validate=True)  # type: ignore[union-attr]
+    compared = [
+        cell for cell in document.cells
+        if (cell.probe, cell.metric) == ("npb.cg", "time") and cell.ratio is not None
+    ]  # fmt: skip
+    assert len(compared) == 3 * 2
+    drawn = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    marked = {row["y"] for row in drawn if "tip" in row and row["y"] != row["lo"]}
+    assert marked == {cell.ratio for cell in compared}
+    assert figure.data_table is not None
+    assert len(figure.data_table.rows) == len(compared)
+    assert all(name in figure.text_summary for name in ("net", "vm"))
+
+
+def test_relative_figures_need_two_numbers_of_ranks(document: Document) -> None:
+    assert figures(document, kind="relative", probe="memory.stream") == []
 
 
 def test_a_probe_that_tells_no_parts_is_not_stacked(document: Document) -> None:

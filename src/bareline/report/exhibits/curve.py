@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,12 +23,12 @@ from bareline.report.exhibits.base import (
     select,
     tip,
 )
+from bareline.report.exhibits.marks import bands, labels, lines, marks, reference, x_axis, y_axis
 from bareline.report.exhibits.table import cells_table
 from bareline.report.scales import (
     Scale,
     Ticks,
     count_ticks,
-    dodge,
     log_ticks,
     ratio_ticks,
     size_ticks,
@@ -49,7 +48,6 @@ from bareline.report.wording import (
 WIDTH_PX = 300
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
-LABEL_GAP_PX = 13
 
 
 class Curve(Exhibit):
@@ -157,20 +155,20 @@ class _Panel:
         rows = self._rows(ratio=False)
         upper = alt.layer(
             self._trials(),
-            _bands(rows, self._x(not compared), _y(axes.y)),
-            _lines(rows, self._x(not compared), _y(axes.y)),
-            _marks(rows, self._x(not compared), _y(axes.y)),
+            bands(rows, self._x(not compared), y_axis(axes.y)),
+            lines(rows, self._x(not compared), y_axis(axes.y)),
+            marks(rows, self._x(not compared), y_axis(axes.y)),
             *self._published(),
-            *self._labels(rows),
+            *labels(rows, axes.y, WIDTH_PX, VALUE_HEIGHT_PX),
         ).properties(width=WIDTH_PX, height=VALUE_HEIGHT_PX, title=heading(text, WIDTH_PX + 100))
         if not compared:
             return upper
         rows = self._rows(ratio=True)
         lower = alt.layer(
-            *_reference(self.document.method.margin, axes.ratio),
-            _bands(rows, self._x(True), _y(axes.ratio)),
-            _lines(rows, self._x(True), _y(axes.ratio)),
-            _marks(rows, self._x(True), _y(axes.ratio)),
+            *reference(self.document.method.margin, axes.ratio, WIDTH_PX),
+            bands(rows, self._x(True), y_axis(axes.ratio)),
+            lines(rows, self._x(True), y_axis(axes.ratio)),
+            marks(rows, self._x(True), y_axis(axes.ratio)),
         ).properties(
             width=WIDTH_PX,
             height=RATIO_HEIGHT_PX,
@@ -215,20 +213,7 @@ class _Panel:
         return f"{text}; {ratio_phrase(cell)}" if cell.ratio is not None else text
 
     def _x(self, labels: bool) -> alt.X:
-        ticks = self.axes.x
-        return alt.X(
-            field="x",
-            type="quantitative",
-            scale=alt.Scale(type="log", base=2, domain=list(ticks.domain), nice=False),
-            axis=alt.Axis(
-                values=list(ticks.values),
-                labelExpr=ticks.label_expression,
-                title=parameter_name(self.x) if labels else None,
-                labels=labels,
-                labelFlush=False,
-                labelOverlap="greedy",
-            ),
-        )
+        return x_axis(self.axes.x, parameter_name(self.x), labels=labels)
 
     def _trials(self) -> alt.Chart:
         scale = self.axes.scale
@@ -248,43 +233,13 @@ class _Panel:
             alt.Chart(inline(rows))
             .mark_point(filled=True, shape="circle", size=11, opacity=0.35, clip=True)
             .encode(
-                x=self._x(False), y=_y(self.axes.y), fill=raw(alt.Fill, "colour"), description=tip()
+                x=self._x(False),
+                y=y_axis(self.axes.y),
+                fill=raw(alt.Fill, "colour"),
+                description=tip(),
             )
         )
         return chart
-
-    def _labels(self, rows: Sequence[dict[str, Any]]) -> list[alt.Chart]:
-        """Write each platform's name at the end of its line, moved apart where they collide."""
-        last = {row["series"]: row for row in rows}
-        low, high = (math.log(bound) for bound in self.axes.y.domain)
-        wanted = {
-            name: (high - math.log(row["y"])) / (high - low) * VALUE_HEIGHT_PX
-            for name, row in last.items()
-        }
-        places = dodge(wanted, LABEL_GAP_PX, 2, VALUE_HEIGHT_PX - 2)
-        labels = [
-            {
-                "y": math.exp(high - place / VALUE_HEIGHT_PX * (high - low)),
-                "text": name,
-                "colour": last[name]["colour"],
-                "fill": last[name]["fill"],
-                "shape": last[name]["shape"],
-            }
-            for name, place in places.items()
-        ]
-        base = alt.Chart(inline(labels)).encode(y=_y(self.axes.y))
-        return [
-            base.mark_point(size=42, strokeWidth=1.2, opacity=1, aria=False).encode(
-                x=alt.value(WIDTH_PX + 10),
-                stroke=raw(alt.Stroke, "colour"),
-                fill=raw(alt.Fill, "fill"),
-                shape=raw(alt.Shape, "shape"),
-            ),
-            base.mark_text(align="left", baseline="middle", limit=92, aria=False).encode(
-                x=alt.value(WIDTH_PX + 18),
-                text=alt.Text(field="text", type="nominal"),
-            ),
-        ]
 
     def _published(self) -> list[alt.Chart]:
         if not self.cells:
@@ -314,72 +269,8 @@ class _Panel:
                 strokeWidth=1.3,
                 opacity=1,
             )
-            .encode(x=self._x(False), y=_y(self.axes.y), description=tip())
+            .encode(x=self._x(False), y=y_axis(self.axes.y), description=tip())
         ]
-
-
-def _y(ticks: Ticks) -> alt.Y:
-    return alt.Y(
-        field="y",
-        type="quantitative",
-        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(
-            values=list(ticks.values),
-            labelExpr=ticks.label_expression,
-            title=None,
-            labelOverlap=False,
-            minExtent=38,
-            maxExtent=38,
-        ),
-    )
-
-
-def _bands(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
-    held = [{**row, "y": row["lo"]} for row in rows if row["lo"] is not None]
-    chart: alt.Chart = (
-        alt.Chart(inline(held))
-        .mark_area(opacity=0.18, aria=False)
-        .encode(x=x, y=y, y2=alt.Y2(field="hi"), fill=raw(alt.Fill, "colour"), detail="series:N")
-    )
-    return chart
-
-
-def _lines(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_line(strokeWidth=1.4, aria=False, strokeJoin="round")
-        .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), detail="series:N")
-    )
-    return chart
-
-
-def _marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_point(size=24, strokeWidth=1.2, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            stroke=raw(alt.Stroke, "colour"),
-            fill=raw(alt.Fill, "fill"),
-            shape=raw(alt.Shape, "shape"),
-            description=tip(),
-        )
-    )
-    return chart
-
-
-def _reference(margin: float, ticks: Ticks) -> list[alt.Chart]:
-    """Draw the equivalence band and the line at 1."""
-    row = [{"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}]
-    return [
-        alt.Chart(inline(row))
-        .mark_rect(color=colour("band"), aria=False)
-        .encode(y=_y(ticks), y2=alt.Y2(field="hi"), x=alt.value(0), x2=alt.value(WIDTH_PX)),
-        alt.Chart(inline([{"y": 1}]))
-        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
-        .encode(y=_y(ticks)),
-    ]
 
 
 def _summary(document: Document, x: str, groups: dict[str, list[Cell]]) -> str:

@@ -115,11 +115,12 @@ def _row(
         Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
         Field(interval(scale, cell.lo, cell.hi), cell.lo),
         Field(str(cell.n), cell.n),
-        *(_ratio_fields(cell) if compared else ()),
+        *(ratio_fields(cell) if compared else ()),
     )
 
 
-def _ratio_fields(cell: Cell) -> tuple[Field, ...]:
+def ratio_fields(cell: Cell) -> tuple[Field, Field, Field]:
+    """Give ratio, interval and verdict as a table shows them."""
     if not cell.verdict:
         # The baseline, or a metric without a good direction, which is never compared.
         one = Field("1", 1.0, tone="muted") if cell.better != "none" else Field("")
