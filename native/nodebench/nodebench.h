@@ -13,8 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Kinds of stores of the stream kernels. */
-enum bl_stores { BL_STORES_REGULAR, BL_STORES_NONTEMPORAL };
+/* Kinds of stores of the stream kernels; best: both are run and the better one counts. */
+enum bl_stores { BL_STORES_REGULAR, BL_STORES_NONTEMPORAL, BL_STORES_BEST };
+extern const char *const bl_stores_names[]; /* ends in NULL */
 
 /* Page sizes of the dependent loads. */
 enum bl_pages { BL_PAGES_BOTH, BL_PAGES_SMALL, BL_PAGES_HUGE };

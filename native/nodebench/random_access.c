@@ -198,8 +198,6 @@ static void write_point(struct bl_json *json, const struct table *tables, int th
 
 void bl_random_access(const struct bl_node_options *options)
 {
-    if (options->mode == BL_MODE_ALL)
-        bl_die(BL_STATUS_USAGE, "--mode: random_access has no shared table, use single or star");
     const int threads = bl_threads_set(options->mode == BL_MODE_SINGLE ? 1 : 0);
     const uint64_t word_count = choose_words(options);
     struct table *tables = calloc((size_t)threads, sizeof *tables);

@@ -20,7 +20,7 @@ def run(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def check_stream(program: str) -> None:
     """Run all kernels with both kinds of stores, on parts of unequal length."""
     for threads in ("1", "2", "3"):
-        for stores in ("regular", "nontemporal"):
+        for stores in ("regular", "nontemporal", "best"):
             result = run(
                 program,
                 *("stream", "--size", "1000192", "--repeat", "3"),
@@ -33,7 +33,7 @@ def check_stream(program: str) -> None:
             points, cut = check_lines(result.stdout, "nodebench", "stream")
             kernels = [point["point"]["kernel"] for point in points]
             assert kernels == ["copy", "scale", "add", "triad"] and not cut, result.stdout
-            fields = {"point", "iterations", "verified", "rate", "loop_rate"}
+            fields = {"point", "iterations", "verified", "rate", "loop_rate", "stores"}
             assert all(set(point) == fields for point in points), points
 
 
@@ -43,7 +43,8 @@ def check_latency(program: str) -> None:
     assert result.returncode == 0, result
     points, cut = check_lines(result.stdout, "nodebench", "latency")
     asked = [4, 6, 8, 12, 16, 24, 32, 48, 64, 96]
-    said = [(point["point"]["working_set_bytes"], point["point"]["page_bytes"]) for point in points + cut]
+    at = [point["point"] for point in points + cut]
+    said = [(point["working_set_bytes"], point["page_bytes"]) for point in at]
     expected = [(size << 10, page) for size in asked for page in (4 << 10, 2 << 20)]
     assert sorted(said) == sorted(expected), said
     assert all(point["reason"] for point in cut), cut

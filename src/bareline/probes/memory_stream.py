@@ -32,12 +32,16 @@ class StreamParams:
         Size of each of the three arrays; 0 takes four times the last-level cache.
     repeat
         Repetitions inside a trial; the median counts.
+    stores
+        "regular", "nontemporal" (past the cache, without reading what is overwritten) or "best":
+        both are run, and for each kernel the better counts.
     mode
         "single" uses the layout's threads, one without any; "all" every core of the node.
     """
 
     array_bytes: Annotated[int, Field(ge=0)] = 0
     repeat: Annotated[int, Field(ge=2, le=10_000)] = 10
+    stores: Literal["best", "regular", "nontemporal"] = "best"
     mode: Literal["single", "all"] = "single"
 
 
@@ -66,6 +70,7 @@ class Stream(Probe[StreamParams]):
                 "stream",
                 *size,
                 *("--repeat", str(params.repeat)),
+                *("--stores", params.stores),
                 *threads,
             )
         )
