@@ -1,7 +1,7 @@
 # make demo    measure this machine and virtual machines on it, compare, write a page
 # make test    all tests
 # make check   style, types, imports, native build with warnings as errors, then the tests
-# make bench   performance of bareline itself and of its benchmarks
+# make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # Each does its own set-up first (`make setup`): packages, .venv, native programs.
 
 BARELINE := .venv/bin/bareline
@@ -24,7 +24,7 @@ lint: setup
 check: lint test
 
 bench: setup
-	@scripts/bench.sh
+	@scripts/bench.sh $(BENCH)
 
 clean:
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -4,9 +4,10 @@ For every MPI library and transport, mpibench and a reference loop run in turns,
 order within each round. At each size from 8 B to 1 MiB the medians over the rounds are compared;
 the figure of a comparison is the median deviation over the sizes. The limit is 3 %.
 
-    benchmarks/loop_agreement.py --build mpiexec.openmpi=build/openmpi
+    python benchmarks/loop_agreement.py [--build mpiexec.openmpi=build/openmpi]
 
-A build is a folder that CMake configured with tests; the option may be repeated. On a machine that
+A build is a folder that CMake configured with tests; the option may be repeated. Without it the
+programs are built for every MPI library that is installed. On a machine that
 others use, too, most loops are interrupted. `--prefix 'chrt -r 10'` lets the ranks run before all
 else, as root; `--quantile 0` compares the fastest rounds, which were interrupted least. Exit code
 1: a figure is above the limit.
@@ -19,9 +20,11 @@ import json
 import os
 import random
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -188,10 +191,26 @@ def compare(
     }
 
 
+def built(folder: Path) -> list[str]:
+    """Build mpibench and the reference loops for every MPI library found; give --build's values."""
+    names = sorted({comparison.reference for comparison in COMPARISONS})
+    builds = []
+    for family in TRANSPORTS:
+        compiler, tree = shutil.which(f"mpicc.{family}"), folder / family
+        if compiler is None:
+            continue
+        source = str(Path(__file__).resolve().parents[1])
+        configure = ["cmake", "-S", source, "-B", str(tree), f"-DMPI_C_COMPILER={compiler}"]
+        for line in (configure, ["cmake", "--build", str(tree), "--target", "mpibench", *names]):
+            subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+        builds.append(f"mpiexec.{family}={tree}")
+    return builds
+
+
 def main() -> int:
     """Compare all and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--build", action="append", required=True, metavar="LAUNCHER=FOLDER")
+    parser.add_argument("--build", action="append", default=[], metavar="LAUNCHER=FOLDER")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--limit", type=float, default=0.03, help="largest median deviation")
     parser.add_argument("--quantile", type=float, default=0.5, help="over rounds, best is 0")
@@ -203,7 +222,7 @@ def main() -> int:
     schedule = Schedule(arguments.rounds, random.Random(arguments.seed), arguments.quantile)
     agrees = True
     print(f"{'MPI':<9}{'transport':<15}{'comparison':<45}{'median deviation':>17}{'worst':>9}")
-    for text in arguments.build:
+    for text in arguments.build or built(Path(tempfile.mkdtemp(prefix="loop-agreement-"))):
         launcher, _, folder = text.partition("=")
         build = Build(launcher, Path(folder), tuple(shlex.split(arguments.prefix)))
         for transport in TRANSPORTS[build.family]:

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Performance of bareline itself and of its benchmarks; prints, never fails on a figure.
+#   make bench [BENCH="npb storage"]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-for program in benchmarks/*.py; do
-    # Checks results for half an hour, measures nothing.
-    [ "$program" = benchmarks/npb_verify.py ] && continue
-    printf '\n== %s\n' "$program"
-    .venv/bin/python "$program"
+# npb_verify.py checks results for half an hour and measures nothing.
+[ $# -gt 0 ] || set -- $(basename -s .py benchmarks/*.py | grep -v '^npb_verify$')
+for name in "$@"; do
+    printf '\n== %s\n' "$name"
+    .venv/bin/python "benchmarks/$name.py" || printf '%s ended with %d\n' "$name" $?
 done
