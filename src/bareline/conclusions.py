@@ -277,16 +277,17 @@ def _jitter(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
 
 
 def _cached(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
-    """Say which reads came from memory: they tell nothing of the device."""
+    """Say which reads may come from memory: they tell little of the device."""
     clauses = []
     for platform in figures.platforms:
         rows = figures.rows(platform, "io.sequential", "read_rate")
-        cached = rows.filter(pl.col("caveats").list.contains("page-cache"))
+        caveats = pl.col("caveats").list
+        cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache"))
         if cached.height:
             share = estimate([cached.height / rows.height])
             assert share is not None
             clauses.append(_Clause(platform, f"{cached.height} of {rows.height} read rates", share))
-    begin = "Cached reads: memory and not the device gave"
+    begin = "Cached reads: memory instead of the device may have answered for"
     return Layer.IO, begin, clauses
 
 
