@@ -77,6 +77,39 @@ BL_EXPORT int MPI_Comm_disconnect(MPI_Comm *comm)
     return code;
 }
 
+/* In C only: the texts of Fortran have hidden lengths. */
+
+BL_EXPORT int MPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info,
+                             int root, MPI_Comm comm, MPI_Comm *children, int codes[])
+{
+    struct bl_op op;
+    if (!bl_begin(&op, BL_Comm_spawn))
+        return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, children, codes);
+    bl_count_over(&op, comm);
+    bl_start(&op);
+    const int code = PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, children, codes);
+    bl_stop(&op);
+    bl_record(&op);
+    return code;
+}
+
+BL_EXPORT int MPI_Comm_spawn_multiple(int count, char *commands[], char **argvs[],
+                                      const int maxprocs[], const MPI_Info infos[], int root,
+                                      MPI_Comm comm, MPI_Comm *children, int codes[])
+{
+    struct bl_op op;
+    if (!bl_begin(&op, BL_Comm_spawn_multiple))
+        return PMPI_Comm_spawn_multiple(count, commands, argvs, maxprocs, infos, root, comm,
+                                        children, codes);
+    bl_count_over(&op, comm);
+    bl_start(&op);
+    const int code = PMPI_Comm_spawn_multiple(count, commands, argvs, maxprocs, infos, root, comm,
+                                              children, codes);
+    bl_stop(&op);
+    bl_record(&op);
+    return code;
+}
+
 BL_EXPORT int MPI_Win_free(MPI_Win *win)
 {
     struct bl_op op;

@@ -130,3 +130,35 @@ COLLECTIVES: dict[Key, Sums] = {
     ("MPI_Gather", _ALL, 0, 0, 4, True, NONE): (2, 0, 0, 176),
     ("MPI_Allgather", _ALL, 0, 92, 4, True, NONE): (4, 368, 368, 736),
 }
+
+#: mpi4.c on 2 ranks: what MPI 4 added. A start of a persistent collective counts as the collective.
+MPI4: dict[Key, Sums] = {
+    ("MPI_Allreduce_init", "setup", 0, 160, 2, False, NONE): (2, 320, 0, 0),
+    ("MPI_Bcast_init", "setup", 0, 56, 2, False, NONE): (2, 112, 0, 0),
+    ("MPI_Startall", _ALL, 0, 160, 2, False, NONE): (6, 960, 960, 960),
+    ("MPI_Startall", _ALL, 0, 56, 2, False, NONE): (6, 336, 168, 168),
+    ("MPI_Start", _ALL, 0, 160, 2, False, NONE): (2, 320, 320, 320),
+    ("MPI_Waitall", "wait", 0, 0, 0, False, NONE): (6, 0, 0, 0),
+    ("MPI_Wait", "wait", 0, 0, 0, False, NONE): (4, 0, 0, 0),
+    ("MPI_Request_free", "other", 0, 0, 0, False, NONE): (4, 0, 0, 0),
+    ("MPI_Irecv", "receive", 0, 320, 2, False, NODE): (2, 640, 0, 480),
+    ("MPI_Send", "send", 0, 240, 2, False, NODE): (2, 480, 480, 0),
+    ("MPI_Allreduce", _ALL, 0, 88, 2, False, NONE): (2, 176, 176, 176),
+    ("MPI_Bcast", _ALL, 0, 3_000_000_000, 1, False, NONE): (2, 6_000_000_000, 6_000_000_000, 0),
+    ("MPI_Init", "other", 0, 0, 0, False, NONE): (2, 0, 0, 0),
+}
+
+#: spawn.c: 2 parents, one of which sends 5 ints to the child, and a sum over both sides.
+PARENTS: dict[Key, Sums] = {
+    ("MPI_Comm_spawn", "communicator", 0, 0, 2, False, NONE): (2, 0, 0, 0),
+    ("MPI_Send", "send", 0, 20, 3, True, "unknown"): (1, 20, 20, 0),
+    ("MPI_Allreduce", _ALL, 0, 24, 3, True, NONE): (2, 48, 48, 48),
+    ("MPI_Comm_disconnect", "communicator", 0, 0, 3, True, NONE): (2, 0, 0, 0),
+    ("MPI_Init", "other", 0, 0, 0, False, NONE): (2, 0, 0, 0),
+}
+CHILD: dict[Key, Sums] = {
+    ("MPI_Recv", "receive", 0, 20, 3, True, "unknown"): (1, 20, 0, 20),
+    ("MPI_Allreduce", _ALL, 0, 24, 3, True, NONE): (1, 24, 24, 24),
+    ("MPI_Comm_disconnect", "communicator", 0, 0, 3, True, NONE): (1, 0, 0, 0),
+    ("MPI_Init", "other", 0, 0, 0, False, NONE): (1, 0, 0, 0),
+}

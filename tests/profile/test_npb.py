@@ -1,10 +1,12 @@
-"""The NAS kernels of class S on 2 ranks: counts and bytes follow from the specification.
+"""The NAS kernels of class S: counts and bytes follow from the specification.
 
-Every kernel runs once untimed before its timed iterations.
+On 2 ranks, and BT and SP, which want a square, on 4. Every kernel runs once untimed before its
+timed iterations.
 
 References
 ----------
 D. Bailey et al., The NAS Parallel Benchmarks, NASA RNR-94-007 (1994).
+D. Bailey et al., The NAS Parallel Benchmarks 2.0, NASA NAS-95-020 (1995): the decompositions.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ RANKS = 2
 INT, DOUBLE, COMPLEX = 4, 8, 16
 
 
-def kernel(bench: Bench, name: str) -> tuple[Profile, dict[str, int]]:
+def kernel(bench: Bench, name: str, ranks: int = RANKS) -> tuple[Profile, dict[str, int]]:
     """Run a kernel; give its profile and its own count of the timed calls."""
     done = subprocess.run(
         ["cmake", "--build", str(bench.build), "--target", f"npb_{name}_generic"],
@@ -38,7 +40,7 @@ def kernel(bench: Bench, name: str) -> tuple[Profile, dict[str, int]]:
         pytest.skip(f"the build has no {name}: no Fortran compiler, or no such kernel")
     assert done.returncode == 0, done.stdout + done.stderr
     program = next((bench.build / "native" / "npb").glob(f"**/generic/npb_{name}"))
-    ran = bench.launch(RANKS, str(program), "S")
+    ran = bench.launch(ranks, str(program), "S")
     assert ran.returncode == 0, ran.stderr
     point = next(json.loads(line) for line in ran.stdout.splitlines() if '"verified"' in line)
     assert point["verified"]
@@ -111,6 +113,63 @@ def test_mg_exchanges_two_faces_per_level(bench: Bench) -> None:
     assert counted(profile, "MPI_Irecv") == expected
     timed = 2 * RANKS * (cycles[1] * (2 + 3 * (len(levels) - 1)) + 1)
     assert own["MPI_Send"] == timed
+
+
+@pytest.mark.parametrize(
+    ("name", "steps", "forward", "backward"),
+    [
+        # What a line's elimination hands on: a reduced 5 x 5 block and 5 right-hand sides of its
+        # last row, and the solution of one row back.
+        ("bt", 60, 5 * 5 + 5, 5),
+        # The last two rows: three components share a matrix (2 diagonals above it and 3 right-hand
+        # sides), the other two have one each (2 and 1); back come two rows of the solution.
+        ("sp", 100, 2 * ((2 + 3) + 2 * (2 + 1)), 2 * 5),
+    ],
+)
+def test_bt_and_sp_exchange_faces_and_pass_lines_on(
+    bench: Bench, name: str, steps: int, forward: int, backward: int
+) -> None:
+    ranks, q, n = 4, 2, 12
+    profile, own = kernel(bench, name, ranks)
+    # The cube is cut into q^3 cells of 6^3 points, of which each process has q. All but the last
+    # along a direction have a neighbour on that side: q - 1 cells send two layers of 5 unknowns.
+    face = (q - 1) * 2 * 5 * (n // q) ** 2 * DOUBLE
+    # Boundary points are not solved for, so 5 x 5 lines go through each face between cells.
+    lines = ((n - 2) // q) ** 2
+    solved = steps + 1
+    # The residual is computed twice more: of the exact solution, to give the forcing, and at the
+    # end, to verify it.
+    exchanges = solved + 2
+    expected = {
+        face: 6 * ranks * exchanges,
+        lines * forward * DOUBLE: 3 * (q - 1) * ranks * solved,
+        lines * backward * DOUBLE: 3 * (q - 1) * ranks * solved,
+    }
+    assert counted(profile, "MPI_Isend") == expected
+    assert counted(profile, "MPI_Irecv") == expected
+    assert own["MPI_Isend"] == ranks * steps * (6 + 2 * 3 * (q - 1))
+    # Five norms of the residual and of the error.
+    assert counted(profile, "MPI_Allreduce")[5 * DOUBLE] == 2 * ranks
+    sent = sum(size * count for size, count in expected.items())
+    assert profile.send_table["bytes"].sum() == sent
+
+
+def test_lu_pipelines_rows_and_exchanges_ghost_layers(bench: Bench) -> None:
+    profile, own = kernel(bench, "lu")
+    n, iterations = 12, 50
+    # One of two blocks of 6 x 12 x 12 points waits for a row of the other in each inner plane, in
+    # the lower sweep one way and in the upper one back.
+    row, sweeps = 5 * n * DOUBLE, 2 * (n - 2) * (iterations + 1)
+    # Two layers of 5 unknowns go both ways for each residual: one per iteration, and one after
+    # each start, of the warm-up and of the timed part.
+    layers, residuals = 2 * 5 * n * n * DOUBLE, iterations + 1 + 2
+    expected = {row: sweeps, layers: RANKS * residuals}
+    found = counted(profile, "MPI_Send")
+    assert {size: found[size] for size in expected} == expected
+    assert own["MPI_Send"] == 2 * (n - 2) * iterations + RANKS * iterations
+    # Norms of the last correction, of the residual and of the error; three parts of the integral.
+    assert counted(profile, "MPI_Allreduce")[5 * DOUBLE] == 3 * RANKS
+    assert counted(profile, "MPI_Allreduce")[DOUBLE] >= 3 * RANKS
 
 
 def test_profiles_of_kernels_do_not_change_their_results(bench: Bench) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import imbalance, top_calls
 
 from .conftest import Bench, rows
-from .planted import COLLECTIVES, PLANTED, PLANTED_SENDS, Key, Sums
+from .planted import CHILD, COLLECTIVES, MPI4, PARENTS, PLANTED, PLANTED_SENDS, Key, Sums
 
 pytestmark = pytest.mark.mpi
 
@@ -67,6 +68,29 @@ def test_all_collectives_in_place_and_between_two_sides(bench: Bench) -> None:
     found = sums_of(profile)
     collective = {key: value for key, value in found.items() if key[1] == "collective"}
     assert collective == COLLECTIVES
+
+
+def test_persistent_collectives_and_large_counts(bench: Bench) -> None:
+    if bench.launch(2, "mpi4", profiled=False).returncode == 77:
+        pytest.skip(f"{bench.mpi.title} is older than MPI 4")
+    profile = bench.profile(2, "mpi4")
+    assert sums_of(profile) == MPI4
+    started = profile.calls.filter(pl.col("call").is_in(["MPI_Start", "MPI_Startall"]))
+    assert started["finished"].to_list() == started["count"].to_list()
+
+
+def test_processes_that_are_spawned_have_a_profile_of_their_own(bench: Bench) -> None:
+    plain = bench.launch(2, "spawn", profiled=False)
+    if plain.returncode != 0:
+        pytest.skip(f"{bench.mpi.title} cannot spawn here: {plain.stderr.strip()[:200]}")
+    parents = bench.profile(2, "spawn")
+    (path,) = bench.folder.glob("app.profile.spawned-*")
+    child = read_profile(path)
+    assert (parents.ranks, child.ranks) == (2, 1)
+    for profile, expected in ((parents, PARENTS), (child, CHILD)):
+        found = {key: sums for key, sums in sums_of(profile).items() if key[1] != "posix-io"}
+        assert found == expected
+    assert parents.send_table.is_empty(), "the child is no rank of the parents' world"
 
 
 def test_threads_count_into_tables_of_their_own(bench: Bench) -> None:
