@@ -112,8 +112,8 @@ class MemoryLatency(Probe[LatencyParams]):
             yield Sample("latency_loop_mean", mean, point.at)
 
     def caveats(self, params: LatencyParams, output: Output) -> Iterable[str]:
-        """Say which points were cut, and why."""
-        return cut_caveats(output)
+        """Say when the node did not give pages or memory for all points."""
+        return ("pages-not-given",) if any(cut_caveats(output)) else ()
 
 
 def _key(point: object) -> str:
