@@ -62,6 +62,8 @@ def test_an_emulated_processor_is_the_first_cause():
     emulated = processor("avx512f", model="QEMU TCG CPU", emulated=True)
     first, second = causes(Layer.COMPUTE, "vm", emulated, "bare", processor())
     assert "emulated" in first and "AVX-512" in second and "times fewer" not in second
+    both = causes(Layer.COMPUTE, "vm", emulated, "other", processor(emulated=True))
+    assert len(both) == 1 and "emulated" not in both[0] and "up to 2 times" in both[0]
 
 
 @pytest.mark.parametrize(("factor", "named"), [(0.33, True), (1.0, False), (1.5, False)])

@@ -103,6 +103,18 @@ def test_an_xhpl_that_is_not_there_is_named(launch):
     assert "xhpl cannot be started" in done.stderr
 
 
+def test_ranks_become_the_xhpl_on_the_path(launch, tmp_path, monkeypatch):
+    xhpl = tmp_path / "xhpl"
+    xhpl.write_text("#!/bin/sh\necho solved by HPL\n")
+    xhpl.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    for program in ("auto", "xhpl"):
+        done = launch(2, "linpack_mpi", "--program", program)
+        assert done.stdout.splitlines() == ["solved by HPL"] * 2
+    (point,) = points(launch(2, "linpack_mpi", "--program", "scalapack", "--n", "40"))
+    assert point["verified"] is True
+
+
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_mpi_function_is_verified_on_two_ranks(launch, function):
     sizes = () if function in ("barrier", "init") else ("-m", "8:1024")

@@ -69,7 +69,7 @@ def hidden_instructions(platform: str, facts: Facts, baseline: str, baseline_fac
     shown = facts.get("cpu.model")
     model = f" ({shown})" if shown else ""
     text = f"{platform}'s processor{model} does not show {names}, which {baseline}'s does"
-    if facts.get("cpu.emulated") is True:
+    if _emulated(facts) and not _emulated(baseline_facts):
         return f"{text}; being emulated costs more."
     times = max(operations for _, operations in hidden) / _operations(facts)
     if times <= 1:
@@ -83,7 +83,7 @@ def hidden_instructions(platform: str, facts: Facts, baseline: str, baseline_fac
 
 def emulation(platform: str, facts: Facts, baseline: str, baseline_facts: Facts) -> str:
     """Say that a processor is software."""
-    if facts.get("cpu.emulated") is not True or baseline_facts.get("cpu.emulated") is True:
+    if not _emulated(facts) or _emulated(baseline_facts):
         return ""
     return (
         f"{platform}'s processor is emulated, unlike {baseline}'s: its arithmetic is done in "
@@ -93,6 +93,10 @@ def emulation(platform: str, facts: Facts, baseline: str, baseline_facts: Facts)
 
 _Rule = Callable[[str, Facts, str, Facts], str]
 _RULES: Mapping[Layer, Sequence[_Rule]] = {Layer.COMPUTE: (emulation, hidden_instructions)}
+
+
+def _emulated(facts: Facts) -> bool:
+    return facts.get("cpu.emulated") is True
 
 
 def _operations(facts: Facts) -> int:

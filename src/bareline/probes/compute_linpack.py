@@ -50,7 +50,7 @@ class LinpackParams:
         Longest time; fewer solutions are made where it ends.
     """
 
-    n: Annotated[int, Field(ge=16, le=400_000)] = 1500
+    n: Annotated[int, Field(ge=16, le=400_000)] = 1000
     memory_share: Annotated[float, Field(ge=0, le=0.9)] = 0.0
     repeat: Annotated[int, Field(ge=1, le=10_000)] = 5
     mode: Literal["single", "all"] = "all"

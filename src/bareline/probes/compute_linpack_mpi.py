@@ -48,7 +48,7 @@ class LinpackMpiParams:
         Longest time; ScaLAPACK begins no further solution after it.
     """
 
-    n: Annotated[int, Field(ge=16, le=1_000_000)] = 1500
+    n: Annotated[int, Field(ge=16, le=1_000_000)] = 1000
     nb: Annotated[int, Field(ge=1, le=4096)] = 64
     repeat: Annotated[int, Field(ge=1, le=1000)] = 3
     program: Literal["auto", "scalapack", "xhpl"] = "auto"
