@@ -7,8 +7,8 @@ taken within rounds, and their median and its 95 % interval are printed. The lim
 0.98 of the loop and of hpcc's figures at hpcc's own order; Linpack on one core within 10 % of what
 DGEMM's rate explains:
 
-    sum over s = n/2, n/4, ... of (s n^2/2 + s^2 n/2) / rate(s)      products, triangular systems
-    + panels + row swaps + triangular solutions                      measured by reference_linpack
+    sum over s = n/2, n/4, ... of (s n^2/2) / rate(s)                         the products
+    + triangular systems + panels + row swaps + triangular solutions          reference_linpack
 
 rate(s) is DGEMM's at order s: the recursive factorisation that LAPACK uses multiplies matrices of
 these sizes. `--build` is a folder that CMake configured with tests. On a machine that others use,
@@ -76,8 +76,7 @@ class Programs:
 
 def explained_time(order: int, rates: Mapping[int, float], parts_s: float) -> float:
     """Give the time in s that a factorisation takes if its products run at DGEMM's rates."""
-    work = ((size, size * order**2 / 2 + size**2 * order / 2) for size in rates)
-    return sum(flops / rates[size] for size, flops in work) + parts_s
+    return sum(size * order**2 / 2 / rates[size] for size in rates) + parts_s
 
 
 def halves(order: int) -> list[int]:

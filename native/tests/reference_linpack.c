@@ -5,7 +5,8 @@
  *   reference_linpack N WIDTH
  *
  * One line on stdout, in s: factorising all panels of WIDTH columns (that of the average height
- * times their number), swapping all rows of the matrix, and the two triangular solutions.
+ * times their number), swapping all rows of the matrix, the triangular systems of all levels of the
+ * recursion (orders N/2, N/4, ... down to WIDTH), and the two triangular solutions.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -18,6 +19,10 @@ extern void dlaswp_(const int *columns, double *a, const int *lda, const int *fi
 extern void dgetrs_(const char *transpose, const int *n, const int *columns, const double *a,
                     const int *lda, const int *pivots, double *b, const int *ldb, int *info,
                     unsigned long transpose_length);
+extern void dtrsm_(const char *side, const char *triangle, const char *transpose,
+                   const char *diagonal, const int *m, const int *n, const double *alpha,
+                   const double *a, const int *lda, double *b, const int *ldb, unsigned long,
+                   unsigned long, unsigned long, unsigned long);
 #pragma weak openblas_set_num_threads
 extern void openblas_set_num_threads(int threads);
 
@@ -25,6 +30,7 @@ enum { REPEATS = 5 };
 
 struct parts {
     int n, width;
+    int order; /* of the triangular system */
     double *a, *b;
     int *pivots;
 };
@@ -42,7 +48,7 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Large on the diagonal: solutions stay finite. Rows are swapped with later ones at random. */
+/* Little beside the diagonal: solutions stay finite. Rows are swapped with later ones at random. */
 static void fill(const struct parts *p)
 {
     unsigned long state = 1;
@@ -50,7 +56,7 @@ static void fill(const struct parts *p)
         for (int i = 0; i < p->n; i++) {
             state = state * 6364136223846793005UL + 1442695040888963407UL;
             p->a[(size_t)j * (size_t)p->n + (size_t)i] =
-                (double)(state >> 11) * 0x1p-53 - 0.5 + (i == j ? p->n : 0);
+                ((double)(state >> 11) * 0x1p-53 - 0.5) / p->n + (i == j ? 1 : 0);
         }
         p->b[j] = 1;
         p->pivots[j] = j + 1 + (int)((state >> 20) % (unsigned long)(p->n - j));
@@ -68,6 +74,15 @@ static void swap_rows(const struct parts *p)
 {
     const int one = 1;
     dlaswp_(&p->n, p->a, &p->n, &one, &p->n, p->pivots, &one);
+}
+
+/* The block above and right of the middle, under the triangle at the left. */
+static void solve_block(const struct parts *p)
+{
+    const double one = 1;
+    const int m = p->order;
+    dtrsm_("L", "L", "N", "U", &m, &m, &one, p->a, &p->n, p->a + (size_t)m * (size_t)p->n, &p->n, 1,
+           1, 1, 1);
 }
 
 static void solve(const struct parts *p)
@@ -92,7 +107,7 @@ static double median_time(void (*part)(const struct parts *), const struct parts
 
 int main(int argc, char **argv)
 {
-    struct parts p = {argc > 1 ? atoi(argv[1]) : 0, argc > 2 ? atoi(argv[2]) : 0, 0, 0, 0};
+    struct parts p = {argc > 1 ? atoi(argv[1]) : 0, argc > 2 ? atoi(argv[2]) : 0, 0, 0, 0, 0};
     if (p.n < 2 || p.width < 1 || p.width > p.n / 2) {
         fprintf(stderr, "usage: reference_linpack N WIDTH\n");
         return 2;
@@ -104,9 +119,12 @@ int main(int argc, char **argv)
         return 1;
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
-    const double panels = (double)p.n / p.width;
-    printf("%.9g %.9g %.9g\n", panels * median_time(factorise_panel, &p),
-           median_time(swap_rows, &p), median_time(solve, &p));
+    const double panels_s = (double)p.n / p.width * median_time(factorise_panel, &p);
+    const double swaps_s = median_time(swap_rows, &p);
+    double blocks_s = 0;
+    for (p.order = p.n / 2; p.order >= p.width; p.order /= 2)
+        blocks_s += (double)p.n / (2 * p.order) * median_time(solve_block, &p);
+    printf("%.9g %.9g %.9g %.9g\n", panels_s, swaps_s, blocks_s, median_time(solve, &p));
     free(p.a);
     free(p.b);
     free(p.pivots);

@@ -112,6 +112,12 @@ def compilers() -> Iterable[Check]:
         yield program("ninja", Area.BUILD, title="Ninja")
     yield _library("OpenBLAS", ("openblas",), "libopenblas-dev", "openblas-devel")
     yield _library("FFTW", ("fftw3",), "libfftw3-dev", "fftw-devel")
+    yield _library(
+        "ScaLAPACK",
+        ("scalapack-openmpi", "scalapack-mpich", "scalapack"),
+        "libscalapack-openmpi-dev",
+        "scalapack-openmpi-devel",
+    )
 
 
 def _library(name: str, modules: tuple[str, ...], debian: str, fedora: str) -> Check:
