@@ -92,8 +92,12 @@ contains
         class(cg_state_t), intent(inout) :: self
         real(dp), intent(in), contiguous :: vector(:)
         real(dp), intent(out), contiguous :: product(:)
-        call self%matrix%multiply(vector, self%partial)
-        call self%grid%sum_transpose(self%partial, product)
+        if (self%grid%columns*self%grid%rows == 1) then
+            call self%matrix%multiply(vector, product)
+        else
+            call self%matrix%multiply(vector, self%partial)
+            call self%grid%sum_transpose(self%partial, product)
+        end if
     end subroutine multiply
 
     real(dp) function dot(self, a, b)
