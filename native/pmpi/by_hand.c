@@ -1,6 +1,7 @@
 /* The C functions whose wrappers do more than count: beginning, end and freed handles. */
 #include "account.h"
 #include "export.h"
+#include "region.h"
 #include "session.h"
 
 BL_EXPORT int MPI_Init(int *argc, char ***argv)
@@ -37,7 +38,7 @@ BL_EXPORT int MPI_Abort(MPI_Comm comm, int code)
 
 BL_EXPORT int MPI_Pcontrol(const int level, ...)
 {
-    bl_session_pcontrol(level);
+    bl_region_control(level);
     return MPI_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 /* The Fortran functions whose wrappers do more than count; see by_hand.c. */
 #include "fortran.h"
+#include "region.h"
 #include "session.h"
 
 typedef void (*real_init)(MPI_Fint *);
@@ -134,7 +135,7 @@ static void body_file_open(const char *name, MPI_Fint *comm, char *path, MPI_Fin
     ENTRY(mpi_finalize##end, (MPI_Fint * ierror), body_finalize(REAL(finalize), ierror))           \
     ENTRY(mpi_abort##end, (MPI_Fint * comm, MPI_Fint * code, MPI_Fint * ierror),                   \
           body_abort(REAL(abort), comm, code, ierror))                                             \
-    ENTRY(mpi_pcontrol##end, (MPI_Fint * level), bl_session_pcontrol(*level))                      \
+    ENTRY(mpi_pcontrol##end, (MPI_Fint * level), bl_region_control(*level))                        \
     ENTRY(mpi_comm_free##end, (MPI_Fint * comm, MPI_Fint * ierror),                                \
           body_comm_free(REAL(comm_free), BL_Comm_free, comm, ierror))                             \
     ENTRY(mpi_comm_disconnect##end, (MPI_Fint * comm, MPI_Fint * ierror),                          \

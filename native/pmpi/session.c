@@ -5,10 +5,11 @@
 #include "facts.h"
 #include "journal.h"
 #include "merge.h"
+#include "nodes.h"
+#include "plan.h"
 #include "say.h"
 #include "write.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,17 +20,9 @@
 /* Cells per row of the communication matrix; larger jobs share cells among neighbouring ranks. */
 #define CELLS_MAX 1024
 
-/* What rank 0 decides for all, read from its environment. */
-struct plan {
-    int active;
-    int split;
-    int64_t began_unix_ns;
-    char path[PATH_MAX];
-};
-
 static struct {
     MPI_Comm comm;
-    struct plan plan;
+    struct bl_plan plan;
     int rank;
     int ranks;
     int nodes;
@@ -48,45 +41,6 @@ void bl_session_prepare(void)
 {
     bl_clock_choose(session.clock_source, sizeof session.clock_source);
     session.prepared = bl_moment_now();
-}
-
-/* `%p` in the path becomes the process id, so that the runs of a script do not meet. */
-static bool read_path(char *path, size_t size)
-{
-    const char *given = getenv("BARELINE_PROFILE");
-    if (!given || !*given)
-        return false;
-    size_t length = 0;
-    if (*given != '/') {
-        if (!getcwd(path, size - 1)) {
-            bl_say("the working folder has no path (%s), this run is not profiled",
-                   strerror(errno));
-            return false;
-        }
-        length = strlen(path);
-        path[length++] = '/';
-    }
-    for (; *given && length + 32 < size; given++) {
-        if (given[0] == '%' && given[1] == 'p') {
-            length += (size_t)snprintf(path + length, 24, "%d", (int)getpid());
-            given++;
-        } else {
-            path[length++] = *given;
-        }
-    }
-    path[length] = '\0';
-    MPI_Comm parent;
-    PMPI_Comm_get_parent(&parent);
-    if (parent != MPI_COMM_NULL)
-        snprintf(path + length, size - length, ".spawned-%d", (int)getpid());
-    return true;
-}
-
-static int64_t unix_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 static bool make_journal(void)
@@ -128,62 +82,13 @@ static void make_plan(void)
 {
     if (session.rank != 0)
         return;
-    struct plan *plan = &session.plan;
-    const char *split = getenv("BARELINE_PROFILE_SPLIT");
-    plan->began_unix_ns = unix_ns();
-    plan->split = split && *split && strcmp(split, "0") != 0;
-    plan->active = read_path(plan->path, sizeof plan->path);
+    struct bl_plan *plan = &session.plan;
+    *plan = bl_plan_make();
     snprintf(session.journal, sizeof session.journal, "%s.journal", plan->path);
     plan->active = plan->active && make_journal();
     /* What an earlier run left there must not pass for this one's if it crashes. */
     if (plan->active)
         unlink(plan->path);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-    const uint64_t *left = a;
-    const uint64_t *right = b;
-    return left[0] < right[0] ? -1 : left[0] > right[0] ? 1 : left[1] < right[1] ? -1 : 1;
-}
-
-/* Numbers the nodes in the order of their first rank. Collective. */
-static bool find_nodes(char *host)
-{
-    char name[MPI_MAX_PROCESSOR_NAME];
-    int length;
-    PMPI_Get_processor_name(name, &length);
-    snprintf(host, BL_HOST_SIZE, "%.*s", BL_HOST_SIZE - 1, name);
-    uint64_t id = UINT64_C(14695981039346656037);
-    for (const char *c = name; *c; c++)
-        id = (id ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    const size_t ranks = (size_t)session.ranks;
-    session.nodes_of = malloc(ranks * sizeof *session.nodes_of);
-    uint64_t *ids = malloc(ranks * sizeof *ids);
-    uint64_t(*order)[2] = malloc(ranks * sizeof *order);
-    int all = session.nodes_of && ids && order;
-    PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, session.comm);
-    if (all) {
-        PMPI_Allgather(&id, 1, MPI_UINT64_T, ids, 1, MPI_UINT64_T, session.comm);
-        for (size_t i = 0; i < ranks; i++) {
-            order[i][0] = ids[i];
-            order[i][1] = i;
-        }
-        qsort(order, ranks, sizeof *order, compare_ids);
-        /* The first rank of a node stands for it, then first ranks are numbered in order. */
-        for (size_t i = 0, first = 0; i < ranks; i++) {
-            if (order[i][0] != order[first][0])
-                first = i;
-            session.nodes_of[order[i][1]] = (int)order[first][1];
-        }
-        for (size_t i = 0; i < ranks; i++)
-            session.nodes_of[i] = session.nodes_of[i] == (int)i
-                                      ? session.nodes++
-                                      : session.nodes_of[session.nodes_of[i]];
-    }
-    free(ids);
-    free(order);
-    return all;
 }
 
 /* A child of fork has the parent's counters mapped and must not touch them. */
@@ -251,7 +156,10 @@ void bl_session_begin(unsigned call, uint64_t began, uint64_t ended)
     make_plan();
     PMPI_Bcast(&session.plan, sizeof session.plan, MPI_BYTE, 0, session.comm);
     snprintf(session.journal, sizeof session.journal, "%s.journal", session.plan.path);
-    if (!session.plan.active || !find_nodes(host)) {
+    session.nodes_of = session.plan.active
+                           ? bl_nodes_find(session.comm, session.ranks, host, &session.nodes)
+                           : NULL;
+    if (!session.nodes_of) {
         PMPI_Comm_free(&session.comm);
         return;
     }
@@ -393,52 +301,4 @@ void bl_session_abort(int code)
     bl_active = false;
     if (bl_self)
         bl_self->open = false;
-}
-
-static void pause_counting(struct bl_thread *thread, uint64_t now)
-{
-    bl_add_compute(thread, now);
-    thread->table.sheet->untracked += bl_requests_forget();
-    thread->paused = true;
-    thread->paused_at = now;
-    thread->open = false;
-}
-
-static void resume_counting(struct bl_thread *thread, uint64_t now)
-{
-    thread->table.sheet->paused += now - thread->paused_at;
-    thread->paused = false;
-    thread->last = now;
-    thread->open = true;
-}
-
-/* Closes the region's stretch of computing and goes on in another one. */
-static void enter_region(struct bl_thread *thread, uint64_t now, unsigned region)
-{
-    bl_add_compute(thread, now);
-    thread->last = now;
-    thread->region = (uint8_t)region;
-    bl_choose_compute(thread);
-}
-
-void bl_session_pcontrol(int level)
-{
-    if (!bl_active || (!bl_self && !bl_attach(false, 0)))
-        return;
-    struct bl_thread *thread = bl_self;
-    const uint64_t now = bl_now();
-    if (level == 0 && !thread->paused) {
-        pause_counting(thread, now);
-    } else if (level == 1 && thread->paused) {
-        resume_counting(thread, now);
-    } else if (level > 2 && level < 256) {
-        if (thread->depth < BL_REGION_DEPTH)
-            thread->outer_regions[thread->depth] = thread->region;
-        thread->depth++;
-        enter_region(thread, now, (unsigned)level);
-    } else if (level < -2 && thread->depth > 0) {
-        thread->depth--;
-        enter_region(thread, now,
-                     thread->depth < BL_REGION_DEPTH ? thread->outer_regions[thread->depth] : 0);
-    }
 }

@@ -1,8 +1,8 @@
 /*
  * From MPI_Init to MPI_Finalize.
  *
- * Exported: bl_session_begin, bl_session_end, bl_session_abort, bl_session_pcontrol. The first two
- * are collective over MPI_COMM_WORLD: every process of a job must be preloaded, or none.
+ * Exported: bl_session_prepare, bl_session_begin, bl_session_end, bl_session_abort. The second and
+ * third are collective over MPI_COMM_WORLD: every process of a job must be preloaded, or none.
  */
 #ifndef BL_PMPI_SESSION_H
 #define BL_PMPI_SESSION_H
@@ -17,8 +17,6 @@ void bl_session_end(void);
 
 /* Before PMPI_Abort. */
 void bl_session_abort(int code);
-
-void bl_session_pcontrol(int level);
 
 /* Before PMPI_Init: the clock must be chosen. */
 void bl_session_prepare(void);

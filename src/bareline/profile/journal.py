@@ -1,8 +1,7 @@
 """What a program that never reached ``MPI_Finalize`` has left of its profile.
 
 The profiler keeps its counters in a file beside the profile, mapped into every rank's memory, so
-that they outlive any end. native/pmpi/journal.h and table.h describe the layout; all of it must
-change together with `_VERSION`.
+that they outlive any end.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bareline.errors import ProfileError
+from bareline.profile import journal_layout as layout
 from bareline.profile.model import (
     CALL_COLUMNS,
     CALL_KEYS,
@@ -26,13 +26,6 @@ from bareline.profile.model import (
     Profile,
 )
 
-_MAGIC = b"BLJRNL\n\0"
-_VERSION = 1
-_PIECE_BYTES = 65536
-_SLICE_BYTES = 8 << 20
-_CHUNK_ROWS = 512
-_BIN = 1 << 63
-_RUNNING, _FINISHED, _ABORTED = 1, 2, 3
 #: Columns of the call table that add up over rows.
 _SUMS = (
     "count",
@@ -47,78 +40,6 @@ _SUMS = (
     "flight_ns",
     "ranks",
 )
-_PLACES = ("none", "self", "same-node", "other-node", "unknown")
-
-_HEAD = np.dtype(
-    [
-        ("magic", "S8"),
-        ("version", "u4"),
-        ("ranks", "u4"),
-        ("ranks_per_cell", "u4"),
-        ("cells", "u4"),
-        ("split", "u4"),
-        ("calls", "u4"),
-        ("names_length", "u4"),
-        ("row_size", "u4"),
-        ("began_unix_ns", "i8"),
-        ("library", "S256"),
-        ("names", "S32768"),
-    ]
-)
-_MOMENT = np.dtype([("ticks", "u8"), ("ns", "i8")])
-_CLASS = np.dtype([("size", "i4"), ("nodes", "i4"), ("inter", "i4")])
-_SLICE = np.dtype(
-    [
-        ("state", "u4"),
-        ("abort_code", "i4"),
-        ("rank", "u4"),
-        ("node", "u4"),
-        ("pid", "i4"),
-        ("counter", "u4"),
-        ("prepared", _MOMENT),
-        ("began", _MOMENT),
-        ("seen", _MOMENT),
-        ("sheets", "u4"),
-        ("classes", "u4"),
-        ("sheet_at", "u8", (64,)),
-        ("class", _CLASS, (512,)),
-        ("host", "S64"),
-        ("clock_source", "S32"),
-        ("command", "S512"),
-    ]
-)
-_SHEET = np.dtype(
-    [
-        ("main", "u4"),
-        ("rows", "u4"),
-        ("chunk_at", "u8", (32,)),
-        ("cells_at", "u8"),
-        ("dropped", "u8"),
-        ("untracked", "u8"),
-        ("paused", "u8"),
-    ]
-)
-_CELL = np.dtype([("count", "u8"), ("bytes", "u8")])
-_ROW = np.dtype(
-    [
-        ("what", "u8"),
-        ("size", "u8"),
-        ("count", "u8"),
-        ("bytes", "u8"),
-        ("sent", "u8"),
-        ("received", "u8"),
-        ("time", "u8"),
-        ("squares", "f8"),
-        ("shortest", "u8"),
-        ("longest", "u8"),
-        ("waited", "u8"),
-        ("waited_least", "u8"),
-        ("finished", "u8"),
-        ("window", "u8"),
-        ("flight", "u8"),
-        ("unused", "u8"),
-    ]
-)
 
 Record = Any  # one element of a structured array: numpy has no static type for its fields
 
@@ -132,7 +53,7 @@ def is_journal(path: Path) -> bool:
     """Whether a file begins like a journal."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
+            return file.read(len(layout.MAGIC)) == layout.MAGIC
     except OSError:
         return False
 
@@ -167,13 +88,13 @@ def read_journal(path: Path) -> Profile:
 
 
 def _read(file: _File) -> Profile:
-    heads = file.at(_HEAD, 0)
+    heads = file.at(layout.HEAD, 0)
     if heads is None:
         raise ProfileError("the journal is cut off", where=str(file.path))
     head: Record = heads[0]
-    if head["version"] != _VERSION or head["row_size"] != _ROW.itemsize:
+    if head["version"] != layout.VERSION or head["row_size"] != layout.ROW.itemsize:
         raise ProfileError(
-            f"the journal is of version {head['version']}, this bareline reads {_VERSION}",
+            f"the journal is of version {head['version']}, this bareline reads {layout.VERSION}",
             where=str(file.path),
             hint="use the bareline that profiled the program",
         )
@@ -212,14 +133,18 @@ def _text(field: bytes) -> str:
 def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
     """Give the slices that a rank has begun, with their places."""
     for rank in range(ranks):
-        at = _PIECE_BYTES + rank * _SLICE_BYTES
-        found = file.at(_SLICE, at)
-        if found is not None and found[0]["state"] in (_RUNNING, _FINISHED, _ABORTED):
+        at = layout.PIECE_BYTES + rank * layout.SLICE_BYTES
+        found = file.at(layout.SLICE, at)
+        if found is not None and found[0]["state"] in (
+            layout.RUNNING,
+            layout.FINISHED,
+            layout.ABORTED,
+        ):
             yield at, found[0]
 
 
 def _how_it_ended(slices: list[Record], ranks: int) -> str:
-    aborted = [one for one in slices if one["state"] == _ABORTED]
+    aborted = [one for one in slices if one["state"] == layout.ABORTED]
     if aborted:
         one = aborted[0]
         return f"rank {one['rank']} called MPI_Abort with {one['abort_code']}"
@@ -238,31 +163,33 @@ def _ns_per_tick(one: Record) -> float:
 def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
     """Give the sheet and the rows in use of each thread of a rank."""
     for place in one["sheet_at"][: int(one["sheets"])]:
-        found = file.at(_SHEET, at + int(place)) if place else None
+        found = file.at(layout.SHEET, at + int(place)) if place else None
         if found is None:
             continue
         sheet = found[0]
         parts = []
         for chunk, chunk_at in enumerate(sheet["chunk_at"]):
-            count = min(_CHUNK_ROWS, int(sheet["rows"]) - chunk * _CHUNK_ROWS)
-            rows = file.at(_ROW, at + int(chunk_at), count) if chunk_at and count > 0 else None
+            count = min(layout.CHUNK_ROWS, int(sheet["rows"]) - chunk * layout.CHUNK_ROWS)
+            rows = (
+                file.at(layout.ROW, at + int(chunk_at), count) if chunk_at and count > 0 else None
+            )
             if rows is not None:
                 parts.append(rows[rows["what"] != 0])
-        yield sheet, np.concatenate(parts) if parts else np.empty(0, _ROW)
+        yield sheet, np.concatenate(parts) if parts else np.empty(0, layout.ROW)
 
 
 def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.DataFrame:
     """Give the rows of one rank, its threads united."""
     ns = _ns_per_tick(one)
     parts = [rows for _, rows in _sheets(file, at, one)]
-    rows = np.concatenate(parts) if parts else np.empty(0, _ROW)
+    rows = np.concatenate(parts) if parts else np.empty(0, layout.ROW)
     rows = rows[(rows["count"] > 0) | (rows["finished"] > 0)]
     calls = (rows["what"] >> np.uint64(32)).astype(np.int64)
     kept = calls < len(names)
     rows, calls = rows[kept], calls[kept]
     classes = one["class"][(rows["what"] & np.uint64(0xFFFF)).astype(np.int64) % 512]
     places = (rows["what"] >> np.uint64(16) & np.uint64(0xFF)).astype(np.int64)
-    binned = rows["size"] >= np.uint64(_BIN)
+    binned = rows["size"] >= np.uint64(layout.BIN)
     low = np.where(binned, np.uint64(1) << (rows["size"] & np.uint64(63)), rows["size"])
     high = np.where(binned, 2 * low - np.uint64(1), low)
 
@@ -284,7 +211,7 @@ def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.
             "comm_size": whole(classes["size"]),
             "comm_nodes": whole(classes["nodes"]),
             "inter": classes["inter"] != 0,
-            "peer": [_PLACES[min(place, 4)] for place in places],
+            "peer": [layout.PLACES[min(place, 4)] for place in places],
             "count": whole(rows["count"]),
             "bytes": whole(rows["bytes"]),
             "sent_bytes": whole(rows["sent"]),
@@ -396,7 +323,9 @@ def _sends(
         row = int(one["rank"]) // ranks_per_cell
         for sheet, _ in _sheets(file, at, one):
             found = (
-                file.at(_CELL, at + int(sheet["cells_at"]), cells) if sheet["cells_at"] else None
+                file.at(layout.CELL, at + int(sheet["cells_at"]), cells)
+                if sheet["cells_at"]
+                else None
             )
             for to in np.flatnonzero(found["count"]) if found is not None else ():
                 count, sent = total.get((row, int(to)), (0, 0))

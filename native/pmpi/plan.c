@@ -1,0 +1,62 @@
+/* See plan.h. */
+#include "plan.h"
+
+#include "say.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* `%p` in the path becomes the process id, so that the runs of a script do not meet. */
+static bool read_path(char *path, size_t size)
+{
+    const char *given = getenv("BARELINE_PROFILE");
+    if (!given || !*given)
+        return false;
+    size_t length = 0;
+    if (*given != '/') {
+        if (!getcwd(path, size - 1)) {
+            bl_say("the working folder has no path (%s), this run is not profiled",
+                   strerror(errno));
+            return false;
+        }
+        length = strlen(path);
+        path[length++] = '/';
+    }
+    for (; *given && length + 32 < size; given++) {
+        if (given[0] == '%' && given[1] == 'p') {
+            length += (size_t)snprintf(path + length, 24, "%d", (int)getpid());
+            given++;
+        } else {
+            path[length++] = *given;
+        }
+    }
+    path[length] = '\0';
+    MPI_Comm parent;
+    PMPI_Comm_get_parent(&parent);
+    if (parent != MPI_COMM_NULL)
+        snprintf(path + length, size - length, ".spawned-%d", (int)getpid());
+    return true;
+}
+
+static int64_t unix_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+struct bl_plan bl_plan_make(void)
+{
+    const char *split = getenv("BARELINE_PROFILE_SPLIT");
+    struct bl_plan plan = {
+        .split = split && *split && strcmp(split, "0") != 0,
+        .began_unix_ns = unix_ns(),
+    };
+    plan.active = read_path(plan.path, sizeof plan.path);
+    return plan;
+}

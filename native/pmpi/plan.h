@@ -1,0 +1,22 @@
+/*
+ * What rank 0 decides for all, from its environment.
+ *
+ * Exported: bl_plan_make.
+ */
+#ifndef BL_PMPI_PLAN_H
+#define BL_PMPI_PLAN_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bl_plan {
+    int active; /* there is a profile to write */
+    int split;
+    int64_t began_unix_ns;
+    char path[PATH_MAX];
+};
+
+struct bl_plan bl_plan_make(void);
+
+#endif
