@@ -1,4 +1,4 @@
-"""The structure that CONTRIBUTING draws: imports point one way; the command line starts fast."""
+"""CONTRIBUTING's structure: imports point one way, and the command line starts fast."""
 
 import subprocess
 import sys
