@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 import sys
 from pathlib import Path
@@ -52,6 +53,30 @@ def check_latency(program: str) -> None:
     one_kind = run(program, "latency", "--sizes", "4K:4K", "--budget", "0.001", "--pages", "small")
     points, cut = check_lines(one_kind.stdout, "nodebench", "latency")
     assert [point["point"]["page_bytes"] for point in points + cut] == [4 << 10], one_kind
+
+
+def forbid_huge_pages() -> None:
+    """Let the kernel give this process and what it starts no transparent huge pages."""
+    pr_set_thp_disable = 41
+    assert ctypes.CDLL(None).prctl(pr_set_thp_disable, 1, 0, 0, 0) == 0
+
+
+def check_refused_pages(program: str) -> None:
+    """Without 2 MiB pages their points are cut with the reason, never measured over 4 KiB ones."""
+    result = subprocess.run(
+        [program, "latency", "--sizes", "64K:64K", "--budget", "0.001"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=forbid_huge_pages,
+        timeout=60,
+    )
+    points, cut = check_lines(result.stdout, "nodebench", "latency")
+    sources = {point["pages"] for point in points}
+    assert "transparent" not in sources, points
+    if "reserved" not in sources:
+        assert [point["point"]["page_bytes"] for point in cut] == [2 << 20], result
+        assert "no 2 MiB pages" in cut[0]["reason"], cut
 
 
 def check_random_access(program: str) -> None:
@@ -151,6 +176,7 @@ def check_errors(program: str) -> None:
 if __name__ == "__main__":
     check_stream(sys.argv[1])
     check_latency(sys.argv[1])
+    check_refused_pages(sys.argv[1])
     check_random_access(sys.argv[1])
     check_arithmetic(sys.argv[1])
     check_noise(sys.argv[1])

@@ -325,7 +325,7 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "imported": "imported from an existing output: bareline did not run it",
         "unpaired": "not measured in common blocks: drift between the platforms is not removed",
         "cut": "sizes were cut because they exceeded their time budget",
-        "pages-not-given": "working sets were left out: the node did not give their pages or memory",
+        "pages-not-given": "working sets left out: the node did not give their pages or memory",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
     }
 )
