@@ -13,7 +13,8 @@ DGEMM's rate explains:
 rate(s) is DGEMM's at order s: the recursive factorisation that LAPACK uses multiplies matrices of
 these sizes. `--build` is a folder that CMake configured with tests. On a machine that others use,
 too, a `--prefix` such as 'chrt -r 10', as root, keeps the programs of one core from being
-interrupted; hpcc, on all cores, runs without it. Exit code 1: a limit is not kept.
+interrupted; hpcc, on all cores, runs without it. Last, DGEMM with OpenBLAS's kernels for older
+processors: what hidden instruction sets cost on this hardware. Exit code 1: a limit is not kept.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from bareline import stats
@@ -41,6 +43,8 @@ from bareline.probes.hpcc import HpccParams, input_text
 
 #: Columns of the narrowest panel: narrower ones are no longer matrix products.
 WIDTH = 64
+#: OpenBLAS's names of kernels, and the flag that they need.
+KERNELS = {"Nehalem": "sse4_2", "Sandybridge": "avx", "Haswell": "fma", "SkylakeX": "avx512vl"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +54,28 @@ class Programs:
     build: Path
     prefix: tuple[str, ...]
 
-    def run(self, program: str, *arguments: str) -> str:
-        """Run a program of one core to its end."""
+    def run(self, program: str, *arguments: str, kernels: str = "") -> str:
+        """Run a program of one core to its end, with OpenBLAS's choice of kernels or another."""
         argv = [*self.prefix, str(self.build / "native" / program), *arguments]
-        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=1800)
+        chosen = {"OPENBLAS_CORETYPE": kernels} if kernels else {}
+        done = subprocess.run(
+            argv,
+            env={**os.environ, **chosen},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=1800,
+        )
         if done.returncode != 0:
             sys.exit(f"node_compute: {shlex.join(argv)} failed: {done.stderr.strip()}")
         return done.stdout
 
-    def rate(self, benchmark: str, order: int, *arguments: str, repeat: int = 10) -> float:
+    def rate(
+        self, benchmark: str, order: int, *arguments: str, repeat: int = 10, kernels: str = ""
+    ) -> float:
         """Give nodebench's median rate in flop/s."""
         options = ("--n", str(order), "--repeat", str(repeat), *arguments)
-        text = self.run("nodebench/nodebench", benchmark, *options)
+        text = self.run("nodebench/nodebench", benchmark, *options, kernels=kernels)
         return float(json.loads(text.splitlines()[1])["rate"]["median"])
 
     def loop(self, order: int) -> float:
@@ -117,11 +131,11 @@ def hpcc_figures(ranks: int, params: HpccParams) -> dict[str, float]:
     return {name: float(value) for name, value in re.findall(r"^(\w+)=([\d.eE+-]+)$", text, re.M)}
 
 
-def told(name: str, ratios: Sequence[float], low: float, high: float = math.inf) -> bool:
+def told(name: str, ratios: Sequence[float], low: float = 0, high: float = math.inf) -> bool:
     """Print a row; tell whether the median is within its limits."""
     summary = stats.summarize(list(ratios))
     median = float(summary.median)
-    limit = f"at least {low:g}" if high == math.inf else f"{low:g} to {high:g}"
+    limit = f"{low:g} to {high:g}" if high < math.inf else f"at least {low:g}" if low else "none"
     print(
         f"| {name} | {len(ratios)} | {median:.3f} | {float(summary.lo):.3f} to "
         f"{float(summary.hi):.3f} | {limit} |",
@@ -202,6 +216,24 @@ def explain_linpack(programs: Programs, options: argparse.Namespace) -> bool:
     return kept
 
 
+def compare_kernels(programs: Programs, options: argparse.Namespace) -> None:
+    """DGEMM with kernels of older instruction sets: what a guest loses whose processor hides sets.
+
+    The same hardware runs all of them.
+    """
+    order = 1000
+    shown = Path("/proc/cpuinfo").read_text().split()
+    chosen = [name for name, flag in KERNELS.items() if flag in shown]
+    found = in_turns(
+        {name: lambda name=name: programs.rate("dgemm", order, kernels=name) for name in chosen},
+        options.rounds,
+        random.Random(options.seed),
+    )
+    for older, newer in pairwise(chosen):
+        name = f"DGEMM, n = {order}, {newer}'s kernels / {older}'s"
+        told(name, over(found[newer], found[older]))
+
+
 def main() -> int:
     """Compare all and print a table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
@@ -222,6 +254,7 @@ def main() -> int:
     if options.hpcc_bytes:
         kept &= compare_with_hpcc(programs, options)
     kept &= explain_linpack(programs, options)
+    compare_kernels(programs, options)
     return 0 if kept else 1
 
 
