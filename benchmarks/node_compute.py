@@ -1,6 +1,6 @@
 """Hold our DGEMM against a plain OpenBLAS loop and HPC Challenge, and Linpack against DGEMM.
 
-    python benchmarks/node_compute.py [--rounds 11] [--build build] [--prefix 'chrt -r 10']
+    python benchmarks/node_compute.py [--rounds 11] [--build FOLDER] [--prefix 'chrt -r 10']
 
 All programs of a comparison run in turns, in seeded random order within each round; ratios are
 taken within rounds, and their median and its 95 % interval are printed. The limits: DGEMM at least
@@ -11,10 +11,11 @@ DGEMM's rate explains:
     + triangular systems + panels + row swaps + triangular solutions          reference_linpack
 
 rate(s) is DGEMM's at order s: the recursive factorisation that LAPACK uses multiplies matrices of
-these sizes. `--build` is a folder that CMake configured with tests. On a machine that others use,
-too, a `--prefix` such as 'chrt -r 10', as root, keeps the programs of one core from being
-interrupted; hpcc, on all cores, runs without it. Last, DGEMM with OpenBLAS's kernels for older
-processors: what hidden instruction sets cost on this hardware. Exit code 1: a limit is not kept.
+these sizes. `--build` is a folder that CMake configured with tests; without it the programs are
+built in a temporary one. On a machine that others use, too, a `--prefix` such as 'chrt -r 10', as
+root, keeps the programs of one core from being interrupted; hpcc, on all cores, runs without it.
+Last comes DGEMM with OpenBLAS's kernels for older processors: what hidden instruction sets cost on
+this hardware. Exit code 1: a limit is not kept.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from bareline import stats
+from bareline.build import source_folder
 from bareline.model import Layout
 from bareline.platforms.hosts import Node
 from bareline.platforms.launcher import find_mpi
@@ -234,20 +236,18 @@ def compare_kernels(programs: Programs, options: argparse.Namespace) -> None:
         told(name, over(found[newer], found[older]))
 
 
-def main() -> int:
-    """Compare all and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=11)
-    parser.add_argument("--build", type=Path, default=Path("build"))
-    parser.add_argument("--prefix", default="", help="put before the programs of one core")
-    parser.add_argument("--orders", type=int, nargs="*", default=[512, 2000])
-    parser.add_argument("--linpack-orders", type=int, nargs="*", default=[2000, 4000])
-    parser.add_argument("--hpcc-bytes", type=int, default=32 << 20, help="a rank; 0: without hpcc")
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    if options.rounds < stats.MIN_LAUNCHES:
-        parser.error(f"--rounds: an interval needs {stats.MIN_LAUNCHES}")
-    programs = Programs(options.build.resolve(), tuple(shlex.split(options.prefix)))
+def built(folder: Path) -> Path:
+    """Build nodebench and the reference programs; give the folder."""
+    configure = ["cmake", "-S", str(source_folder()), "-B", str(folder)]
+    targets = ("nodebench", "reference_dgemm", "reference_linpack")
+    make = ["cmake", "--build", str(folder), "--parallel", "--target", *targets]
+    for argv in (configure, make):
+        subprocess.run(argv, check=True, capture_output=True)
+    return folder
+
+
+def compare(programs: Programs, options: argparse.Namespace) -> int:
+    """Print the table; give the exit code."""
     print("| ratio | rounds | median | 95 % interval | limit |")
     print("|---|---:|---:|---:|---|")
     kept = compare_with_loop(programs, options)
@@ -256,6 +256,24 @@ def main() -> int:
     kept &= explain_linpack(programs, options)
     compare_kernels(programs, options)
     return 0 if kept else 1
+
+
+def main() -> int:
+    """Compare all and print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--build", type=Path)
+    parser.add_argument("--prefix", default="", help="put before the programs of one core")
+    parser.add_argument("--orders", type=int, nargs="*", default=[512, 2000])
+    parser.add_argument("--linpack-orders", type=int, nargs="*", default=[2000, 4000])
+    parser.add_argument("--hpcc-bytes", type=int, default=32 << 20, help="a rank; 0: without hpcc")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.rounds < stats.MIN_LAUNCHES:
+        parser.error(f"--rounds: an interval needs {stats.MIN_LAUNCHES}")
+    with tempfile.TemporaryDirectory(prefix="node-compute-") as folder:
+        build = (options.build or built(Path(folder))).resolve()
+        return compare(Programs(build, tuple(shlex.split(options.prefix))), options)
 
 
 if __name__ == "__main__":

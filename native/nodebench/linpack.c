@@ -100,6 +100,13 @@ static int order_for(double memory_share)
 static struct system make_system(int order)
 {
     const size_t n = (size_t)order;
+    const size_t available_bytes = bl_available_bytes();
+    /* The kernel promises more than it has, and ends whoever takes it at its word. */
+    if (available_bytes > 0 && n * n > available_bytes / sizeof(double))
+        bl_die(BL_STATUS_FAILED,
+               "a matrix of order %d needs %zu B, %zu B are available, use a "
+               "smaller --n",
+               order, n * n * sizeof(double), available_bytes);
     return (struct system){
         .order = order,
         .a = bl_allocate(n * n * sizeof(double), "the matrix of linpack (--n, --memory-share)"),

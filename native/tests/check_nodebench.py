@@ -115,6 +115,9 @@ def check_arithmetic(program: str) -> None:
             assert 0 < point["residual"] < 16, point
     (point,) = points_of(program, "linpack", "--n", "9", "--budget", "1e-9") or [{"iterations": 1}]
     assert point["iterations"] == 1, point
+    too_large = run(program, "linpack", "--n", "3000000")
+    assert too_large.returncode == 1 or "built without" in too_large.stderr, too_large
+    assert too_large.stdout == "" and too_large.stderr.count("\n") == 1, too_large
     for mode in ("single", "all"):
         shape = ("--n", "96", "--n3", "10", "--plan", "estimate", "--mode", mode)
         said = [point["point"] for point in points_of(program, "fft", *shape)]
