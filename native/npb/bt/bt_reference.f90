@@ -1,19 +1,16 @@
 !> Published verification values of BT (NAS Parallel Benchmarks 3.4).
 module bt_reference
 
-    use bt_problem, only: bt_classes
+    use adi_problem, only: adi_classes, adi_reference_t
     use npb_kinds, only: dp
-    use npb_verification, only: quantity_t
 
     implicit none(type, external)
     private
 
-    public :: verify_bt
-
-    real(dp), parameter :: tolerance = 1.0e-8_dp
+    public :: find_bt_reference
 
     !> Root mean squares of each component, in the order of the classes: of the residual,
-    real(dp), parameter :: residuals(5, len(bt_classes)) = reshape([ &
+    real(dp), parameter :: residuals(5, len(adi_classes)) = reshape([ &
             1.7034283709541311e-01_dp, 1.2975252070034097e-02_dp, 3.2527926989486055e-02_dp, &
             2.6436421275166801e-02_dp, 1.9211784131744430e-01_dp, &
             0.1125590409344e+03_dp, 0.1180007595731e+02_dp, 0.2710329767846e+02_dp, &
@@ -29,10 +26,10 @@ module bt_reference
             0.9795372484517e+05_dp, 0.9739814511521e+04_dp, 0.2467606342965e+05_dp, &
             0.2092419572860e+05_dp, 0.1392138856939e+06_dp, &
             0.4240735175585e+06_dp, 0.4348701133212e+05_dp, 0.1078114688845e+06_dp, &
-            0.9142160938556e+05_dp, 0.5879842143431e+06_dp], [5, len(bt_classes)])
+            0.9142160938556e+05_dp, 0.5879842143431e+06_dp], [5, len(adi_classes)])
 
     !> and of the error.
-    real(dp), parameter :: errors(5, len(bt_classes)) = reshape([ &
+    real(dp), parameter :: errors(5, len(adi_classes)) = reshape([ &
             4.9976913345811579e-04_dp, 4.5195666782961927e-05_dp, 7.3973765172921357e-05_dp, &
             7.3821238632439731e-05_dp, 8.9269630987491446e-04_dp, &
             0.4419655736008e+01_dp, 0.4638531260002e+00_dp, 0.1011551749967e+01_dp, &
@@ -48,25 +45,15 @@ module bt_reference
             0.4327562208414e+03_dp, 0.3699051964887e+02_dp, 0.1089845040954e+03_dp, &
             0.9462517622043e+02_dp, 0.7765512765309e+03_dp, &
             0.5095577042351e+03_dp, 0.4557065541652e+02_dp, 0.1286632140581e+03_dp, &
-            0.1111419378722e+03_dp, 0.8720011709356e+03_dp], [5, len(bt_classes)])
+            0.1111419378722e+03_dp, 0.8720011709356e+03_dp], [5, len(adi_classes)])
 
 contains
 
-    pure function verify_bt(class_name, residual, error) result(quantities)
+    pure type(adi_reference_t) function find_bt_reference(class_name) result(reference)
         character(1), intent(in) :: class_name
-        real(dp), intent(in) :: residual(5), error(5)
-        type(quantity_t), allocatable :: quantities(:)
-        integer :: row, m
-        row = index(bt_classes, class_name)
-        quantities = [(quantity_t('residual_'//digit(m), residual(m), residuals(m, row), &
-                                  tolerance), m=1, 5), &
-                      (quantity_t('error_'//digit(m), error(m), errors(m, row), tolerance), &
-                       m=1, 5)]
-    end function verify_bt
-
-    pure character(1) function digit(m)
-        integer, intent(in) :: m
-        digit = achar(iachar('0') + m)
-    end function digit
+        integer :: row
+        row = index(adi_classes, class_name)
+        reference = adi_reference_t(residuals(:, row), errors(:, row))
+    end function find_bt_reference
 
 end module bt_reference

@@ -1,19 +1,16 @@
 !> Published verification values of SP (NAS Parallel Benchmarks 3.4).
 module sp_reference
 
-    use sp_problem, only: sp_classes
+    use adi_problem, only: adi_classes, adi_reference_t
     use npb_kinds, only: dp
-    use npb_verification, only: quantity_t
 
     implicit none(type, external)
     private
 
-    public :: verify_sp
-
-    real(dp), parameter :: tolerance = 1.0e-8_dp
+    public :: find_sp_reference
 
     !> Root mean squares of each component, in the order of the classes: of the residual,
-    real(dp), parameter :: residuals(5, len(sp_classes)) = reshape([ &
+    real(dp), parameter :: residuals(5, len(adi_classes)) = reshape([ &
             2.7470315451339479e-02_dp, 1.0360746705285417e-02_dp, 1.6235745065095532e-02_dp, &
             1.5840557224455615e-02_dp, 3.4849040609362460e-02_dp, &
             0.1893253733584e-02_dp, 0.1717075447775e-03_dp, 0.2778153350936e-03_dp, &
@@ -29,10 +26,10 @@ module sp_reference
             0.6255387422609e+05_dp, 0.1495317020012e+05_dp, 0.2347595750586e+05_dp, &
             0.2091099783534e+05_dp, 0.4770412841218e+05_dp, &
             0.9281628449462e+05_dp, 0.2230152287675e+05_dp, 0.3493102358632e+05_dp, &
-            0.3114096186689e+05_dp, 0.7424426448298e+05_dp], [5, len(sp_classes)])
+            0.3114096186689e+05_dp, 0.7424426448298e+05_dp], [5, len(adi_classes)])
 
     !> and of the error.
-    real(dp), parameter :: errors(5, len(sp_classes)) = reshape([ &
+    real(dp), parameter :: errors(5, len(adi_classes)) = reshape([ &
             2.7289258557377227e-05_dp, 1.0364446640837285e-05_dp, 1.6154798287166471e-05_dp, &
             1.5750704994480102e-05_dp, 3.4177666183390531e-05_dp, &
             0.7542088599534e-04_dp, 0.6512852253086e-05_dp, 0.1049092285688e-04_dp, &
@@ -48,25 +45,15 @@ module sp_reference
             0.6742735164909e+02_dp, 0.5390656036938e+01_dp, 0.1680647196477e+02_dp, &
             0.1536963126457e+02_dp, 0.1575330146156e+03_dp, &
             0.2683717702444e+03_dp, 0.2030647554028e+02_dp, 0.6734864248234e+02_dp, &
-            0.5947451301640e+02_dp, 0.5417636652565e+03_dp], [5, len(sp_classes)])
+            0.5947451301640e+02_dp, 0.5417636652565e+03_dp], [5, len(adi_classes)])
 
 contains
 
-    pure function verify_sp(class_name, residual, error) result(quantities)
+    pure type(adi_reference_t) function find_sp_reference(class_name) result(reference)
         character(1), intent(in) :: class_name
-        real(dp), intent(in) :: residual(5), error(5)
-        type(quantity_t), allocatable :: quantities(:)
-        integer :: row, m
-        row = index(sp_classes, class_name)
-        quantities = [(quantity_t('residual_'//digit(m), residual(m), residuals(m, row), &
-                                  tolerance), m=1, 5), &
-                      (quantity_t('error_'//digit(m), error(m), errors(m, row), tolerance), &
-                       m=1, 5)]
-    end function verify_sp
-
-    pure character(1) function digit(m)
-        integer, intent(in) :: m
-        digit = achar(iachar('0') + m)
-    end function digit
+        integer :: row
+        row = index(adi_classes, class_name)
+        reference = adi_reference_t(residuals(:, row), errors(:, row))
+    end function find_sp_reference
 
 end module sp_reference
