@@ -71,11 +71,12 @@ class Noise(Probe[NoiseParams]):
 
     name: ClassVar[str] = "compute.noise"
     layer: ClassVar[Layer] = Layer.COMPUTE
-    title: ClassVar[str] = "the time that the system takes from computation"
+    title: ClassVar[str] = "fixed work under the system's noise"
     summary: ClassVar[str] = "Noise: lost share, jitter, stolen time and its period"
     source: ClassVar[str] = "FWQ of the ASC benchmarks"
     params = NoiseParams
     metrics: ClassVar[Mapping[str, Metric]] = {
+        "slowdown": Metric("1", "lower"),
         "lost_share": Metric("1", "lower"),
         "lost_share_max": Metric("1", "lower", detail=True),
         "jitter": Metric("1", "lower"),
@@ -113,7 +114,10 @@ class Noise(Probe[NoiseParams]):
         )
         point = only_point(report)
         shortest = positive(point.quantile("quantum", "min"), "quantum", point)
-        yield Sample("lost_share", _share(point, "lost_share"))
+        lost = _share(point, "lost_share")
+        # A ratio of slowdowns is what it costs; one of small shares would look like much.
+        yield Sample("slowdown", 1 + lost)
+        yield Sample("lost_share", lost)
         yield Sample("lost_share_max", _share(point, "lost_share_max"))
         yield Sample("jitter", point.quantile("quantum", "p99") / shortest)
         yield Sample("jitter_max", point.quantile("quantum", "max") / shortest)
