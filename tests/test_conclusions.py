@@ -76,7 +76,9 @@ def test_one_core_and_all_cores_are_paired_by_block(plant):
         yield Sample("bandwidth_per_core", rate / (8 if every else 1), {"kernel": "triad"})
 
     (told,) = plant(stream, {"probe": "memory.stream", "sweep": MODES}, platforms=("a",))
-    assert "25.0 % [25.0 %, 25.0 %] of what all cores share (6.50 GB/s for each)" in told.text
+    assert (
+        "25.0 % [25.0 %, 25.0 %] of what all cores get together (6.50 GB/s for each)" in told.text
+    )
 
 
 def test_fewer_than_six_launches_have_no_interval(plant):

@@ -219,7 +219,7 @@ def _bandwidth(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
         if share is not None and alone is not None and per_core is not None:
             text = (
                 f"{format_value(alone.median, 'B/s')}, {share.text(percent)} of what all cores "
-                f"share ({format_value(per_core.median, 'B/s')} for each)"
+                f"get together ({format_value(per_core.median, 'B/s')} for each)"
             )
             clauses.append(_Clause(platform, text, share))
     return Layer.MEMORY, "Bandwidth by core: in triad one core alone gets", clauses
@@ -272,8 +272,12 @@ def _jitter(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
     for platform in figures.platforms:
         lost = estimate(figures.of(platform, "compute.noise", "lost_share").values())
         if lost is not None:
-            clauses.append(_Clause(platform, lost.text(percent), lost))
-    return Layer.COMPUTE, "Jitter: of the time of equal pieces of work the system takes", clauses
+            clauses.append(_Clause(platform, f"{lost.text(percent)} more", lost))
+    return (
+        Layer.COMPUTE,
+        "Jitter: beyond its undisturbed time, equal work takes on average",
+        clauses,
+    )
 
 
 def _cached(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
