@@ -17,6 +17,7 @@ from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.run import parse_regions, preloaded
 from bareline.profile.summary import (
+    Matrix,
     communication_matrix,
     imbalance,
     region_split,
@@ -97,6 +98,16 @@ def test_matrix_keeps_every_byte_when_ranks_share_cells(profile: Profile) -> Non
     assert half.bytes.sum() == whole.bytes.sum()
     large = communication_matrix(many_ranks(profile, 101), 32)
     assert large.block == 4 and large.count.sum() == 101
+
+
+def test_pairs_that_send_about_the_same_look_the_same() -> None:
+    sent = np.array([[0, 1000, 990], [1000, 0, 10], [1, 0, 0]])
+    strength = Matrix(np.sign(sent), sent, 1).strength
+    assert strength[0, 1] == strength[1, 0] == 1 and strength[0, 2] > 0.99
+    assert strength[2, 0] == strength[0, 0] == 0 < strength[1, 2] < 0.5
+    equal = Matrix(np.sign(sent), np.sign(sent) * 7, 1).strength
+    assert set(equal.flat) == {0.0, 1.0}
+    assert not Matrix(np.sign(sent), sent * 0, 1).strength.any()
 
 
 def test_imbalance_and_regions(profile: Profile) -> None:
@@ -226,3 +237,4 @@ def test_numbers_in_words() -> None:
     assert size_range(64, 127) == "64 to 127 B"
     assert size_range(1024, 2047) == "1 to 2 KiB"
     assert size_range(512, 1023) == "512 B to 1 KiB"
+    assert size_range(53_130, 53_140) == "51.9 KiB"

@@ -124,7 +124,8 @@ def _ranks(profile: Profile) -> Figure:
         longest = max(longest, begin)
     ticks = zero_ticks([longest])
     height = max(40, 11 * table.height)
-    names = [_rank_name(rank, together, profile.ranks) for rank in table["rank"]]
+    # The space is slack: a reader's font may be wider than the one that the drawing measured.
+    names = [f"\u2002{_rank_name(rank, together, profile.ranks)}" for rank in table["rank"]]
     labels = dict(zip(table["rank"], names, strict=True))
     y = alt.Y(
         field="rank",
