@@ -5,6 +5,8 @@ import pytest
 from bareline import session
 from bareline.compare import read_runs
 from bareline.conclusions import conclusions
+from bareline.errors import AnalysisError
+from bareline.ladder import all_statements
 from bareline.model import Measured, Record, Sample
 from bareline.study import study_from_toml
 
@@ -27,7 +29,7 @@ def plant(tmp_path, null_platforms):
             for trial in session.plan_of(run):
                 outcome = Measured(tuple(samples(trial)))
                 run.append(Record(trial=trial, outcome=outcome, started="t", duration_s=0.1))
-        return conclusions(read_runs([run]))
+        return read_runs([run])
 
     return make
 
@@ -45,7 +47,7 @@ def latency(trial):
 
 
 def test_translation_costs_the_ratio_of_page_sizes_within_a_trial(plant):
-    (told,) = plant(latency, {"probe": "memory.latency"})
+    (told,) = conclusions(plant(latency, {"probe": "memory.latency"}))
     assert "out of 64 MiB takes 1.50 [1.50, 1.50] times the 130 ns" in told.text
     assert "3.00 [3.00, 3.00] times" in told.text
     assert (told.platform, told.layer, told.n) == ("b", "memory", 7)
@@ -64,7 +66,7 @@ def test_working_sets_that_a_platform_lacks_are_not_compared(plant):
             ):
                 yield sample
 
-    (told,) = plant(cut, {"probe": "memory.latency"})
+    (told,) = conclusions(plant(cut, {"probe": "memory.latency"}))
     assert "out of 1 MiB takes 1.00" in told.text
 
 
@@ -75,7 +77,9 @@ def test_one_core_and_all_cores_are_paired_by_block(plant):
         yield Sample("bandwidth", rate, {"kernel": "triad"})
         yield Sample("bandwidth_per_core", rate / (8 if every else 1), {"kernel": "triad"})
 
-    (told,) = plant(stream, {"probe": "memory.stream", "sweep": MODES}, platforms=("a",))
+    (told,) = conclusions(
+        plant(stream, {"probe": "memory.stream", "sweep": MODES}, platforms=("a",))
+    )
     assert (
         "25.0 % [25.0 %, 25.0 %] of what all cores get together (6.50 GB/s for each)" in told.text
     )
@@ -85,7 +89,7 @@ def test_fewer_than_six_launches_have_no_interval(plant):
     def hpcc(trial):
         yield Sample("hpl_efficiency", 0.8)
 
-    (told,) = plant(hpcc, {"probe": "hpcc", "ranks": 2}, launches=3)
+    (told,) = conclusions(plant(hpcc, {"probe": "hpcc", "ranks": 2}, launches=3))
     assert "80.0 % on a and 80.0 % on b" in told.text
     assert (told.lo, told.hi, told.n) == (None, None, 3)
 
@@ -95,7 +99,7 @@ def test_cached_reads_are_said(plant):
         for block, caveats in ((1 << 20, ()), (1 << 24, ("page-cache",))):
             yield Sample("read_rate", 1e9, {"size_bytes": block}, caveats)
 
-    (told,) = plant(reads, {"probe": "io.sequential"}, platforms=("a",), launches=6)
+    (told,) = conclusions(plant(reads, {"probe": "io.sequential"}, platforms=("a",), launches=6))
     assert "6 of 12 read rates on a" in told.text
 
 
@@ -103,4 +107,20 @@ def test_figures_of_several_cases_are_not_mixed(plant):
     def hpcc(trial):
         yield Sample("hpl_efficiency", 0.8)
 
-    assert plant(hpcc, {"probe": "hpcc", "ranks": [2, 4]}) == []
+    assert conclusions(plant(hpcc, {"probe": "hpcc", "ranks": [2, 4]})) == []
+
+
+def test_one_platform_has_conclusions_but_no_verdict(plant):
+    def hpcc(trial):
+        yield Sample("hpl_efficiency", 0.8)
+
+    records = plant(hpcc, {"probe": "hpcc", "ranks": 2}, platforms=("a",))
+    assert all_statements(records) == conclusions(records) != []
+
+
+def test_one_platform_of_which_nothing_can_be_said_is_an_error(plant):
+    def peak(trial):
+        yield Sample("rate", 1e9)
+
+    with pytest.raises(AnalysisError):
+        all_statements(plant(peak, {"probe": "compute.peak"}, platforms=("a",)))

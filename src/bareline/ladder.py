@@ -88,7 +88,18 @@ def step_statements(
 def all_statements(
     records: Records, baseline: str | None = None, *, margin: float | None = None
 ) -> list[Statement]:
-    """Give the verdict, layer by layer, the steps, if the platforms are some, and conclusions."""
+    """Give the verdict, layer by layer, the steps, if the platforms are some, and conclusions.
+
+    One platform alone has no verdict; what its figures mean together is then everything.
+
+    Raises
+    ------
+    AnalysisError
+        The baseline is none of the platforms, or there is nothing to say.
+    """
+    alone = conclusions(records) if len(records.platforms) == 1 else []
+    if alone:
+        return alone
     return [
         *statements(records, baseline, margin=margin),
         *step_statements(records, baseline, margin=margin),
