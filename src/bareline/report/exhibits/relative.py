@@ -17,6 +17,8 @@ from bareline.report.exhibits.base import (
     Field,
     Figure,
     heading,
+    inline,
+    raw,
     select,
 )
 from bareline.report.exhibits.curve import Axes
@@ -104,10 +106,22 @@ def _panel(document: Document, title: str, x: str, axes: Axes, cells: Sequence[C
     return alt.layer(
         *reference(document.method.margin, axes.ratio, WIDTH_PX),
         bands(rows, across, up),
+        _intervals(rows, across, up),
         lines(rows, across, up),
         marks(rows, across, up),
         *labels(rows, axes.ratio, WIDTH_PX, HEIGHT_PX),
     ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=heading(title, WIDTH_PX + 100))
+
+
+def _intervals(rows: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> alt.Chart:
+    """Draw the interval of each value as a line, too: a band needs a neighbour."""
+    held = [{**row, "y": row["lo"]} for row in rows if row["lo"] is not None]
+    chart: alt.Chart = (
+        alt.Chart(inline(held))
+        .mark_rule(strokeWidth=1, opacity=0.5, aria=False)
+        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour"))
+    )
+    return chart
 
 
 def _table(x: str, panels: dict[str, list[Cell]]) -> DataTable:
