@@ -44,13 +44,22 @@ _Value = tuple[str, Metric, float]
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """One benchmark: which keys of the summary it is made of."""
+    """One benchmark: which keys of the summary it is made of.
+
+    `later` are keys that versions before 1.4 do not print.
+    """
 
     name: str
     title: str
     layer: Layer
     values: Mapping[str, _Value]
     params: Mapping[str, str] = field(default_factory=dict)
+    later: Mapping[str, _Value] = field(default_factory=dict)
+
+    def known(self, values: Mapping[str, str]) -> Mapping[str, _Value]:
+        """Give what a summary has to hold: all but the later keys that it lacks."""
+        later = {key: value for key, value in self.later.items() if key in values}
+        return {**self.values, **later}
 
 
 def _stream(kind: str, prefix: str) -> dict[str, _Value]:
@@ -113,6 +122,10 @@ _GROUPS = (
             "SingleRandomAccess_GUPs": ("rate_single", as_detail(_UPDATES), 1e9),
         },
         {"n": "RandomAccess_N"},
+        {
+            "StarRandomAccess_LCG_GUPs": ("rate_lcg", as_detail(_UPDATES), 1e9),
+            "SingleRandomAccess_LCG_GUPs": ("rate_lcg_single", as_detail(_UPDATES), 1e9),
+        },
     ),
     _Group(
         "ptrans",
@@ -127,6 +140,7 @@ _GROUPS = (
         Layer.MPI,
         {"MPIRandomAccess_GUPs": ("rate", _UPDATES, 1e9)},
         {"n": "MPIRandomAccess_N"},
+        {"MPIRandomAccess_LCG_GUPs": ("rate_lcg", as_detail(_UPDATES), 1e9)},
     ),
     _Group(
         "mpifft",
@@ -167,7 +181,7 @@ def summary_metrics() -> dict[str, Metric]:
     return {
         f"{group.name}_{name}": metric
         for group in _GROUPS
-        for name, metric, _ in group.values.values()
+        for name, metric, _ in (*group.values.values(), *group.later.values())
     }
 
 
@@ -222,7 +236,7 @@ def _summary(text: str) -> dict[str, str]:
 def _imported(
     group: _Group, values: Mapping[str, str], problem: ParseError | None, text: str
 ) -> Imported:
-    metrics = {name: metric for name, metric, _ in group.values.values()}
+    metrics = {name: metric for name, metric, _ in group.known(values).values()}
     ranks = values.get("CommWorldProcs", "")
     params: dict[str, Scalar] = {}
     try:
@@ -251,7 +265,7 @@ def _imported(
 
 
 def _samples(group: _Group, values: Mapping[str, str]) -> Iterable[Sample]:
-    for key, (name, _, scale) in group.values.items():
+    for key, (name, _, scale) in group.known(values).items():
         if key not in values:
             raise ParseError(f"the summary has no {key}")
         if values[key].startswith("-"):

@@ -32,6 +32,8 @@ _OUTPUT = "hpccoutf.txt"
 _END = re.compile(r"^End of HPC Challenge tests\.\nCurrent time [^\n]*\n\n#{72}\n?\Z", re.MULTILINE)
 _RANKS = re.compile(r"^CommWorldProcs=(\d{1,9})$", re.MULTILINE)
 _SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
+#: Imports take these for details of the star figures; here each stands for itself.
+_SINGLE = re.compile(r"^stream_single_|^(dgemm|fft|randomaccess)_rate_single$")
 _DOUBLE_BYTES = 8
 
 
@@ -77,7 +79,10 @@ class Hpcc(Probe[HpccParams]):
     source: ClassVar[str] = "HPC Challenge 1.5, run as it is"
     params = HpccParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        **summary_metrics(),
+        **{
+            name: Metric(metric.unit, metric.better) if _SINGLE.search(name) else metric
+            for name, metric in summary_metrics().items()
+        },
         "hpl_efficiency": Metric("1", "higher"),
     }
     min_ranks: ClassVar[int] = 2
