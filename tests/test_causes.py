@@ -58,10 +58,10 @@ def test_nothing_is_named_where_nothing_is_known_to_be_hidden(layer, facts, base
     assert causes(layer, "vm", facts, "bare", baseline) == []
 
 
-def test_an_emulated_processor_is_the_first_cause():
+def test_an_emulated_processor_is_cause_enough():
     emulated = processor("avx512f", model="QEMU TCG CPU", emulated=True)
-    first, second = causes(Layer.COMPUTE, "vm", emulated, "bare", processor())
-    assert "emulated" in first and "AVX-512" in second and "times fewer" not in second
+    (only,) = causes(Layer.COMPUTE, "vm", emulated, "bare", processor())
+    assert "emulated" in only and "AVX-512" not in only
     both = causes(Layer.COMPUTE, "vm", emulated, "other", processor(emulated=True))
     assert len(both) == 1 and "emulated" not in both[0] and "up to 2 times" in both[0]
 

@@ -68,9 +68,9 @@ def hidden_instructions(platform: str, facts: Facts, baseline: str, baseline_fac
     names = _join([name for name, _ in hidden])
     shown = facts.get("cpu.model")
     model = f" ({shown})" if shown else ""
-    text = f"{platform}'s processor{model} does not show {names}, which {baseline}'s does"
+    text = f"The processor{model} of {platform} does not show {names}, which {baseline}'s does"
     if _emulated(facts) and not _emulated(baseline_facts):
-        return f"{text}; being emulated costs more."
+        return ""  # being emulated costs more than any instruction set
     times = max(operations for _, operations in hidden) / _operations(facts)
     if times <= 1:
         return f"{text}: libraries run the code of an older processor ({_NEBULA})."
@@ -86,7 +86,7 @@ def emulation(platform: str, facts: Facts, baseline: str, baseline_facts: Facts)
     if not _emulated(facts) or _emulated(baseline_facts):
         return ""
     return (
-        f"{platform}'s processor is emulated, unlike {baseline}'s: its arithmetic is done in "
+        f"The processor of {platform} is emulated, unlike {baseline}'s: its arithmetic is done in "
         "software, which says nothing about hardware virtualization."
     )
 

@@ -264,15 +264,15 @@ def _reasons(
     facts: Mapping[str, Mapping[str, Scalar]],
     baseline: str,
 ) -> list[str]:
-    """Name causes of lost rates, for each platform that lost any."""
+    """Name causes of lost rates; what holds for several platforms is said once."""
     lost = [part.platform for part in group if part.verdict == "slower" and part.rate]
-    return [
-        reason
-        for platform in dict.fromkeys(lost)
-        for reason in causes(
-            layer, platform, facts.get(platform, {}), baseline, facts.get(baseline, {})
-        )
-    ]
+    name = "\0"  # stands for the platforms until all that share a cause are known
+    shared: dict[str, list[str]] = {}
+    for platform in dict.fromkeys(lost):
+        known = (facts.get(platform, {}), baseline, facts.get(baseline, {}))
+        for reason in causes(layer, name, *known):
+            shared.setdefault(reason, []).append(platform)
+    return [reason.replace(name, join(platforms)) for reason, platforms in shared.items()]
 
 
 def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: float) -> Statement:

@@ -7,7 +7,7 @@ frames, in the order of the command line. The baseline stands at the end, as wha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 import polars as pl
 
@@ -115,9 +115,9 @@ def _sentence(before: str, name: str, group: Sequence[Finding], margin: float) -
     if same:
         verb = "is" if len(same) == 1 else "are"
         clauses.append(f"{join(same)} {verb} equal within {percent(margin)}")
-    rest = [part.subject for part in group if part not in decided and part.subject not in same]
+    rest = [part for part in group if part not in decided and part.subject not in same]
     if rest:
-        clauses.append(f"no difference is shown for {join(rest)}")
+        clauses.append(f"no difference is shown for {join(_without_classes(rest))}")
     chosen = decided[0] if decided else max(group, key=weight)
     return Statement(
         layer=chosen.layer.value,
@@ -130,6 +130,19 @@ def _sentence(before: str, name: str, group: Sequence[Finding], margin: float) -
         verdict=chosen.verdict,
         anchor=chosen.anchor,
     )
+
+
+def _without_classes(parts: Sequence[Finding]) -> list[str]:
+    """Name probes; several size classes of one are named by what their names begin with."""
+    named: dict[str, list[str]] = {}
+    for part in parts:
+        named.setdefault(part.probe, []).append(part.subject)
+    return [_common_words(subjects) for subjects in named.values()]
+
+
+def _common_words(texts: Sequence[str]) -> str:
+    columns = zip(*(text.split() for text in texts), strict=False)
+    return " ".join(words[0] for words in takewhile(lambda words: len(set(words)) == 1, columns))
 
 
 def _spread(decided: Sequence[Finding]) -> list[Finding]:
