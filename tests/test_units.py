@@ -5,7 +5,7 @@ import math
 import pytest
 
 from bareline.errors import UsageError
-from bareline.units import format_duration, format_value, parse_size, significant
+from bareline.units import format_duration, format_value, listing, parse_size, significant
 
 
 @pytest.mark.parametrize(
@@ -64,3 +64,11 @@ def test_what_is_no_size_is_refused(text):
 )
 def test_durations(seconds, text):
     assert format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")],
+)
+def test_names_are_listed_as_a_sentence_does(names, text):
+    assert listing(names) == text

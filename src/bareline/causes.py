@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from bareline.model import Layer, Scalar
+from bareline.units import listing
 
 Facts = Mapping[str, Scalar]
 
@@ -65,7 +66,7 @@ def hidden_instructions(platform: str, facts: Facts, baseline: str, baseline_fac
     ]
     if not hidden:
         return ""
-    names = _join([name for name, _ in hidden])
+    names = listing([name for name, _ in hidden])
     shown = facts.get("cpu.model")
     model = f" ({shown})" if shown else ""
     text = f"The processor{model} of {platform} does not show {names}, which {baseline}'s does"
@@ -110,7 +111,3 @@ def _widest(facts: Facts) -> str:
     wide = [("avx512f", "AVX-512"), ("avx2", "AVX2"), ("avx", "AVX")]
     shown = [name for key, name in wide if facts.get(f"cpu.flags.{key}") is True]
     return shown[0] if shown else "SSE"
-
-
-def _join(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -14,10 +14,10 @@ import polars as pl
 
 from bareline import stats
 from bareline.compare import Records
-from bareline.explain import Statement, join
+from bareline.explain import Statement
 from bareline.model import Layer, Scalar, parse_point
 from bareline.probes.base import load_probes
-from bareline.units import format_size, format_value, significant
+from bareline.units import format_size, format_value, listing, significant
 
 #: A trial's value by the key that pairs it with others: the run and the block or the trial.
 _Values = dict[tuple[int, int], float]
@@ -149,7 +149,7 @@ def conclusions(records: Records) -> list[Statement]:
             Statement(
                 layer=layer.value,
                 platform=worst.platform,
-                text=f"{begin} {join(parts)}.",
+                text=f"{begin} {listing(parts)}.",
                 ratio=worst.value.median,
                 lo=worst.value.lo,
                 hi=worst.value.hi,

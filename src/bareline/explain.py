@@ -17,7 +17,7 @@ from bareline import stats
 from bareline.causes import causes
 from bareline.compare import Cube, FloatCube, Records, choose_baseline, paired_in_blocks
 from bareline.model import Layer, Scalar, parse_point
-from bareline.units import significant
+from bareline.units import listing, significant
 
 #: Upper ends of the size classes in bytes: most MPI libraries change from their eager to their
 #: rendezvous protocol somewhere between the first two.
@@ -272,7 +272,7 @@ def _reasons(
         known = (facts.get(platform, {}), baseline, facts.get(baseline, {}))
         for reason in causes(layer, name, *known):
             shared.setdefault(reason, []).append(platform)
-    return [reason.replace(name, join(platforms)) for reason, platforms in shared.items()]
+    return [reason.replace(name, listing(platforms)) for reason, platforms in shared.items()]
 
 
 def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: float) -> Statement:
@@ -280,9 +280,9 @@ def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: flo
     if all(finding.verdict == "equivalent" for finding in group):
         platforms = list(dict.fromkeys(finding.platform for finding in group))
         text = (
-            f"{_LAYER_NAMES[layer]}: {join(platforms)} "
+            f"{_LAYER_NAMES[layer]}: {listing(platforms)} "
             f"{'equals' if len(platforms) == 1 else 'equal'} {baseline} within {percent(margin)} "
-            f"({join(list(dict.fromkeys(part.subject for part in group)))}; "
+            f"({listing(list(dict.fromkeys(part.subject for part in group)))}; "
             f"farthest: {worst.platform}, {_interval(worst)})."
         )
     else:
@@ -310,8 +310,8 @@ def _clause(parts: Sequence[Finding], margin: float) -> str:
     said: dict[str, list[str]] = {}
     for part in parts:
         said.setdefault(phrase(part, margin), []).append(part.platform)
-    told = [f"{words} on {join(platforms)}" for words, platforms in said.items()]
-    return f"{parts[0].subject} is {join(told)}"
+    told = [f"{words} on {listing(platforms)}" for words, platforms in said.items()]
+    return f"{parts[0].subject} is {listing(told)}"
 
 
 def weight(finding: Finding) -> float:
@@ -365,10 +365,3 @@ def phrase(finding: Finding, margin: float) -> str:
 def percent(margin: float) -> str:
     """Write a margin as a percentage: ``2 %``."""
     return f"{margin * 100:g} %"
-
-
-def join(parts: Sequence[str]) -> str:
-    """List names as a sentence does: "a, b and c"."""
-    if len(parts) < 3:
-        return " and ".join(parts)
-    return ", ".join(parts[:-1]) + " and " + parts[-1]

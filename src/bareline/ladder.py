@@ -17,13 +17,13 @@ from bareline.explain import (
     Finding,
     Statement,
     findings,
-    join,
     percent,
     phrase,
     statements,
     weight,
 )
 from bareline.stats import Verdict
+from bareline.units import listing
 
 _MOST_CLAUSES = 4
 
@@ -114,10 +114,10 @@ def _sentence(before: str, name: str, group: Sequence[Finding], margin: float) -
     same = [part.subject for part in group if part.verdict == Verdict.EQUIVALENT]
     if same:
         verb = "is" if len(same) == 1 else "are"
-        clauses.append(f"{join(same)} {verb} equal within {percent(margin)}")
+        clauses.append(f"{listing(same)} {verb} equal within {percent(margin)}")
     rest = [part for part in group if part not in decided and part.subject not in same]
     if rest:
-        clauses.append(f"no difference is shown for {join(_without_classes(rest))}")
+        clauses.append(f"no difference is shown for {listing(_without_classes(rest))}")
     chosen = decided[0] if decided else max(group, key=weight)
     return Statement(
         layer=chosen.layer.value,

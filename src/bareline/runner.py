@@ -45,6 +45,7 @@ from bareline.probes.base import Probe, find_probe
 from bareline.profile.trial import under_profiler, why_unprofiled
 from bareline.store import Run, now, with_outcome
 from bareline.study import FEWEST_LAUNCHES, Study
+from bareline.units import listing
 
 #: After so many time-outs in a row a case is not tried again on that platform.
 _TIMEOUTS_IN_A_ROW = 2
@@ -155,7 +156,7 @@ class Runner:
             self._history.add(record)
             self._observer.finished(record)
         if saved:
-            self._observer.skipped(saved, " and ".join(sorted(reasons)))
+            self._observer.skipped(saved, listing(sorted(reasons)))
 
     def _run_trial(self, trial: Trial, attempt: int, stack: ExitStack) -> Record:
         started, clock_start = now(), time.monotonic()

@@ -1,13 +1,14 @@
 """Units: SI base units in the store, scaled for people on display.
 
 Bandwidth is decimal (MB/s is 10^6 B/s, Gb/s is 10^9 bit/s); sizes of messages and files are
-binary (KiB is 1024 B).
+binary (KiB is 1024 B). Lists of names are written here, too.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from bareline.errors import UsageError
 
@@ -110,3 +111,10 @@ def parse_size(text: str | int) -> int:
     prefix = (match[2] or "B").upper()[0]
     power = "BKMGT".index(prefix)
     return round(float(match[1]) * float(1 << (10 * power)))
+
+
+def listing(parts: Sequence[str]) -> str:
+    """List names as a sentence does: ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

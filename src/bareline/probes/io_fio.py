@@ -20,6 +20,7 @@ from bareline.errors import ParseError
 from bareline.importers.fio import IMPORTER
 from bareline.model import Command, Layer, Layout, Measured, Metric, Output, Sample, Scalar
 from bareline.probes.base import Probe
+from bareline.units import listing
 
 _JOB = "bareline"
 
@@ -111,9 +112,7 @@ class Fio(Probe[FioParams]):
                 yield Sample(sample.metric, sample.value, {"way": way}, item.caveats)
         done = tuple(item.probe.removeprefix("fio.") for item in found)
         if done != params.ways:
-            raise ParseError(
-                f"fio did {', '.join(done) or 'nothing'}, not {' and '.join(params.ways)}"
-            )
+            raise ParseError(f"fio did {', '.join(done) or 'nothing'}, not {listing(params.ways)}")
 
 
 def _check_job(params: FioParams, found: Mapping[str, Scalar]) -> None:

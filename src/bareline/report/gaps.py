@@ -10,7 +10,8 @@ import polars as pl
 from bareline.model import Case, caveat_text
 from bareline.report.cells import Cell
 from bareline.report.document import Document, ExhibitSpec
-from bareline.report.wording import count, describe_case, listing
+from bareline.report.wording import count, describe_case
+from bareline.units import listing
 
 _LONGEST_REASON = 400
 

@@ -16,7 +16,8 @@ from bareline.ladder import all_statements, compare_steps, is_ladder
 from bareline.model import Scalar
 from bareline.report.document import Document, ExhibitSpec, Fact, Method, PlatformInfo
 from bareline.report.profile.trials import profile_lines
-from bareline.report.wording import count, listing
+from bareline.report.wording import count
+from bareline.units import listing
 
 
 def document_of(

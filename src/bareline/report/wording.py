@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from bareline.model import Scalar, parse_point
 from bareline.report.cells import Cell
@@ -118,13 +118,6 @@ def ratio_phrase(cell: Cell) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Write a number with its noun, e.g. ``1 trial``, ``6 trials``."""
     return f"{whole(number)} {noun if number == 1 else plural or noun + 's'}"
-
-
-def listing(parts: Sequence[str]) -> str:
-    """Join names into a clause: ``a, b and c``."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def coordinates_text(coordinates: Mapping[str, Scalar]) -> str:

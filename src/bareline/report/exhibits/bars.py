@@ -27,10 +27,10 @@ from bareline.report.wording import (
     VERDICTS,
     describe,
     interval,
-    listing,
     metric_name,
     ratio_phrase,
 )
+from bareline.units import listing
 
 #: Names and bars together.
 WIDTH_PX = 312

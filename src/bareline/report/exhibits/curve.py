@@ -38,12 +38,12 @@ from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.report.wording import (
     count,
     describe,
-    listing,
     metric_name,
     parameter_name,
     parameter_value,
     ratio_phrase,
 )
+from bareline.units import listing
 
 WIDTH_PX = 300
 VALUE_HEIGHT_PX = 180

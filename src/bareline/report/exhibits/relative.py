@@ -28,12 +28,12 @@ from bareline.report.theme import colour, looks
 from bareline.report.wording import (
     count,
     describe,
-    listing,
     metric_name,
     parameter_name,
     parameter_value,
     ratio_phrase,
 )
+from bareline.units import listing
 
 WIDTH_PX = 300
 HEIGHT_PX = 105

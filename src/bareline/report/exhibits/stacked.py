@@ -16,7 +16,7 @@ from bareline.report.exhibits.base import Exhibit, Figure, inline, raw, select
 from bareline.report.exhibits.table import cells_table
 from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.theme import colour
-from bareline.report.wording import listing
+from bareline.units import listing
 
 #: What the parts add up to, up to the ranks' different ends.
 TOTAL = "time"
