@@ -17,15 +17,15 @@ more than `--busy` is run again: this depends on the others, never on the result
 starts everything by ``chrt -r 1`` instead, before which others have to give way (it needs the right
 to do so); they then have the cores only while a job starts and ends.
 
-Beside the ratio stand the ratio of the fastest runs of all, and a bound that no noise touches: the
-calls that the profile counted, times 150 ns, over the plain time.
+Beside that ratio stand the ratio of the lower quartiles of all runs of a kind, with its bootstrap
+interval (on a shared machine the slower half of the runs tells mostly of the neighbours), and a
+bound that no noise touches: the calls that the profile counted, times 150 ns, over the plain time.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import random
 import re
@@ -36,6 +36,9 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bareline.build import build_native, source_folder
 from bareline.cache import cache_folder
@@ -51,6 +54,7 @@ SETTINGS = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"
 KERNELS = ("ep", "is", "cg", "mg", "ft", "lu")
 NS_PER_CALL = 150
 _MOST_REPEATS = 3
+_RESAMPLES = 5000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +163,26 @@ def measure_calls(bench: Bench, program: list[str], blocks: int) -> None:
 
 
 def measure_command(name: str, command: list[str], bench: Bench, blocks: int, busy: float) -> None:
-    times: dict[bool, list[float]] = {False: [], True: []}
-    fastest = {False: math.inf, True: math.inf}
+    runs: dict[bool, list[float]] = {False: [], True: []}
+    best: dict[bool, list[float]] = {False: [], True: []}
     disturbed, again = [], 0
     for _ in range(blocks):
         for repeat in range(_MOST_REPEATS):
             block, others = run_block(command, bench)
-            for profiled, best in block.items():
-                fastest[profiled] = min(fastest[profiled], best)
             if bench.realtime or others <= busy or repeat == _MOST_REPEATS - 1:
                 break
             again += 1
         disturbed.append(others)
-        for profiled, best in block.items():
-            times[profiled].append(best)
-    ratio = paired_ratio(times[True], times[False])
-    plain = statistics.median(times[False])
+        for profiled, times in block.items():
+            runs[profiled] += times
+            best[profiled].append(min(times))
+    ratio = paired_ratio(best[True], best[False])
+    quartiles = quartile_ratio(runs[True], runs[False])
+    plain = statistics.median(best[False])
     calls = int(read_profile(bench.profile).rank_table["calls"].max() or 0)  # type: ignore[arg-type]
     print(
         f"{name}: {float(ratio.ratio):.4f} [{float(ratio.lo):.4f}, {float(ratio.hi):.4f}]; "
-        f"fastest runs {fastest[True] / fastest[False]:.4f}; "
+        f"lower quartiles {quartiles[0]:.4f} [{quartiles[1]:.4f}, {quartiles[2]:.4f}]; "
         f"plain {plain:.3f} s; {calls} calls a rank at {NS_PER_CALL} ns each would be "
         f"{calls * NS_PER_CALL * 1e-9 / plain:.2%}; others had {statistics.median(disturbed):.0%} "
         f"of the cores, {again} blocks run again",
@@ -186,8 +190,8 @@ def measure_command(name: str, command: list[str], bench: Bench, blocks: int, bu
     )
 
 
-def run_block(command: list[str], bench: Bench) -> tuple[dict[bool, float], float]:
-    """Run both kinds twice; give the faster time of each, and the most that others had."""
+def run_block(command: list[str], bench: Bench) -> tuple[dict[bool, list[float]], float]:
+    """Run both kinds twice; give the times of each, and the most that others had."""
     first = random.random() < 0.5
     found: dict[bool, list[float]] = {False: [], True: []}
     others = []
@@ -195,7 +199,19 @@ def run_block(command: list[str], bench: Bench) -> tuple[dict[bool, float], floa
         time_s, share = bench.time_s(command, profiled=profiled)
         found[profiled].append(time_s)
         others.append(share)
-    return {profiled: min(times) for profiled, times in found.items()}, max(others)
+    return found, max(others)
+
+
+def quartile_ratio(values: list[float], baseline: list[float]) -> tuple[float, float, float]:
+    """Give the ratio of the lower quartiles and its 95 % bootstrap interval."""
+    draw = np.random.default_rng(1)
+
+    def quartiles(times: list[float]) -> NDArray[np.float64]:
+        again = draw.choice(times, size=(_RESAMPLES, len(times)))
+        return np.quantile(again, 0.25, axis=1)
+
+    low, high = np.quantile(quartiles(values) / quartiles(baseline), (0.025, 0.975))
+    return float(np.quantile(values, 0.25) / np.quantile(baseline, 0.25)), float(low), float(high)
 
 
 def _busy_s() -> float:
