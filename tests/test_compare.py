@@ -340,11 +340,31 @@ def test_a_ladder_says_what_each_step_changes(plant):
     assert total == pytest.approx(1 / 30, rel=0.05)
 
 
+def test_a_step_says_what_failed_and_what_the_step_before_lacks(plant):
+    def samples(platform, block, generator):
+        if (platform == "mute") or (platform == "cut" and block > 3):
+            return Failed(Stage.EXIT, "exit code 1")
+        return pingpong(sizes=(8, 65536), spread=0.2)(platform, block, generator)
+
+    records = read_runs([plant(samples, platforms=("bare", "whole", "mute", "cut"), ladder=True)])
+    told = [row.text for row in all_statements(records) if row.text.startswith("From")]
+    assert told == [
+        "From whole to mute: MPI ping-pong is not measured: every trial failed.",
+        "From mute to cut: MPI ping-pong is not comparable (mute has no figure for it).",
+    ]
+
+
+def test_a_step_that_settles_nothing_says_so_of_each_probe_once(plant):
+    run = plant(pingpong(spread=0.5), platforms=("bare", "virtio", "jumbo"), ladder=True)
+    (step,) = [row for row in all_statements(read_runs([run])) if row.text.startswith("From")]
+    assert step.text == "From virtio to jumbo: no difference is shown for MPI ping-pong."
+
+
 def test_a_study_without_steps_says_nothing_of_them(plant):
     records = read_runs([plant(pingpong({"b": 2.0}), platforms=("a", "b", "c"))])
     assert all_statements(records) == statements(records)
 
 
 def test_an_improvement_has_the_interval_of_what_it_says():
-    better = Finding(Layer.MPI, "p", "b", "s", 0.25, 0.2, 0.5, 10, "faster", rate=True)
+    better = Finding(Layer.MPI, "p", "b", "t", "s", 0.25, 0.2, 0.5, 10, "faster", rate=True)
     assert phrase(better, 0.02) == "4.00 times higher [2.00, 5.00]"

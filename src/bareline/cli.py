@@ -263,23 +263,22 @@ def show(
     if path.is_file():
         _show_profile(path, everything=everything, as_json=as_json)
         return
-    from bareline.compare import as_rows, read_runs, summarize_runs
+    from bareline.compare import as_rows, read_runs
     from bareline.store import Run
 
     if facts:
         _show_facts(Run.open(path), everything=everything, as_json=as_json)
         return
     records = read_runs([Run.open(path)])
-    summary = summarize_runs(records)
     if as_json:
-        _print_json(as_rows(summary))
+        _print_json(as_rows(records.summary))
         return
     from bareline.report.profile.terminal import print_profile_lines
     from bareline.report.profile.trials import profile_lines
     from bareline.report.terminal import print_summary
 
     console = _console()
-    print_summary(summary, console, details=everything)
+    print_summary(records.summary, console, details=everything)
     print_profile_lines(profile_lines(records), console)
 
 

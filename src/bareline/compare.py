@@ -102,6 +102,11 @@ class Records:
         """All values as one array by platform, point and block."""
         return Cube(self)
 
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Every point on every platform, as `summarize_runs` gives them."""
+        return summarize_runs(self)
+
 
 def read_runs(runs: Sequence[Run]) -> Records:
     """Read the records of runs into frames.
@@ -389,7 +394,11 @@ def choose_baseline(records: Records, given: str | None = None) -> tuple[str, li
 
 
 def compare_platforms(
-    records: Records, baseline: str | None = None, *, margin: float | None = None
+    records: Records,
+    baseline: str | None = None,
+    *,
+    margin: float | None = None,
+    platforms: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Compare every platform with the baseline, point by point.
 
@@ -399,6 +408,8 @@ def compare_platforms(
         The run's own without it.
     margin
         Relative difference that does not matter; the run's own without it.
+    platforms
+        What to compare with the baseline; all others without it.
 
     Returns
     -------
@@ -417,11 +428,10 @@ def compare_platforms(
     cube = records.cube
     baseline, others = choose_baseline(records, baseline)
     margin = records.margin if margin is None else margin
-    summary = summarize_runs(records)
-    parts = [_compare_one(cube, name, baseline, margin) for name in others]
-    table = pl.concat(parts)
-    table = _with_missing(table, records, others, baseline)
-    return _finish(table, summary, records, baseline)
+    platforms = others if platforms is None else platforms
+    table = pl.concat(_compare_one(cube, name, baseline, margin) for name in platforms)
+    table = _with_missing(table, records, platforms, baseline)
+    return _finish(table, records, baseline)
 
 
 def _compare_one(cube: Cube, platform: str, baseline: str, margin: float) -> pl.DataFrame:
@@ -487,7 +497,7 @@ def paired_in_blocks(values: FloatCube, base: FloatCube) -> bool:
 
 
 def _with_missing(
-    table: pl.DataFrame, records: Records, others: Sequence[str], baseline: str
+    table: pl.DataFrame, records: Records, platforms: Sequence[str], baseline: str
 ) -> pl.DataFrame:
     """Say what is missing or failed, and add the cases that no platform delivered."""
     failed = _failures(records).with_columns(pl.lit(True).alias("has_failed"))
@@ -496,14 +506,13 @@ def _with_missing(
         *_CASE, pl.col("has_failed").alias("base_failed")
     )
     silent = (
-        records.trials.filter(pl.col("platform").is_in([*others, baseline]))
-        .select(*_CASE)
+        records.trials.select(*_CASE)
         .unique(maintain_order=True)
         .join(table.select(*_CASE).unique(), on=list(_CASE), how="anti")
     )
     headlines = records.declarations.filter(pl.col("headline"))
     extra = silent.join(headlines, on="probe", how="left").join(
-        pl.DataFrame({"platform": list(others)}), how="cross"
+        pl.DataFrame({"platform": list(platforms)}), how="cross"
     )
     if extra.height:
         extra = extra.with_columns(
@@ -530,10 +539,9 @@ def _with_missing(
     )
 
 
-def _finish(
-    table: pl.DataFrame, summary: pl.DataFrame, records: Records, baseline: str
-) -> pl.DataFrame:
+def _finish(table: pl.DataFrame, records: Records, baseline: str) -> pl.DataFrame:
     """Join both sides' caveats, order the rows and choose the columns."""
+    summary = records.summary
     own = summary.select("platform", *KEY, pl.col("caveats").alias("own"))
     base = summary.filter(pl.col("platform") == baseline).select(
         *KEY, pl.col("caveats").alias("base")

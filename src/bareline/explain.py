@@ -58,6 +58,8 @@ class Finding:
     ----------
     layer, probe, platform
         What was compared.
+    title
+        The probe in words.
     subject
         The probe and class in words.
     ratio, lo, hi
@@ -73,6 +75,7 @@ class Finding:
     layer: Layer
     probe: str
     platform: str
+    title: str
     subject: str
     ratio: float | None
     lo: float | None
@@ -106,7 +109,11 @@ class Statement:
 
 
 def findings(
-    records: Records, baseline: str | None = None, *, margin: float | None = None
+    records: Records,
+    baseline: str | None = None,
+    *,
+    margin: float | None = None,
+    platforms: Sequence[str] | None = None,
 ) -> list[Finding]:
     """Condense a comparison into one finding per probe, size class and platform.
 
@@ -114,6 +121,8 @@ def findings(
     ----------
     baseline, margin
         The run's own without them.
+    platforms
+        What to compare with the baseline; all others without it.
 
     Raises
     ------
@@ -122,13 +131,14 @@ def findings(
     """
     cube = records.cube
     baseline, others = choose_baseline(records, baseline)
+    platforms = others if platforms is None else platforms
     margin = records.margin if margin is None else margin
     points = cube.points.filter(pl.col("headline") & (pl.col("better") != "none"))
     found: list[Finding] = []
     for (probe,), group in points.group_by("probe", maintain_order=True):
-        for platform in others:
+        for platform in platforms:
             found += _of_probe(cube, _unprofiled(group), str(probe), platform, baseline, margin)
-    found += _failures(records, baseline, found)
+    found += _failures(records, platforms, found)
     ladder = list(Layer)
     return sorted(found, key=lambda finding: (ladder.index(finding.layer), finding.probe))
 
@@ -167,6 +177,7 @@ def _of_probe(
             layer=Layer(first["layer"]),
             probe=probe,
             platform=platform,
+            title=first["title"],
             subject=f"{first['title']}{name}",
             ratio=_number(result.ratio[number]),
             lo=_number(result.lo[number]),
@@ -213,7 +224,9 @@ def _number(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _failures(records: Records, baseline: str, found: Sequence[Finding]) -> Iterable[Finding]:
+def _failures(
+    records: Records, platforms: Sequence[str], found: Sequence[Finding]
+) -> Iterable[Finding]:
     """Name probes that gave nothing to compare on a platform: they failed, or stand alone."""
     told = {(finding.probe, finding.platform) for finding in found}
     about = {
@@ -226,11 +239,12 @@ def _failures(records: Records, baseline: str, found: Sequence[Finding]) -> Iter
         .iter_rows()
     )
     for probe, platform, measured in cells:
-        if platform != baseline and (probe, platform) not in told:
+        if platform in platforms and (probe, platform) not in told:
             yield Finding(
                 layer=Layer(about[probe]["layer"]),
                 probe=probe,
                 platform=platform,
+                title=about[probe]["title"],
                 subject=about[probe]["title"],
                 ratio=None,
                 lo=None,
@@ -292,8 +306,13 @@ def _sentence(layer: Layer, group: Sequence[Finding], baseline: str, margin: flo
         ordered = sorted(by_subject.values(), key=lambda parts: -max(map(weight, parts)))
         clauses = [_clause(parts, margin) for parts in ordered[:3]]
         text = f"{_LAYER_NAMES[layer]}: {'; '.join(clauses)}, compared with {baseline}."
+    return statement_of(worst, text)
+
+
+def statement_of(worst: Finding, text: str) -> Statement:
+    """Give a sentence with the finding that weighs most in it."""
     return Statement(
-        layer=layer.value,
+        layer=worst.layer.value,
         platform=worst.platform,
         text=text,
         ratio=worst.ratio,
@@ -329,10 +348,10 @@ def _interval(finding: Finding) -> str:
     return f"{significant(finding.ratio)} [{significant(finding.lo)}, {significant(finding.hi)}]"
 
 
-def phrase(finding: Finding, margin: float) -> str:
+def phrase(finding: Finding, margin: float, *, baseline: str = "the baseline") -> str:
     """Say a ratio as people do: "2.3 times slower", "0.8 % faster, within noise"."""
     if finding.verdict == "missing":
-        return "not comparable (the baseline has no figure for it)"
+        return f"not comparable ({baseline} has no figure for it)"
     if finding.ratio is None or finding.verdict == "failed":
         return "not measured: every trial failed"
     interval = ""

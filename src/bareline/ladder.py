@@ -6,8 +6,9 @@ frames, in the order of the command line. The baseline stands at the end, as wha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise, takewhile
+from itertools import pairwise
 
 import polars as pl
 
@@ -19,6 +20,7 @@ from bareline.explain import (
     findings,
     percent,
     phrase,
+    statement_of,
     statements,
     weight,
 )
@@ -57,7 +59,7 @@ def compare_steps(
     """
     order = rungs(records, baseline)
     from_before = pl.concat(
-        compare_platforms(records, before, margin=margin).filter(pl.col("platform") == name)
+        compare_platforms(records, before, margin=margin, platforms=[name])
         for before, name in pairwise(order)
     )
     return from_before, compare_platforms(records, order[0], margin=margin)
@@ -75,11 +77,7 @@ def step_statements(
     margin = records.margin if margin is None else margin
     told = []
     for before, name in pairwise(rungs(records, baseline)[:-1]):
-        group = [
-            finding
-            for finding in findings(records, before, margin=margin)
-            if finding.platform == name
-        ]
+        group = findings(records, before, margin=margin, platforms=[name])
         if group:
             told.append(_sentence(before, name, group, margin))
     return told
@@ -113,36 +111,36 @@ def _sentence(before: str, name: str, group: Sequence[Finding], margin: float) -
     clauses = [f"{part.subject} is {phrase(part, margin)}" for part in _spread(decided)]
     same = [part.subject for part in group if part.verdict == Verdict.EQUIVALENT]
     if same:
-        verb = "is" if len(same) == 1 else "are"
-        clauses.append(f"{listing(same)} {verb} equal within {percent(margin)}")
-    rest = [part for part in group if part not in decided and part.subject not in same]
+        clauses.append(f"{_are(same)} equal within {percent(margin)}")
+    # Nothing compared is not "no difference".
+    lacking: dict[str, list[str]] = {}
+    for part in group:
+        if part.verdict in {"failed", "missing"}:
+            lacking.setdefault(phrase(part, margin, baseline=before), []).append(part.subject)
+    clauses += [f"{_are(subjects)} {words}" for words, subjects in lacking.items()]
+    rest = [part for part in group if part.verdict == Verdict.INCONCLUSIVE]
     if rest:
-        clauses.append(f"no difference is shown for {listing(_without_classes(rest))}")
-    chosen = decided[0] if decided else max(group, key=weight)
-    return Statement(
-        layer=chosen.layer.value,
-        platform=name,
-        text=f"From {before} to {name}: {'; '.join(clauses)}.",
-        ratio=chosen.ratio,
-        lo=chosen.lo,
-        hi=chosen.hi,
-        n=chosen.n,
-        verdict=chosen.verdict,
-        anchor=chosen.anchor,
+        clauses.append(f"no difference is shown for {listing(_named(rest, group))}")
+    return statement_of(
+        decided[0] if decided else max(group, key=weight),
+        f"From {before} to {name}: {'; '.join(clauses)}.",
     )
 
 
-def _without_classes(parts: Sequence[Finding]) -> list[str]:
-    """Name probes; several size classes of one are named by what their names begin with."""
-    named: dict[str, list[str]] = {}
-    for part in parts:
-        named.setdefault(part.probe, []).append(part.subject)
-    return [_common_words(subjects) for subjects in named.values()]
+def _are(subjects: Sequence[str]) -> str:
+    return f"{listing(subjects)} {'is' if len(subjects) == 1 else 'are'}"
 
 
-def _common_words(texts: Sequence[str]) -> str:
-    columns = zip(*(text.split() for text in texts), strict=False)
-    return " ".join(words[0] for words in takewhile(lambda words: len(set(words)) == 1, columns))
+def _named(parts: Sequence[Finding], group: Sequence[Finding]) -> list[str]:
+    """Name what findings are about: several size classes by their probe, if these are all."""
+    classes = Counter(part.probe for part in group)
+    among = Counter(part.probe for part in parts)
+    return list(
+        dict.fromkeys(
+            part.title if classes[part.probe] == among[part.probe] > 1 else part.subject
+            for part in parts
+        )
+    )
 
 
 def _spread(decided: Sequence[Finding]) -> list[Finding]:

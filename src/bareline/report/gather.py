@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from bareline.compare import Records, compare_platforms, summarize_runs
+from bareline.compare import Records, compare_platforms
 from bareline.conclusions import conclusions
 from bareline.explain import findings
 from bareline.facts import Kind, table
@@ -49,7 +49,6 @@ def document_of(
     names = records.platforms
     alone = len(names) == 1
     baseline = names[0] if alone else baseline
-    summary = summarize_runs(records)
     # First of all, because it refuses a baseline that is none of the platforms.
     comparison = None if alone else compare_platforms(records, baseline, margin=margin)
     from_before = from_first = None
@@ -69,7 +68,7 @@ def document_of(
         findings=[] if alone else findings(records, baseline, margin=margin),
         samples=records.samples,
         records=records.trials,
-        summary=summary,
+        summary=records.summary,
         comparison=comparison,
         from_before=from_before,
         from_first=from_first,
