@@ -86,9 +86,16 @@ class Records:
     @cached_property
     def samples(self) -> pl.DataFrame:
         """One row per sample with all columns of its trial and metric, for figures."""
+        return self._samples(self.trials)
+
+    def samples_of(self, probe: str) -> pl.DataFrame:
+        """Give the rows of `samples` that are of one probe, without joining all others."""
+        return self._samples(self.trials.filter(pl.col("probe") == probe))
+
+    def _samples(self, trials: pl.DataFrame) -> pl.DataFrame:
         return (
-            self.values.join(self.trials, on="row", how="left", suffix="_trial")
-            .join(self.declarations, on=["probe", "metric"], how="left")
+            self.values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
+            .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
             .with_columns(
                 pl.concat_list(
                     pl.col("caveats_trial").fill_null([]), pl.col("caveats").fill_null([])

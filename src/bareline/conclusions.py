@@ -7,7 +7,7 @@ memory bandwidth one core can use. Each holds for one platform alone, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import polars as pl
@@ -64,17 +64,17 @@ def percent(share: float) -> str:
     return f"{significant(100 * share)} %"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Figures:
-    """The values of measured trials, found by probe, metric and parameters."""
+    """The values of one probe's measured trials, found by metric and parameters."""
 
+    probe: str
     samples: pl.DataFrame
     platforms: Sequence[str]
 
     def of(
         self,
         platform: str,
-        probe: str,
         metric: str,
         *,
         key: str = "block",
@@ -82,30 +82,27 @@ class _Figures:
         **point: Scalar,
     ) -> _Values:
         """Give one value per trial or block; what stands for several cases is left out."""
-        rows = self.rows(platform, probe, metric)
-        known = load_probes().get(probe)
+        rows = self.rows(platform, metric).filter(~pl.col("profile").fill_null(False))
+        known = load_probes().get(self.probe)
         defaults = known.defaults() if known else {}
-        found: _Values = {}
-        cases = set()
-        for row in rows.iter_rows(named=True):
-            if row["profile"]:
-                continue
-            said = {**defaults, **parse_point(row["params"])}
-            if params is not None and any(said.get(name) != params[name] for name in params):
-                continue
-            if parse_point(row["point"]) != point:
-                continue
-            cases.add((row["params"], row["ranks"], row["threads"]))
-            found[row["run"], row[key]] = row["value"]
-        return found if len(cases) == 1 else {}
+        asked = (params or {}).items()
+        rows = _where(rows, "params", lambda said: asked <= {**defaults, **said}.items())
+        rows = _where(rows, "point", lambda said: said == point)
+        if rows.n_unique(["params", "ranks", "threads"]) != 1:
+            return {}
+        return {(run, at): value for run, at, value in rows.select("run", key, "value").iter_rows()}
 
-    def rows(self, platform: str, probe: str, metric: str) -> pl.DataFrame:
+    def rows(self, platform: str, metric: str) -> pl.DataFrame:
         """Give the samples of a metric."""
-        return self.samples.filter(
-            (pl.col("platform") == platform)
-            & (pl.col("probe") == probe)
-            & (pl.col("metric") == metric)
-        )
+        return self.samples.filter((pl.col("platform") == platform) & (pl.col("metric") == metric))
+
+
+def _where(
+    rows: pl.DataFrame, column: str, fits: Callable[[dict[str, Scalar]], bool]
+) -> pl.DataFrame:
+    """Give the rows whose parameters fit; each text is read once."""
+    texts = [text for text in rows.get_column(column).unique() if fits(parse_point(text))]
+    return rows.filter(pl.col(column).is_in(texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,16 @@ class _Clause:
     value: Estimate
 
 
-_Rule = Callable[[_Figures], tuple[Layer, str, list[_Clause]]]
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What can be concluded from the figures of one probe.
+
+    `conclude` gives how the sentence begins, and a clause for each platform that it holds for.
+    """
+
+    layer: Layer
+    probe: str
+    conclude: Callable[[_Figures], tuple[str, list[_Clause]]]
 
 
 def conclusions(records: Records) -> list[Statement]:
@@ -128,7 +134,7 @@ def conclusions(records: Records) -> list[Statement]:
     records
         Runs of one or several platforms.
     """
-    figures = _Figures(records.samples, records.platforms)
+    measured = set(records.trials.get_column("probe").unique())
     emulated = set(
         records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
         .get_column("platform")
@@ -136,32 +142,37 @@ def conclusions(records: Records) -> list[Statement]:
     )
     told = []
     for rule in _RULES:
-        layer, begin, clauses = rule(figures)
-        if not clauses:
+        if rule.probe not in measured:
             continue
-        worst = max(clauses, key=lambda clause: clause.value.median)
-        parts = [
-            f"{part.text} on {part.platform}"
-            f"{' (emulated CPU)' if part.platform in emulated else ''}"
-            for part in clauses
-        ]
-        told.append(
-            Statement(
-                layer=layer.value,
-                platform=worst.platform,
-                text=f"{begin} {listing(parts)}.",
-                ratio=worst.value.median,
-                lo=worst.value.lo,
-                hi=worst.value.hi,
-                n=min(clause.value.n for clause in clauses),
-                verdict="",
-                anchor=f"layer-{layer.value}",
-            )
-        )
+        figures = _Figures(rule.probe, records.samples_of(rule.probe), records.platforms)
+        begin, clauses = rule.conclude(figures)
+        if clauses:
+            told.append(_statement(rule.layer, begin, clauses, emulated))
     return told
 
 
-def _translation(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+def _statement(
+    layer: Layer, begin: str, clauses: Sequence[_Clause], emulated: Set[str]
+) -> Statement:
+    worst = max(clauses, key=lambda clause: clause.value.median)
+    parts = [
+        f"{part.text} on {part.platform}{' (emulated CPU)' if part.platform in emulated else ''}"
+        for part in clauses
+    ]
+    return Statement(
+        layer=layer.value,
+        platform=worst.platform,
+        text=f"{begin} {listing(parts)}.",
+        ratio=worst.value.median,
+        lo=worst.value.lo,
+        hi=worst.value.hi,
+        n=min(clause.value.n for clause in clauses),
+        verdict="",
+        anchor=f"layer-{layer.value}",
+    )
+
+
+def _translation(figures: _Figures) -> tuple[str, list[_Clause]]:
     """What 4 KiB pages cost above 2 MiB pages at the largest working set that has both."""
     small, huge = 4 << 10, 2 << 20
     sizes = _common_sizes(figures, small, huge)
@@ -170,7 +181,6 @@ def _translation(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
         over, under = (
             figures.of(
                 platform,
-                "memory.latency",
                 "latency",
                 key="trial",
                 working_set_bytes=max(sizes),
@@ -184,14 +194,14 @@ def _translation(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
             text = f"{cost.text()} times the {format_value(base.median, 's')} with 2 MiB pages"
             clauses.append(_Clause(platform, text, cost))
     size = format_size(max(sizes)) if sizes else ""
-    return Layer.MEMORY, f"Finding a page: with 4 KiB pages a load out of {size} takes", clauses
+    return f"Finding a page: with 4 KiB pages a load out of {size} takes", clauses
 
 
 def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
     """List working sets that every platform which has any measured with all page sizes."""
     common: set[int] | None = None
     for platform in figures.platforms:
-        rows = figures.rows(platform, "memory.latency", "latency")
+        rows = figures.rows(platform, "latency")
         points = [parse_point(point) for point in rows.get_column("point").unique()]
         for page in pages if points else ():
             sizes = {
@@ -203,12 +213,12 @@ def _common_sizes(figures: _Figures, *pages: int) -> set[int]:
     return common or set()
 
 
-def _bandwidth(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+def _bandwidth(figures: _Figures) -> tuple[str, list[_Clause]]:
     """Which share of the node's bandwidth one core can use, and what is left for each of all."""
     clauses = []
     for platform in figures.platforms:
         one, every, each = (
-            figures.of(platform, "memory.stream", metric, params={"mode": mode}, kernel="triad")
+            figures.of(platform, metric, params={"mode": mode}, kernel="triad")
             for metric, mode in (
                 ("bandwidth", "single"),
                 ("bandwidth", "all"),
@@ -222,69 +232,47 @@ def _bandwidth(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
                 f"get together ({format_value(per_core.median, 'B/s')} for each)"
             )
             clauses.append(_Clause(platform, text, share))
-    return Layer.MEMORY, "Bandwidth by core: in triad one core alone gets", clauses
+    return "Bandwidth by core: in triad one core alone gets", clauses
 
 
-def _beside_others(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+def _beside_others(figures: _Figures) -> tuple[str, list[_Clause]]:
     """What a core keeps of its random updates when all cores update at once."""
     clauses = []
     for platform in figures.platforms:
         alone, beside = (
-            figures.of(platform, "memory.random_access", "rate", params={"mode": mode})
-            for mode in ("single", "star")
+            figures.of(platform, "rate", params={"mode": mode}) for mode in ("single", "star")
         )
         kept = ratio(beside, alone)
         if kept is not None:
             clauses.append(_Clause(platform, kept.text(percent), kept))
     begin = "Random updates: with all cores at once, each keeps of the rate it has alone"
-    return Layer.MEMORY, begin, clauses
+    return begin, clauses
 
 
-def _hpl(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
-    """How much of what DGEMM alone could do HPL reaches."""
-    clauses = []
-    for platform in figures.platforms:
-        share = estimate(figures.of(platform, "hpcc", "hpl_efficiency").values())
-        if share is not None:
-            clauses.append(_Clause(platform, share.text(percent), share))
-    begin = "HPL (HPC Challenge) reaches, of the rate of DGEMM alone on as many cores,"
-    return Layer.COMPUTE, begin, clauses
+def _shares(
+    begin: str, metric: str, *, ending: str = "", params: Mapping[str, Scalar] | None = None
+) -> Callable[[_Figures], tuple[str, list[_Clause]]]:
+    """Make a rule that says one share of each platform as it was measured."""
+
+    def conclude(figures: _Figures) -> tuple[str, list[_Clause]]:
+        shares = {
+            platform: estimate(figures.of(platform, metric, params=params).values())
+            for platform in figures.platforms
+        }
+        return begin, [
+            _Clause(platform, f"{share.text(percent)}{ending}", share)
+            for platform, share in shares.items()
+            if share is not None
+        ]
+
+    return conclude
 
 
-def _peak(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
-    """Which share of the attainable peak of one core DGEMM reaches."""
-    clauses = []
-    for platform in figures.platforms:
-        share = estimate(
-            figures.of(
-                platform, "compute.dgemm", "share_of_peak", params={"mode": "single"}
-            ).values()
-        )
-        if share is not None:
-            clauses.append(_Clause(platform, share.text(percent), share))
-    begin = "Share of peak: DGEMM reaches, of what one core's instructions can do,"
-    return Layer.COMPUTE, begin, clauses
-
-
-def _jitter(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
-    """How much time the system takes from computation."""
-    clauses = []
-    for platform in figures.platforms:
-        lost = estimate(figures.of(platform, "compute.noise", "lost_share").values())
-        if lost is not None:
-            clauses.append(_Clause(platform, f"{lost.text(percent)} more", lost))
-    return (
-        Layer.COMPUTE,
-        "Jitter: beyond its undisturbed time, equal work takes on average",
-        clauses,
-    )
-
-
-def _cached(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
+def _cached(figures: _Figures) -> tuple[str, list[_Clause]]:
     """Say which reads may come from memory: they tell little of the device."""
     clauses = []
     for platform in figures.platforms:
-        rows = figures.rows(platform, "io.sequential", "read_rate")
+        rows = figures.rows(platform, "read_rate")
         caveats = pl.col("caveats").list
         cached = rows.filter(caveats.contains("page-cache") | caveats.contains("host-cache"))
         if cached.height:
@@ -292,16 +280,39 @@ def _cached(figures: _Figures) -> tuple[Layer, str, list[_Clause]]:
             assert share is not None
             clauses.append(_Clause(platform, f"{cached.height} of {rows.height} read rates", share))
     begin = "Cached reads: memory instead of the device may have answered for"
-    return Layer.IO, begin, clauses
+    return begin, clauses
 
 
 #: In the order of the ladder.
-_RULES: tuple[_Rule, ...] = (
-    _peak,
-    _hpl,
-    _jitter,
-    _bandwidth,
-    _translation,
-    _beside_others,
-    _cached,
+_RULES = (
+    _Rule(
+        Layer.COMPUTE,
+        "compute.dgemm",
+        _shares(
+            "Share of peak: DGEMM reaches, of what one core's instructions can do,",
+            "share_of_peak",
+            params={"mode": "single"},
+        ),
+    ),
+    _Rule(
+        Layer.COMPUTE,
+        "hpcc",
+        _shares(
+            "HPL (HPC Challenge) reaches, of the rate of DGEMM alone on as many cores,",
+            "hpl_efficiency",
+        ),
+    ),
+    _Rule(
+        Layer.COMPUTE,
+        "compute.noise",
+        _shares(
+            "Jitter: beyond its undisturbed time, equal work takes on average",
+            "lost_share",
+            ending=" more",
+        ),
+    ),
+    _Rule(Layer.MEMORY, "memory.stream", _bandwidth),
+    _Rule(Layer.MEMORY, "memory.latency", _translation),
+    _Rule(Layer.MEMORY, "memory.random_access", _beside_others),
+    _Rule(Layer.IO, "io.sequential", _cached),
 )
