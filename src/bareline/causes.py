@@ -59,6 +59,8 @@ def causes(
 
 def hidden_instructions(platform: str, facts: Facts, baseline: str, baseline_facts: Facts) -> str:
     """Say which instruction sets a platform's processor does not show, and what that can cost."""
+    if _emulated(facts) and not _emulated(baseline_facts):
+        return ""  # being emulated costs more than any instruction set
     hidden = [
         (name, operations)
         for key, name, operations in _SETS
@@ -70,8 +72,6 @@ def hidden_instructions(platform: str, facts: Facts, baseline: str, baseline_fac
     shown = facts.get("cpu.model")
     model = f" ({shown})" if shown else ""
     text = f"The processor{model} of {platform} does not show {names}, which {baseline}'s does"
-    if _emulated(facts) and not _emulated(baseline_facts):
-        return ""  # being emulated costs more than any instruction set
     times = max(operations for _, operations in hidden) / _operations(facts)
     if times <= 1:
         return f"{text}: libraries run the code of an older processor ({_NEBULA})."
