@@ -464,10 +464,10 @@ def reparse(run: Run, *, only: str | None = None) -> tuple[int, int]:
 
 def _judge_again(record: Record, output: Output) -> Record:
     """Give a measured trial's record with what its probe reads today."""
-    probe = find_probe(record.trial.case.probe)
-    params = probe.make_params(parse_point(record.trial.case.params))
-    old = set(probe.caveats(params, output)) if record.status == "measured" else set()
     trial = record.trial
+    probe = find_probe(trial.case.probe)
+    params = probe.make_params(parse_point(trial.case.params))
+    old = set(probe.caveats(params, output)) if record.status == "measured" else set()
     outcome, caveats = judge_output(
         probe, params, output, trial.timeout_s, profile=trial.case.profile
     )
