@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.errors import StoreError
+from bareline.owner import has_ended, owner_mark
 
 
 def cache_folder() -> Path:
@@ -39,7 +39,7 @@ def cache_folder() -> Path:
     return folder
 
 
-#: Inside a scratch folder: host and process of the bareline that made it.
+#: Inside a scratch folder: the mark of the bareline that made it.
 _OWNER = ".owner"
 
 
@@ -50,7 +50,7 @@ def scratch_folder(name: str) -> Iterator[Path]:
     _remove_abandoned(folder.parent)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / _OWNER).write_text(f"{socket.gethostname()} {os.getpid()}\n", encoding="utf-8")
+    (folder / _OWNER).write_text(owner_mark(), encoding="utf-8")
     try:
         yield folder
     finally:
@@ -60,7 +60,6 @@ def scratch_folder(name: str) -> Iterator[Path]:
 def _remove_abandoned(folder: Path) -> None:
     """Remove the scratch folders of this host's barelines that have ended without doing so."""
     for owner in folder.glob(f"*/{_OWNER}"):
-        with contextlib.suppress(OSError, ValueError):
-            host, process = owner.read_text(encoding="utf-8").split()
-            if host == socket.gethostname() and not Path("/proc", process).exists():
+        with contextlib.suppress(OSError):
+            if has_ended(owner.read_text(encoding="utf-8")):
                 shutil.rmtree(owner.parent, ignore_errors=True)

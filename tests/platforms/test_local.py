@@ -12,6 +12,7 @@ import pytest
 
 from bareline.errors import PlatformError, ToolMissing
 from bareline.model import TRIAL_VARIABLE, Command, Layout
+from bareline.owner import owner_mark
 from bareline.platforms.base import PlatformSpec
 from bareline.platforms.local import LocalOptions, LocalPlatform
 
@@ -135,7 +136,8 @@ def test_clean_removes_what_a_killed_bareline_left_in_memory(tmp_path, open_benc
 def test_the_next_use_cleans_too(open_bench):
     with subprocess.Popen(["true"]) as process:
         pass
-    left = Path("/dev/shm", f"bareline-session-{process.pid}-left")
+    mark = owner_mark().replace(str(os.getpid()), str(process.pid), 1)
+    left = Path("/dev/shm", f"bareline-session-{mark}-left")
     left.mkdir()
     open_bench("local")
     assert not left.exists()

@@ -16,6 +16,7 @@ from pydantic import Field
 from bareline.build import ensure_native
 from bareline.errors import PlatformError, ToolMissing
 from bareline.model import Layout, Scalar
+from bareline.owner import has_ended, owner_mark
 from bareline.platforms.base import (
     Allocation,
     Availability,
@@ -172,8 +173,7 @@ class LocalPlatform(Platform):
         """Remove the shared memory that killed launchers left behind."""
         removed = []
         for folder in _MEMORY.glob(f"{_SESSION}*"):
-            owner = folder.name.removeprefix(_SESSION).partition("-")[0]
-            if not Path("/proc", owner).exists():
+            if has_ended(folder.name.removeprefix(_SESSION)):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed.append(f"removed {folder}")
         return removed
@@ -186,7 +186,7 @@ def _session_folder() -> Iterator[Path | None]:
         yield None
         return
     with tempfile.TemporaryDirectory(
-        prefix=f"{_SESSION}{os.getpid()}-", dir=_MEMORY, ignore_cleanup_errors=True
+        prefix=f"{_SESSION}{owner_mark()}-", dir=_MEMORY, ignore_cleanup_errors=True
     ) as folder:
         yield Path(folder)
 

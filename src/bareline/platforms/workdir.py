@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import socket
 from pathlib import Path
 from typing import Protocol
 
 from bareline.errors import PlatformError
+from bareline.owner import has_ended, owner_mark
 from bareline.platforms.process import Finished
 
 _PREFIX = "bareline-work-"
@@ -37,14 +37,12 @@ class Shell(Protocol):
 
 def folder_name(token: str) -> str:
     """Name the working directory of the trial with that mark."""
-    return f"{_PREFIX}{os.getpid()}-{socket.gethostname()}-{token or 'trial'}"
+    return f"{_PREFIX}{owner_mark()}-{token or 'trial'}"
 
 
 def is_abandoned(name: str) -> bool:
     """Tell whether a directory belongs to a bareline of this host that has ended."""
-    owner, _, rest = name.removeprefix(_PREFIX).partition("-")
-    ours = name.startswith(_PREFIX) and rest.startswith(f"{socket.gethostname()}-")
-    return ours and owner.isdigit() and not Path("/proc", owner).exists()
+    return name.startswith(_PREFIX) and has_ended(name.removeprefix(_PREFIX))
 
 
 def remove_abandoned(on_node: Shell, node: int, folder: str) -> None:

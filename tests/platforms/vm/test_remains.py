@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bareline.owner import owner_mark
 from bareline.platforms.vm import remains
 
 
@@ -58,7 +59,8 @@ def test_a_number_that_another_process_got_meanwhile_protects_nothing(tmp_path):
     folder.mkdir()
     claims = remains.claims_folder(tmp_path / "cache")
     claims.mkdir(parents=True)
-    claim = {"pid": os.getpid(), "started": 1, "folders": [str(folder)], "bridge": None}
+    pid, _, host = owner_mark().split("-")
+    claim = {"owner": f"{pid}-1-{host}", "folders": [str(folder)], "bridge": None}
     (claims / "bl-vm-old.json").write_text(json.dumps({**claim, "settings": {}}))
     remains.clean(tmp_path / "cache")
     assert not folder.exists()

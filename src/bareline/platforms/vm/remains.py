@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+
+from bareline.owner import has_ended, owner_mark, owner_pid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +24,8 @@ class Claim:
 
     Parameters
     ----------
-    pid, started
-        The process that uses it, and when that one was started, in ticks since boot; a later
-        process may get the same number.
+    owner
+        The mark of the process that uses it.
     folders
         The enclosure's folder and that of the guests' disks.
     bridge
@@ -34,20 +34,10 @@ class Claim:
         Settings of the host that were changed, with their former values.
     """
 
-    pid: int
-    started: int
+    owner: str
     folders: Sequence[str]
     bridge: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-
-
-def start_ticks(pid: int) -> int:
-    """Give when a process was started, in ticks since boot; 0 when it does not exist."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return 0
-    return int(text.rpartition(")")[2].split()[19])
 
 
 def claims_folder(cache_folder: Path) -> Path:
@@ -86,8 +76,7 @@ def claimed(
 ) -> Iterator[Holder]:
     """Keep a claim while a platform is in use; the first folder's name is the claim's."""
     claim = Claim(
-        pid=os.getpid(),
-        started=start_ticks(os.getpid()),
+        owner=owner_mark(),
         folders=tuple(str(folder) for folder in folders),
         bridge=bridge,
     )
@@ -106,9 +95,10 @@ def clean(cache_folder: Path) -> list[str]:
             claim = Claim(**json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError):
             continue
-        if start_ticks(claim.pid) == claim.started:
+        if not has_ended(claim.owner):
             continue
-        removed += [f"virtual machines of process {claim.pid}: {what}" for what in release(claim)]
+        process = owner_pid(claim.owner)
+        removed += [f"virtual machines of process {process}: {what}" for what in release(claim)]
         path.unlink(missing_ok=True)
     return removed
 

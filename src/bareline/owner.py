@@ -1,0 +1,55 @@
+"""Which process something belongs to that must not outlive it: folders, shared memory, bridges.
+
+A mark is short and fit for the name of a folder, which may lie where several hosts see it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import socket
+from pathlib import Path
+
+_MARK = re.compile(r"(\d+)-(\d+)-([0-9a-f]{8})\b")
+
+
+def owner_mark() -> str:
+    """Give the mark of this process: its number, its start in ticks since boot, its host.
+
+    A later process may get the same number, but never the same start. The host is hashed, because
+    a long name would leave no room in paths of sockets, which end at 108 characters.
+    """
+    return f"{os.getpid()}-{_start_ticks(os.getpid())}-{_host()}"
+
+
+def owner_pid(mark: str) -> int:
+    """Give the number of the process that a mark names."""
+    return int(mark.partition("-")[0])
+
+
+def has_ended(mark: str) -> bool:
+    """Tell whether the process of a mark is gone for sure.
+
+    Parameters
+    ----------
+    mark
+        A text that begins with a mark. Of other texts and of other hosts nothing is known.
+    """
+    match = _MARK.match(mark)
+    if match is None or match[3] != _host():
+        return False
+    return _start_ticks(int(match[1])) != int(match[2])
+
+
+def _host() -> str:
+    return hashlib.sha256(socket.gethostname().encode()).hexdigest()[:8]
+
+
+def _start_ticks(pid: int) -> int:
+    """Give when a process was started, in ticks since boot; 0 when it does not exist."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    return int(text.rpartition(")")[2].split()[19])
