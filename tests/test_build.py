@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline import build
+from bareline import build, build_cache
 from bareline.build import build_native, ensure_native, source_folder
 from bareline.cache import cache_folder
 from bareline.errors import BuildError, PlatformError, ToolMissing
@@ -147,6 +147,48 @@ def test_changed_sources_are_another_build(project):
     assert _run(second.programs / "hello") == "goodbye\n"
     source.write_text(_HELLO)
     assert build_native(None, project.cache).path == first.path
+
+
+_USER = """
+import os, sys
+from pathlib import Path
+from bareline import build_cache
+build = Path(sys.argv[1])
+assert build_cache.use(build)
+os.utime(build / build_cache.RECORD, (0, 0))
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_new_build_removes_old_ones_that_nobody_uses(project):
+    first = build_native(None, project.cache)
+    key = first.path.name.partition("-")[0]
+
+    def plant(name, age_h):
+        copy = shutil.copytree(first.path, first.path.with_name(name))
+        copy.with_suffix(".log").touch()
+        for path in (copy / build_cache.RECORD, copy.with_suffix(".log")):
+            os.utime(path, (time.time() - 3600 * age_h,) * 2)
+        return copy
+
+    for name, age_h in {"old": 100, "older": 200, "used": 90, "yesterday": 23}.items():
+        plant(f"{key}-{name}", age_h)
+    plant("01234567-other", 100)
+    shutil.rmtree(plant(f"{key}-failed", 100))
+    with subprocess.Popen(
+        [sys.executable, "-c", _USER, str(first.path.with_name(f"{key}-used"))],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as user:  # fmt: skip
+        user.stdout.readline()
+        (project.folder / "native" / "hello.c").write_text(_HELLO.replace("hello", "goodbye"))
+        second = build_native(None, project.cache)
+        left = {path.name for path in build_cache.finished(project.cache / "native")}
+        user.stdin.close()
+    stay = {f"{key}-used", f"{key}-yesterday", "01234567-other"}
+    assert left == {first.path.name, second.path.name} | stay
+    assert {path.stem for path in project.cache.glob("native/*.log")} == left
+    assert build_cache.toolchains(project.cache / "native") == {key, "01234567"}
 
 
 def test_changed_sources_compile_only_what_they_touch(project):

@@ -23,7 +23,7 @@ from bareline.doctor.conditions import judge
 from bareline.doctor.examine import look_safely
 from bareline.doctor.isolation import kvm
 from bareline.doctor.programs import program
-from bareline.doctor.toolchain import cache
+from bareline.doctor.toolchain import cache, native
 from bareline.errors import PlatformError
 from bareline.facts import parse_node
 from bareline.platforms.vm import accel
@@ -120,6 +120,16 @@ def test_machine_without_any_program(tmp_path: Path) -> None:
         assert rows[name]["status"] == "missing", name
         assert "install" in rows[name]["hint"], name
     assert rows["conditions"]["detail"].startswith("cannot start 'sh'")
+
+
+def test_toolchains_are_counted_not_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BARELINE_CACHE", str(tmp_path))
+    for name in ("0123abcd-1", "0123abcd-2", "4567abcd-1"):
+        (tmp_path / "native" / name / "bin").mkdir(parents=True)
+        (tmp_path / "native" / name / "bin" / "mpibench").touch()
+        (tmp_path / "native" / name / "build.json").touch()
+    (found,) = look_safely(native, "native programs", Area.BUILD)
+    assert found.detail == "built for 2 toolchains; last: mpibench"
 
 
 def test_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 A build lies in the cache folder under a key made of the sources, the compilers and the MPI
 library. It appears there complete or not at all, whoever else builds at the same time. Each
-toolchain keeps its object files, so that changed sources compile only what they touch.
+toolchain keeps its object files, so that changed sources compile only what they touch. A new build
+of a toolchain removes old ones that nobody uses.
 """
 
 from __future__ import annotations
@@ -24,12 +25,11 @@ from functools import cache as remembered
 from pathlib import Path
 from typing import Any, Protocol
 
+from bareline import build_cache
 from bareline.errors import BuildError, ToolMissing
 from bareline.tools import install_hint, package_hint
 
 _LOG = logging.getLogger(__name__)
-#: Written last, so that its presence says that a build is complete.
-_RECORD = "build.json"
 _LOG_LINES = 12
 #: What pkg-config is asked for: libraries without which programs are left out.
 _LIBRARIES = ("openblas", "fftw3", "scalapack-openmpi", "scalapack-mpich")
@@ -145,7 +145,10 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
         tree = folder / f"{tools}.tree"
         if force:
             shutil.rmtree(tree, ignore_errors=True)
-        return _Builder(source, tree, target, mpi, toolchain, lock).build()
+        built = _Builder(source, tree, target, mpi, toolchain, lock).build()
+        build_cache.use(target)
+        build_cache.prune(folder, tools)
+        return built
 
 
 def source_folder() -> Path:
@@ -261,7 +264,8 @@ class _Builder:
     def _publish(self, build: NativeBuild) -> None:
         prefix = self.part / "prefix"
         prefix.mkdir(exist_ok=True)
-        (prefix / _RECORD).write_text(json.dumps(build.to_dict(), indent=1), encoding="utf-8")
+        record = prefix / build_cache.RECORD
+        record.write_text(json.dumps(build.to_dict(), indent=1), encoding="utf-8")
         shutil.rmtree(self.target, ignore_errors=True)
         prefix.rename(self.target)
 
@@ -307,9 +311,12 @@ def _left_out(log: Path) -> tuple[str, ...]:
 
 
 def _read(target: Path) -> NativeBuild | None:
-    """Read a finished build; None when there is none."""
+    """Find a finished build and keep it from now on; None when there is none."""
+    record = build_cache.use(target)
+    if record is None:
+        return None
     try:
-        stored = json.loads((target / _RECORD).read_text(encoding="utf-8"))
+        stored = json.loads(record)
         return NativeBuild(
             toolchain=stored["toolchain"],
             path=target,
@@ -318,7 +325,7 @@ def _read(target: Path) -> NativeBuild | None:
             seconds=stored["seconds"],
             cached=True,
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 

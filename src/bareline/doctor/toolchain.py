@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from bareline import __version__
+from bareline import __version__, build_cache
 from bareline.build import source_folder
 from bareline.cache import cache_folder
 from bareline.doctor.check import Area, Check, Status, ask, last_line
@@ -140,7 +140,7 @@ def native() -> Iterable[Check]:
     except BarelineError as error:
         yield Check("native programs", Area.BUILD, Status.MISSING, error.what, error.hint or "")
         return
-    builds = sorted(folder.glob("*/build.json"), key=lambda path: path.stat().st_mtime)
+    builds = build_cache.finished(folder)
     if not builds:
         yield Check(
             "native programs",
@@ -150,12 +150,13 @@ def native() -> Iterable[Check]:
             "run `bareline build` to have it done before",
         )
         return
-    programs = sorted(path.name for path in (builds[-1].parent / "bin").glob("*"))
+    programs = sorted(path.name for path in (builds[0] / "bin").glob("*"))
+    toolchains = len(build_cache.toolchains(folder))
     yield Check(
         "native programs",
         Area.BUILD,
         Status.OK,
-        f"built for {len(builds)} toolchain{'s' * (len(builds) > 1)}; last: {', '.join(programs)}",
+        f"built for {toolchains} toolchain{'s' * (toolchains > 1)}; last: {', '.join(programs)}",
     )
 
 
