@@ -12,11 +12,17 @@ import polars as pl
 
 from bareline.report.cells import Cell, read_cells, varying
 from bareline.report.document import Document, ExhibitSpec, slug
-from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
-from bareline.report.scales import Scale, plain, unit_scale
-from bareline.report.wording import VERDICTS, describe, interval, metric_name
-
-_TONES: Mapping[str, Tone] = {"slower": "worse", "faster": "better"}
+from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, select
+from bareline.report.exhibits.table import tone_of
+from bareline.report.scales import Scale, unit_scale
+from bareline.report.wording import (
+    VERDICTS,
+    describe,
+    interval,
+    metric_name,
+    ratio_interval,
+    ratio_text,
+)
 
 #: Comparisons by what they are about.
 _Lookup = Mapping[tuple[str, ...], Cell]
@@ -114,11 +120,10 @@ def _improvement(step: Cell | None) -> tuple[Field, Field]:
         return (Field("", tone="muted"), Field(""))
     if not step.ratio:
         return (Field(VERDICTS.get(step.verdict, step.verdict), tone="muted"), Field(""))
-    bounds = ""
-    if step.ratio_lo and step.ratio_hi:
-        bounds = f"{plain(1 / step.ratio_hi)}–{plain(1 / step.ratio_lo)}"
-    tone = _TONES.get(step.verdict, "")
-    return (Field(plain(1 / step.ratio), 1 / step.ratio, tone=tone), Field(bounds))
+    better = 1 / step.ratio
+    lo, hi = (1 / bound if bound else None for bound in (step.ratio_hi, step.ratio_lo))
+    tone = tone_of(step.verdict)
+    return (Field(ratio_text(better), better, tone=tone), Field(ratio_interval(lo, hi)))
 
 
 EXHIBIT = Steps()
