@@ -6,7 +6,7 @@ from bareline import session
 from bareline.compare import read_runs
 from bareline.conclusions import conclusions
 from bareline.errors import AnalysisError
-from bareline.ladder import all_statements
+from bareline.ladder import all_statements, as_rows
 from bareline.model import Measured, Record, Sample
 from bareline.study import study_from_toml
 
@@ -52,6 +52,15 @@ def test_translation_costs_the_ratio_of_page_sizes_within_a_trial(plant):
     assert "3.00 [3.00, 3.00] times" in told.text
     assert (told.platform, told.layer, told.n) == ("b", "memory", 7)
     assert told.ratio == pytest.approx(3.0)
+
+
+def test_rows_hold_findings_and_conclusions(plant):
+    records = plant(latency, {"probe": "memory.latency"})
+    rows = as_rows(records)
+    assert [row["kind"] for row in rows] == ["finding"] * (len(rows) - 1) + ["conclusion"]
+    assert {row["probe"] for row in rows[:-1]} == {"memory.latency"}
+    assert "3.00 [3.00, 3.00] times" in rows[-1]["text"]
+    assert (rows[-1]["platform"], rows[-1]["n"]) == ("b", 7)
 
 
 def test_working_sets_that_a_platform_lacks_are_not_compared(plant):
@@ -116,6 +125,9 @@ def test_one_platform_has_conclusions_but_no_verdict(plant):
 
     records = plant(hpcc, {"probe": "hpcc", "ranks": 2}, platforms=("a",))
     assert all_statements(records) == conclusions(records) != []
+    (row,) = as_rows(records)
+    assert row["text"] == conclusions(records)[0].text
+    assert (row["kind"], row["value"]) == ("conclusion", pytest.approx(0.8))
 
 
 def test_one_platform_of_which_nothing_can_be_said_is_an_error(plant):

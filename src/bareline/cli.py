@@ -351,16 +351,13 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say in words how much each layer loses, and how sure that is."""
-    from dataclasses import asdict
-
     from bareline.compare import read_runs
-    from bareline.explain import findings
-    from bareline.ladder import all_statements
+    from bareline.ladder import all_statements, as_rows
     from bareline.store import Run
 
     records = read_runs([Run.open(path) for path in paths])
     if as_json:
-        _print_json([asdict(row) for row in findings(records, baseline, margin=margin)])
+        _print_json(as_rows(records, baseline, margin=margin))
         return
     from bareline.report.terminal import print_statements
 

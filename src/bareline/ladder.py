@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import pairwise
+from typing import Any
 
 import polars as pl
 
@@ -103,6 +105,37 @@ def all_statements(
         *step_statements(records, baseline, margin=margin),
         *conclusions(records),
     ]
+
+
+def as_rows(
+    records: Records, baseline: str | None = None, *, margin: float | None = None
+) -> list[dict[str, Any]]:
+    """Give findings and conclusions as plain rows for ``--json``; "kind" tells them apart.
+
+    One platform alone has conclusions only.
+
+    Raises
+    ------
+    AnalysisError
+        The baseline is none of the platforms, or there is nothing to say.
+    """
+    told = [
+        {
+            "kind": "conclusion",
+            "layer": row.layer,
+            "platform": row.platform,
+            "text": row.text,
+            "value": row.ratio,
+            "lo": row.lo,
+            "hi": row.hi,
+            "n": row.n,
+        }
+        for row in conclusions(records)
+    ]
+    if told and len(records.platforms) == 1:
+        return told
+    found = findings(records, baseline, margin=margin)
+    return [*({"kind": "finding", **asdict(row)} for row in found), *told]
 
 
 def _sentence(before: str, name: str, group: Sequence[Finding], margin: float) -> Statement:
