@@ -83,6 +83,15 @@ class Cell:
         return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
 
 
+def by_caveat(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Group cells by the codes of their caveats; a cell stands under each of its own."""
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        for code in cell.caveats:
+            groups.setdefault(code, []).append(cell)
+    return groups
+
+
 def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
     """Join the two frames; what only one of them holds is kept, and either may be absent.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bareline.model import Case, caveat_text
-from bareline.report.cells import Cell
+from bareline.report.cells import Cell, by_caveat
 from bareline.report.document import Document, ExhibitSpec
 from bareline.report.wording import count, describe_case
 from bareline.units import listing
@@ -133,11 +133,6 @@ def _holes(document: Document) -> list[Hole]:
 
 
 def _caveats(document: Document) -> list[Caveat]:
-    groups: dict[str, list[Cell]] = {}
-    for cell in document.cells:
-        for code in cell.caveats:
-            if not cell.detail:
-                groups.setdefault(code, []).append(cell)
     return [
         Caveat(
             caveat_text(code),
@@ -145,5 +140,5 @@ def _caveats(document: Document) -> list[Caveat]:
             listing(list(dict.fromkeys(cell.probe for cell in cells))),
             len(cells),
         )
-        for code, cells in groups.items()
+        for code, cells in by_caveat(cell for cell in document.cells if not cell.detail).items()
     ]

@@ -141,7 +141,7 @@ def write_figures(document: Document, folder: Path) -> list[Path]:
         for figure in draw_figures(document)[0]:
             if figure.chart is None:
                 continue
-            drawing = for_file(draw(figure.chart))
+            drawing = for_file(draw(figure.chart), figure.caveats)
             for suffix, content in (("svg", drawing.encode()), ("png", to_png(drawing))):
                 file = folder / f"{figure.id}.{suffix}"
                 file.write_bytes(content)

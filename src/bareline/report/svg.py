@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import textwrap
+from collections.abc import Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,6 +15,10 @@ from bareline.report.theme import COLOURS, FONT, colour, config
 
 _VEGA_LITE = "6.1"
 _ENLARGED = 1.12
+_NOTE_PX = 10.5
+_NOTE_LINE_PX = 14.0
+_NOTE_INDENT_PX = 3.0
+_NOTE_CHARACTER_PX = 5.3  # on average, in the widest of the fonts
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _CLIP_PATH = f"{_NAMESPACE}clipPath"
 _CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
@@ -71,14 +76,22 @@ def for_page(drawing: str, *, label: str, prefix: str) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def for_file(drawing: str) -> str:
-    """Make a drawing a file of its own, on white paper."""
+def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
+    """Make a drawing a file of its own, on white paper, with notes in small type under it."""
     root = ElementTree.fromstring(drawing)
-    _, _, width, height = root.get("viewBox", "0 0 0 0").split()
-    paper = ElementTree.Element(
-        f"{_NAMESPACE}rect", {"width": width, "height": height, "fill": colour("paper")}
-    )
-    root.insert(0, paper)
+    left, top, width, height = map(float, root.get("viewBox", "0 0 0 0").split())
+    fitting = max(40, int((width - 2 * _NOTE_INDENT_PX) / _NOTE_CHARACTER_PX))
+    written = [line for note in notes for line in textwrap.wrap(note, fitting)]
+    for number, line in enumerate(written, 1):
+        place = {"x": f"{_NOTE_INDENT_PX:g}", "y": f"{height + number * _NOTE_LINE_PX:g}"}
+        ink = {"font-family": FONT, "font-size": f"{_NOTE_PX:g}px", "fill": colour("soft")}
+        ElementTree.SubElement(root, f"{_NAMESPACE}text", {**place, **ink}).text = line
+    if written:
+        height += (len(written) + 1) * _NOTE_LINE_PX
+    root.set("viewBox", f"{left:g} {top:g} {width:g} {height:g}")
+    root.set("height", f"{height:g}")
+    paper = {"width": f"{width:g}", "height": f"{height:g}", "fill": colour("paper")}
+    root.insert(0, ElementTree.Element(f"{_NAMESPACE}rect", paper))
     return ElementTree.tostring(root, encoding="unicode")
 
 

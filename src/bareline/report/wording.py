@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from bareline.model import Scalar, parse_point
-from bareline.report.cells import Cell
+from bareline.model import Scalar, caveat_text, parse_point
+from bareline.report.cells import Cell, by_caveat
 from bareline.report.scales import Scale, plain, whole
-from bareline.units import format_size, format_value
+from bareline.units import format_size, format_value, listing
 
 _ACRONYMS = {"cpu": "CPU", "rtt": "RTT", "mpi": "MPI", "io": "I/O", "iops": "IOPS"}
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
@@ -113,6 +113,15 @@ def ratio_phrase(cell: Cell) -> str:
     if cell.ratio_lo is not None and cell.ratio_hi is not None:
         text += f" [{plain(cell.ratio_lo)}, {plain(cell.ratio_hi)}]"
     return text
+
+
+def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Write the caveats of drawn cells, each with its platforms, for a picture of its own."""
+    drawn = [cell for cell in cells if cell.value is not None]
+    return tuple(
+        f"{caveat_text(code)} ({listing(list(dict.fromkeys(cell.platform for cell in own)))})"
+        for code, own in by_caveat(drawn).items()
+    )
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

@@ -1,7 +1,9 @@
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -285,6 +287,31 @@ def test_drawings_follow_the_page_and_files_do_not(document: Document) -> None:
     png = to_png(file)
     assert png.startswith(b"\x89PNG") and len(png) > 3000
     assert draw(figure.panels[0]) == drawing
+
+
+def test_a_file_carries_the_caveats_of_its_values(document: Document) -> None:
+    for kind, probe in (("curve", "mpi.pingpong"), ("bars", "compute.dgemm"), ("overview", None)):
+        for figure in figures(document, kind=kind, probe=probe):
+            assert figure.chart is not None
+            file = for_file(draw(figure.chart), figure.caveats)
+            told = " ".join(element.text or "" for element in ElementTree.fromstring(file).iter())
+            assert "processor time away during the trial (vm-e1000)" in told, figure.id
+            height = float(re.search(r'viewBox="0 0 \S+ (\S+)"', file)[1])
+            assert all(float(y) < height for y in re.findall(r'<text x="\S+" y="(\S+)"', file))
+
+
+def test_a_curve_of_one_platform_has_an_axis_and_holds_every_trial(
+    planted: Callable[..., Document],
+) -> None:
+    document = planted(("bare",), probes=("mpi.pingpong",), ranks=(2,), blocks=3, broken=False)
+    (figure,) = figures(document, kind="curve", metric="latency")
+    drawing = draw(figure.panels[0])
+    assert ">message size<" in drawing and ">64\u00a0B<" in drawing
+    (trials, *_) = figure.panels[0].to_dict(validate=False)["layer"]
+    low, high = trials["encoding"]["y"]["scale"]["domain"]
+    values = [row["y"] for row in rows_of(figure.panels[0].to_dict(validate=False))
+              if "trial" in row.get("tip", "")]  # fmt: skip
+    assert len(values) > 60 and low < min(values) and max(values) < high
 
 
 def test_exhibits_with_nothing_to_show_are_told(planted: Callable[..., Document]) -> None:

@@ -25,6 +25,7 @@ from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.report.wording import (
     VERDICTS,
+    caveat_notes,
     describe,
     interval,
     metric_name,
@@ -85,6 +86,7 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
         panels=tuple(panels),
         wide=True,
         text_summary=_summary(groups, scale),
+        caveats=caveat_notes(cells),
         data_table=cells_table(cells),
     )
 

@@ -103,6 +103,9 @@ class Figure:
         Whether the figure takes the whole width rather than half of it.
     text_summary
         What the figure shows, for whoever cannot see it.
+    caveats
+        What must be known of the values, in words: stands under the drawing where it is a file
+        of its own. On the page the table says it.
     """
 
     id: str
@@ -114,6 +117,7 @@ class Figure:
     narrow: tuple[Chart, ...] = ()
     wide: bool = False
     text_summary: str = ""
+    caveats: tuple[str, ...] = ()
     data_table: DataTable | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,7 @@ from bareline.report.scales import (
 )
 from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.report.wording import (
+    caveat_notes,
     count,
     describe,
     metric_name,
@@ -83,8 +84,8 @@ class Axes:
     zero: float
 
     @classmethod
-    def around(cls, cells: Sequence[Cell], x: str) -> Axes:
-        """Lay out axes that hold every cell with its interval."""
+    def around(cls, cells: Sequence[Cell], x: str, trials: Iterable[float] = ()) -> Axes:
+        """Lay out axes that hold every cell with its interval, and the values of trials."""
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
         positions = sorted({_number(cell.coordinates[x]) for cell in cells})
         positive = [value for value in positions if value > 0] or [1.0]
@@ -95,6 +96,7 @@ class Axes:
             kept = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
             ticks = Ticks(ticks.domain, (zero, *(v for v, _ in kept)), ("0", *(t for _, t in kept)))
         values = [v * scale.factor for c in cells for v in (c.value, c.lo, c.hi) if v is not None]
+        values += [value * scale.factor for value in trials]
         ratios = [v for c in cells for v in (c.ratio, c.ratio_lo, c.ratio_hi) if v is not None]
         return cls(ticks, log_ticks(values), ratio_ticks(ratios), scale, zero)
 
@@ -113,9 +115,13 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(describe(cell, names), []).append(cell)
-    axes = Axes.around(cells, x)
-    panels = [_Panel(document, title, x, axes, group) for title, group in groups.items()]
-    note = next((panel.dots.note for panel in panels if panel.dots.note), "")
+    drawn = [_dots(document, group) for group in groups.values()]
+    axes = Axes.around(cells, x, (dot.value for dots in drawn for dot in dots.dots))
+    panels = [
+        _Panel(document, title, x, axes, group, dots)
+        for (title, group), dots in zip(groups.items(), drawn, strict=True)
+    ]
+    note = next((dots.note for dots in drawn if dots.note), "")
     return Figure(
         id=slug("curve", probe, metric, spec.title),
         title=spec.title or f"{sentence_case(metric_name(metric))} by {parameter_name(x)}",
@@ -125,15 +131,27 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
         panels=tuple(panel.chart() for panel in panels),
         wide=len(panels) > 1,
         text_summary=_summary(document, x, groups),
+        caveats=caveat_notes(cells),
         data_table=cells_table(cells),
     )
+
+
+def _dots(document: Document, cells: Sequence[Cell]) -> Dots:
+    measured = [cell for cell in cells if cell.value is not None]
+    return trial_dots(document, measured, document.dots_per_panel)
 
 
 class _Panel:
     """One pair of axes: values above, ratios below."""
 
     def __init__(
-        self, document: Document, title: str, x: str, axes: Axes, cells: Sequence[Cell]
+        self,
+        document: Document,
+        title: str,
+        x: str,
+        axes: Axes,
+        cells: Sequence[Cell],
+        dots: Dots,
     ) -> None:
         self.document = document
         self.title = title
@@ -144,7 +162,7 @@ class _Panel:
             key=lambda cell: axes.place(cell.coordinates[x]),
         )
         self.looks = looks(document.names)
-        self.dots: Dots = trial_dots(document, self.cells, document.dots_per_panel)
+        self.dots = dots
 
     def chart(self) -> Chart:
         """Draw the panel; the ratio part only where something is compared."""
@@ -153,12 +171,13 @@ class _Panel:
         name = axes.scale.titled(metric_name(self.cells[0].metric)) if self.cells else ""
         text = f"{self.title}: {name}" if self.title else name
         rows = self._rows(ratio=False)
+        across = self._x(not compared)
         upper = alt.layer(
-            self._trials(),
-            bands(rows, self._x(not compared), y_axis(axes.y)),
-            lines(rows, self._x(not compared), y_axis(axes.y)),
-            marks(rows, self._x(not compared), y_axis(axes.y)),
-            *self._published(),
+            self._trials(across),
+            bands(rows, across, y_axis(axes.y)),
+            lines(rows, across, y_axis(axes.y)),
+            marks(rows, across, y_axis(axes.y)),
+            *self._published(across),
             *labels(rows, axes.y, WIDTH_PX, VALUE_HEIGHT_PX),
         ).properties(width=WIDTH_PX, height=VALUE_HEIGHT_PX, title=heading(text, WIDTH_PX + 100))
         if not compared:
@@ -215,7 +234,7 @@ class _Panel:
     def _x(self, labels: bool) -> alt.X:
         return x_axis(self.axes.x, parameter_name(self.x), labels=labels)
 
-    def _trials(self) -> alt.Chart:
+    def _trials(self, across: alt.X) -> alt.Chart:
         scale = self.axes.scale
         rows = [
             {
@@ -233,7 +252,7 @@ class _Panel:
             alt.Chart(inline(rows))
             .mark_point(filled=True, shape="circle", size=11, opacity=0.35, clip=True)
             .encode(
-                x=self._x(False),
+                x=across,
                 y=y_axis(self.axes.y),
                 fill=raw(alt.Fill, "colour"),
                 description=tip(),
@@ -241,7 +260,7 @@ class _Panel:
         )
         return chart
 
-    def _published(self) -> list[alt.Chart]:
+    def _published(self, across: alt.X) -> list[alt.Chart]:
         if not self.cells:
             return []
         scale = self.axes.scale
@@ -269,7 +288,7 @@ class _Panel:
                 strokeWidth=1.3,
                 opacity=1,
             )
-            .encode(x=self._x(False), y=y_axis(self.axes.y), description=tip())
+            .encode(x=across, y=y_axis(self.axes.y), description=tip())
         ]
 
 

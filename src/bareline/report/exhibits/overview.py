@@ -9,6 +9,7 @@ from typing import Any
 
 import altair as alt
 
+from bareline.report.cells import Cell
 from bareline.report.document import (
     LAYER_TITLES,
     Document,
@@ -30,7 +31,7 @@ from bareline.report.exhibits.base import (
 from bareline.report.exhibits.table import tone_of
 from bareline.report.scales import Ticks, plain, ratio_ticks
 from bareline.report.theme import colour, looks
-from bareline.report.wording import VERDICTS, count, ratio_interval, ratio_text
+from bareline.report.wording import VERDICTS, caveat_notes, count, ratio_interval, ratio_text
 
 #: Height of a row's name where it stands above the marks.
 _NAME_PX = 15
@@ -69,9 +70,20 @@ class Overview(Exhibit):
                 narrow=(_Drawing(document, rows, names, narrow=True).chart(),),
                 wide=True,
                 text_summary=_summary(document, rows),
+                caveats=caveat_notes(_compared(document, findings)),
                 data_table=_table(rows),
             )
         ]
+
+
+def _compared(document: Document, findings: Sequence[Finding]) -> list[Cell]:
+    """Give the cells that findings condense."""
+    probes = {finding.probe for finding in findings}
+    return [
+        cell
+        for cell in document.cells
+        if cell.headline and cell.ratio is not None and cell.probe in probes
+    ]
 
 
 def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[list[Finding]], str]:

@@ -26,6 +26,7 @@ from bareline.report.exhibits.marks import bands, labels, lines, marks, referenc
 from bareline.report.exhibits.table import ratio_fields
 from bareline.report.theme import colour, looks
 from bareline.report.wording import (
+    caveat_notes,
     count,
     describe,
     metric_name,
@@ -79,6 +80,7 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
         panels=tuple(_panel(document, title, x, axes, own) for title, own in panels.items()),
         wide=True,
         text_summary=_summary(document, metric, x, panels),
+        caveats=caveat_notes(cells),
         data_table=_table(x, panels),
     )
 

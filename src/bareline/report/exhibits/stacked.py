@@ -16,6 +16,7 @@ from bareline.report.exhibits.base import Exhibit, Figure, inline, raw, select
 from bareline.report.exhibits.table import cells_table
 from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.theme import colour
+from bareline.report.wording import caveat_notes
 from bareline.units import listing
 
 #: What the parts add up to, up to the ranks' different ends.
@@ -107,6 +108,7 @@ def _figure(
         panels=tuple(panels),
         wide=True,
         text_summary=_summary(groups, scale, parts),
+        caveats=caveat_notes(shown),
         data_table=cells_table(shown),
     )
 
