@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(wrong: str, known: Iterable[str], otherwise: str) -> str:
+    """Give the hint that names the closest of what is known, or another one where none is close."""
+    close = difflib.get_close_matches(wrong, known, 1)
+    return f"did you mean '{close[0]}'?" if close else otherwise
+
 
 class BarelineError(Exception):
     """Root of every error that ends a command with one line instead of a traceback.

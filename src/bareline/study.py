@@ -6,17 +6,16 @@ A study file holds a ``[study]`` table, one ``[[measure]]`` per probe and layout
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bareline.errors import BarelineError, StudyError
+from bareline.errors import BarelineError, StudyError, did_you_mean
 from bareline.model import (
     DEFAULT_PRECISION,
     Case,
@@ -349,8 +348,7 @@ def _readable(error: ValidationError, where: str) -> StudyError:
 
 
 def _suggest(wrong: str, known: set[str]) -> str:
-    close = difflib.get_close_matches(wrong, known, 1)
-    return f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(sorted(known))}"
+    return did_you_mean(wrong, known, f"use one of: {', '.join(sorted(known))}")
 
 
 def builtin_studies() -> dict[str, Study]:
@@ -378,8 +376,7 @@ def find_study(name: str) -> Study:
         return load_study(path)
     studies = builtin_studies()
     if name not in studies:
-        close: Sequence[str] = difflib.get_close_matches(name, studies, 1)
-        hint = f"did you mean '{close[0]}'?" if close else "`bareline studies` lists them"
+        hint = did_you_mean(name, studies, "`bareline studies` lists them")
         raise StudyError(f"no study is named '{name}'", hint=hint)
     return studies[name]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import tomllib
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bareline.errors import PlatformError
+from bareline.errors import PlatformError, did_you_mean
 from bareline.platforms.base import PlatformSpec, load_platform_types
 
 #: Read from the current folder when the command line names no platform file.
@@ -105,8 +104,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         if first["type"] == "extra_forbidden":
             message = "no such option"
             known = sorted(model.model_fields)
-            close = difflib.get_close_matches(key, known, 1)
-            hint = f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(known)}"
+            hint = did_you_mean(key, known, f"use one of: {', '.join(known)}")
         raise PlatformError(
             f"'{key}': {message}" if key else message, where=where, hint=hint
         ) from (error)
@@ -114,8 +112,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
 
 def _types_hint(wrong: str = "") -> str:
     types = load_platform_types()
-    close = difflib.get_close_matches(wrong, types, 1) if wrong else []
-    return f"did you mean '{close[0]}'?" if close else f"use one of: {', '.join(sorted(types))}"
+    return did_you_mean(wrong, types, f"use one of: {', '.join(sorted(types))}")
 
 
 def choose_platforms(names: list[str], path: Path | None = None) -> list[PlatformSpec]:
@@ -129,8 +126,7 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
     specs = load_platforms(path)
     for name in names:
         if name not in specs:
-            close = difflib.get_close_matches(name, specs, 1)
-            hint = f"did you mean '{close[0]}'?" if close else "`bareline platforms` lists them"
+            hint = did_you_mean(name, specs, "`bareline platforms` lists them")
             raise PlatformError(f"no platform is named '{name}'", hint=hint)
         if names.count(name) > 1:
             raise PlatformError(f"the platform '{name}' is named twice")

@@ -6,7 +6,6 @@ the entry-point group ``bareline.probes``.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import math
 import pkgutil
@@ -17,7 +16,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bareline.errors import ParseError, ProbeError
+from bareline.errors import ParseError, ProbeError, did_you_mean
 from bareline.model import Command, Layer, Layout, Metric, Output, Sample, Scalar, format_point
 from bareline.units import BASE_UNITS
 
@@ -108,8 +107,7 @@ class Probe(ABC, Generic[P]):
         known = [field.name for field in fields(self.params)]  # type: ignore[arg-type]
         for key in given:
             if key not in known:
-                close = difflib.get_close_matches(key, known, 1)
-                hint = f"did you mean '{close[0]}'?" if close else f"it takes: {', '.join(known)}"
+                hint = did_you_mean(key, known, f"it takes: {', '.join(known)}")
                 raise ProbeError(f"{self.name} has no parameter '{key}'", where=where, hint=hint)
         try:
             checked: P = _adapter_of(self.params).validate_python(dict(given))
@@ -237,6 +235,5 @@ def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:
     probes = load_probes()
     if name in probes:
         return probes[name]
-    close = difflib.get_close_matches(name, probes, 1)
-    hint = f"did you mean '{close[0]}'?" if close else "`bareline probes` lists them"
+    hint = did_you_mean(name, probes, "`bareline probes` lists them")
     raise ProbeError(f"no probe is named '{name}'", where=where, hint=hint)

@@ -5,7 +5,6 @@ A kind of exhibit is one module of this package that ends in ``EXHIBIT = ...``.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import json
 import pkgutil
@@ -18,7 +17,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 import altair as alt
 
-from bareline.errors import AnalysisError
+from bareline.errors import AnalysisError, did_you_mean
 from bareline.model import Scalar
 from bareline.report.cells import Cell
 from bareline.report.document import Document, ExhibitSpec
@@ -174,8 +173,7 @@ def find_exhibit(kind: str) -> Exhibit:
     exhibits = load_exhibits()
     if kind in exhibits:
         return exhibits[kind]
-    close = difflib.get_close_matches(kind, exhibits, 1)
-    hint = f"did you mean '{close[0]}'?" if close else f"the kinds are: {', '.join(exhibits)}"
+    hint = did_you_mean(kind, exhibits, f"the kinds are: {', '.join(exhibits)}")
     raise AnalysisError(f"no exhibit is of kind '{kind}'", where="[[exhibit]]", hint=hint)
 
 
