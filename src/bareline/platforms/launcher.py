@@ -262,7 +262,38 @@ class OpenMpi(Launcher):
         return parameters
 
 
-class Mpich(Launcher):
+class _Hydra(Launcher):
+    """The process manager of MPICH and of what descends from it.
+
+    Attributes
+    ----------
+    starter
+        The option that says how processes are started on nodes.
+    """
+
+    starter: ClassVar[str]
+
+    def argv(self, job: Job) -> list[str]:
+        """Give the command line of a job."""
+        line = [self.mpi.mpirun, "-hosts", ",".join(node.address for node in job.used)]
+        if job.agent is not None:
+            line += [self.starter, "ssh", f"{self.starter}-exec", job.agent]
+        elif job.layout.nodes == 1:
+            line += [self.starter, "fork"]
+        if job.network is not None:
+            line += ["-localhost", job.network.launch_address]
+        line += ["-ppn", str(job.layout.ranks_per_node), "-n", str(job.layout.ranks)]
+        line += self.binding(job)
+        for name, value in {**self.settings(job), **job.env}.items():
+            line += ["-genv", name, value]
+        return [*line, *(["-wdir", job.cwd] if job.cwd else []), *job.argv]
+
+    def binding(self, job: Job) -> list[str]:
+        """Give the options that bind ranks to cores, where the environment does not say it."""
+        return []
+
+
+class Mpich(_Hydra):
     """MPICH with its Hydra process manager, over UCX (Debian 12) or libfabric.
 
     It has no way to make ranks that share a core yield it: they wait for the scheduler's tick.
@@ -274,22 +305,12 @@ class Mpich(Launcher):
 
     title = "MPICH"
     packages = "mpich libmpich-dev"
+    starter = "-launcher"
 
-    def argv(self, job: Job) -> list[str]:
-        """Give the command line of a job."""
-        line = [self.mpi.mpirun, "-hosts", ",".join(node.address for node in job.used)]
-        if job.agent is not None:
-            line += ["-launcher", "ssh", "-launcher-exec", job.agent]
-        elif job.layout.nodes == 1:
-            line += ["-launcher", "fork"]
-        if job.network is not None:
-            line += ["-localhost", job.network.launch_address]
-        line += ["-ppn", str(job.layout.ranks_per_node), "-n", str(job.layout.ranks)]
+    def binding(self, job: Job) -> list[str]:
+        """Bind to whole cores, or say that nothing is bound."""
         bound = job.binding == "core" and not job.oversubscribed
-        line += ["-bind-to", f"core:{job.layout.threads_per_rank}" if bound else "none"]
-        for name, value in {**self.settings(job), **job.env}.items():
-            line += ["-genv", name, value]
-        return [*line, *(["-wdir", job.cwd] if job.cwd else []), *job.argv]
+        return ["-bind-to", f"core:{job.layout.threads_per_rank}" if bound else "none"]
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment that makes the library use the job's transport and network.
@@ -312,25 +333,12 @@ class Mpich(Launcher):
         return settings
 
 
-class IntelMpi(Launcher):
+class IntelMpi(_Hydra):
     """Intel MPI 2019 and later: Hydra with options of its own, over libfabric."""
 
     title = "Intel MPI"
     packages = ""
-
-    def argv(self, job: Job) -> list[str]:
-        """Give the command line of a job."""
-        line = [self.mpi.mpirun, "-hosts", ",".join(node.address for node in job.used)]
-        if job.agent is not None:
-            line += ["-bootstrap", "ssh", "-bootstrap-exec", job.agent]
-        elif job.layout.nodes == 1:
-            line += ["-bootstrap", "fork"]
-        if job.network is not None:
-            line += ["-localhost", job.network.launch_address]
-        line += ["-ppn", str(job.layout.ranks_per_node), "-n", str(job.layout.ranks)]
-        for name, value in {**self.settings(job), **job.env}.items():
-            line += ["-genv", name, value]
-        return [*line, *(["-wdir", job.cwd] if job.cwd else []), *job.argv]
+    starter = "-bootstrap"
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment that makes the library use the job's transport and network."""
