@@ -1,16 +1,17 @@
 """Hold mpibench's loop means against plain reference loops in the manner of OSU and IMB.
 
 For every MPI library and transport, mpibench and a reference loop run in turns, in seeded random
-order within each round. At each size from 8 B to 1 MiB the medians over the rounds are compared;
-the figure of a comparison is the median deviation over the sizes. The limit is 3 %.
+order within each round. At each size from 8 B to 1 MiB the two of a round give a ratio, and the
+rounds its paired Hodges-Lehmann estimate: where the host moves the cores of a virtual machine, the
+latency of shared memory changes by a third every few seconds, for both alike. The figure of a
+comparison is the median deviation of the ratios from 1 over the sizes. The limit is 3 %.
 
     python benchmarks/loop_agreement.py [--build mpiexec.openmpi=build/openmpi]
 
 A build is a folder that CMake configured with tests; the option may be repeated. Without it the
-programs are built for every MPI library that is installed. On a machine that
-others use, too, most loops are interrupted. `--prefix 'chrt -r 10'` lets the ranks run before all
-else, as root; `--quantile 0` compares the fastest rounds, which were interrupted least. Exit code
-1: a figure is above the limit.
+programs are built for every MPI library that is installed. On a machine that others use, too,
+`--prefix 'chrt -r 10'` lets the ranks run before all else, as root. Exit code 1: a figure is above
+the limit.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from bareline.stats import Ratio, paired_ratio
 
 SIZE_MIN_BYTES, SIZE_MAX_BYTES = 8, 1 << 20
 Figures = dict[int, float]
@@ -154,29 +157,16 @@ def run_reference(build: Build, transport: Transport, comparison: Comparison) ->
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """How often and in which order to run, and what of the rounds to compare."""
+    """How often and in which order to run."""
 
     rounds: int
     order: random.Random
-    quantile: float
-
-
-def best_quantile(runs: Sequence[Figures], size: int, comparison: Comparison, q: float) -> float:
-    """Give the quantile over rounds, counted from the best: the fastest, or the highest rate."""
-    ordered = sorted((run[size] for run in runs), reverse="rate" in comparison.figure)
-    position = q * (len(ordered) - 1)
-    below = int(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (position - below) * (ordered[above] - ordered[below])
 
 
 def compare(
-    build: Build,
-    transport: Transport,
-    comparison: Comparison,
-    schedule: Schedule,
-) -> Figures:
-    """Give mpibench's quantile over the reference's quantile at each size."""
+    build: Build, transport: Transport, comparison: Comparison, schedule: Schedule
+) -> dict[int, Ratio]:
+    """Give the ratio of mpibench's figure to the reference's at each size."""
     ours: list[Figures] = []
     theirs: list[Figures] = []
     for _ in range(schedule.rounds):
@@ -185,8 +175,7 @@ def compare(
         for run, results in runs:
             results.append(run(build, transport, comparison))
     return {
-        size: best_quantile(ours, size, comparison, schedule.quantile)
-        / best_quantile(theirs, size, comparison, schedule.quantile)
+        size: paired_ratio([found[size] for found in ours], [found[size] for found in theirs])
         for size in ours[0]
     }
 
@@ -213,13 +202,14 @@ def main() -> int:
     parser.add_argument("--build", action="append", default=[], metavar="LAUNCHER=FOLDER")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--limit", type=float, default=0.03, help="largest median deviation")
-    parser.add_argument("--quantile", type=float, default=0.5, help="over rounds, best is 0")
     parser.add_argument("--prefix", default="", help="put before each rank's program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="comparisons whose name holds this text")
-    parser.add_argument("--sizes", action="store_true", help="print the ratio at every size")
+    parser.add_argument(
+        "--sizes", action="store_true", help="print the ratio at every size, [95 %%]"
+    )
     arguments = parser.parse_args()
-    schedule = Schedule(arguments.rounds, random.Random(arguments.seed), arguments.quantile)
+    schedule = Schedule(arguments.rounds, random.Random(arguments.seed))
     agrees = True
     print(f"{'MPI':<9}{'transport':<15}{'comparison':<45}{'median deviation':>17}{'worst':>9}")
     for text in arguments.build or built(Path(tempfile.mkdtemp(prefix="loop-agreement-"))):
@@ -230,7 +220,7 @@ def main() -> int:
                 if arguments.only not in comparison.name:
                     continue
                 ratios = compare(build, transport, comparison, schedule)
-                deviations = [abs(ratio - 1) for ratio in ratios.values()]
+                deviations = [abs(float(found.ratio) - 1) for found in ratios.values()]
                 figure = statistics.median(deviations)
                 agrees = agrees and figure <= arguments.limit
                 print(
@@ -239,8 +229,9 @@ def main() -> int:
                     flush=True,
                 )
                 if arguments.sizes:
-                    for size, ratio in ratios.items():
-                        print(f"    {size:>8} B  {ratio:.3f}")
+                    for size, found in ratios.items():
+                        ratio, low, high = (float(x) for x in (found.ratio, found.lo, found.hi))
+                        print(f"    {size:>8} B  {ratio:.3f} [{low:.3f}, {high:.3f}]")
     return 0 if agrees else 1
 
 

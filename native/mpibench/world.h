@@ -34,7 +34,8 @@ void bl_world_open(int *argc, char ***argv, struct bl_world *world);
  */
 void bl_world_close(struct bl_world *world, MPI_Comm team);
 
-/* The communicator of the ranks that take part, or MPI_COMM_NULL on the others. */
+/* The communicator of the ranks that take part, MPI_COMM_WORLD if all do, or MPI_COMM_NULL on the
+ * others. */
 MPI_Comm bl_world_team(const struct bl_world *world, enum bl_team team);
 
 /* Ends the program in an orderly way with a message that all ranks agree on. */
