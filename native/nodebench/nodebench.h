@@ -2,8 +2,8 @@
  * nodebench: memory and arithmetic of one node, without MPI.
  *
  * Exported: struct bl_node_options, struct bl_series, struct bl_cut, and the functions of report.c,
- * repeat.c, threads.c and of the file of each benchmark. Nothing here may be called inside a
- * parallel region.
+ * repeat.c, threads.c and of the file of each benchmark. Nothing here but bl_this_thread may be
+ * called inside a parallel region.
  */
 #ifndef BL_NODEBENCH_H
 #define BL_NODEBENCH_H
@@ -85,6 +85,7 @@ void bl_node_report_end(struct bl_json *json, int points, const struct bl_cut *c
 
 /* threads.c */
 int bl_threads_set(int wanted);         /* 0 keeps the default; returns the number in force */
+int bl_this_thread(void);               /* from 0, inside a parallel region too */
 size_t bl_last_level_cache_bytes(void); /* largest cache of the first core; 0: unknown */
 
 /* One benchmark each: prints all of its lines. */

@@ -23,10 +23,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum {
     STREAMS = 128,
     UPDATES_A_WORD = 4,
@@ -127,15 +123,6 @@ static void make_table(struct table *table, uint64_t word_count)
         table->words[i] = i;
 }
 
-static int this_thread(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 static void add_options(struct bl_json *json, const void *data)
 {
     const struct table *table = data;
@@ -205,7 +192,7 @@ void bl_random_access(const struct bl_node_options *options)
         bl_die(BL_STATUS_FAILED, "cannot allocate %d tables, use fewer threads", threads);
 #pragma omp parallel
     {
-        struct table *table = &tables[this_thread()];
+        struct table *table = &tables[bl_this_thread()];
         make_table(table, word_count);
 #pragma omp barrier
         run(table, options->budget_s);

@@ -25,10 +25,6 @@
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #define FACTOR 3.0
 
 /* Parts begin at cache lines. */
@@ -133,21 +129,12 @@ static size_t part_begin(const struct stream *stream, int thread)
     return lines * (size_t)thread / (size_t)stream->threads * LINE_DOUBLES;
 }
 
-static int this_thread(void)
-{
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
 static void initialise(struct stream *stream)
 {
     static const double start[ARRAYS] = {1.0, 2.0, 0.0};
 #pragma omp parallel
     {
-        const int thread = this_thread();
+        const int thread = bl_this_thread();
         for (int array = 0; array < ARRAYS; array++) {
             double *values = stream->arrays[array];
             const size_t end = part_begin(stream, thread + 1);
@@ -164,7 +151,7 @@ static void run_kernel(void *data)
     kernel_fn *const run = kernel->run[stream->stores];
 #pragma omp parallel
     {
-        const int thread = this_thread();
+        const int thread = bl_this_thread();
         const size_t begin = part_begin(stream, thread);
         run(stream->arrays[kernel->to] + begin, stream->arrays[kernel->x] + begin,
             stream->arrays[kernel->y] + begin, part_begin(stream, thread + 1) - begin);

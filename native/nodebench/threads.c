@@ -30,6 +30,15 @@ int bl_threads_set(int wanted)
 #endif
 }
 
+int bl_this_thread(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
 /* Linux tells the caches of a core in one folder for each, in KiB. */
 size_t bl_last_level_cache_bytes(void)
 {

@@ -7,28 +7,16 @@
  * One line on stdout: the median rate (flop/s) of one core, and the rate of the whole loop.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "reference_timing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 extern void cblas_dgemm(int layout, int transpose_a, int transpose_b, int m, int n, int k,
                         double alpha, const double *a, int lda, const double *b, int ldb,
                         double beta, double *c, int ldc);
 #pragma weak openblas_set_num_threads
 extern void openblas_set_num_threads(int threads);
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 int main(int argc, char **argv)
 {

@@ -9,9 +9,10 @@
  * recursion (orders N/2, N/4, ... down to WIDTH), and the two triangular solutions.
  */
 #define _POSIX_C_SOURCE 200809L
+#include "reference_timing.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 extern void dgetrf_(const int *m, const int *n, double *a, const int *lda, int *pivots, int *info);
 extern void dlaswp_(const int *columns, double *a, const int *lda, const int *first,
@@ -34,19 +35,6 @@ struct parts {
     double *a, *b;
     int *pivots;
 };
-
-static double now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int ascending(const void *left, const void *right)
-{
-    const double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 /* Little beside the diagonal: solutions stay finite. Rows are swapped with later ones at random. */
 static void fill(const struct parts *p)
