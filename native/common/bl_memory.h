@@ -2,7 +2,7 @@
  * Buffers of benchmarks: page-aligned, so that neither cache lines nor pages are shared by
  * accident.
  *
- * Exported: bl_allocate. Nothing here is collective.
+ * Exported: bl_allocate, bl_allocate_huge. Nothing here is collective.
  */
 #ifndef BL_MEMORY_H
 #define BL_MEMORY_H
@@ -11,5 +11,9 @@
 
 /* Returns at least one page of untouched memory, or ends the program naming `what`. */
 void *bl_allocate(size_t size_bytes, const char *what);
+
+/* The same in pages of 2 MiB, where the kernel gives them on advice: the memory is then contiguous
+ * for a device, however fragmented that of the machine is. */
+void *bl_allocate_huge(size_t size_bytes, const char *what);
 
 #endif

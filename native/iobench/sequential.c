@@ -8,6 +8,9 @@
  * comparing it with what was written are not part of it. Writing ends when the data is on the
  * device, in every mode: the fsync at the end belongs to it. A rate that ends when the last
  * write() returns would be that of the memory in which the page cache lies.
+ *
+ * The buffers are in large pages: direct I/O hands the device one piece for each stretch of
+ * contiguous memory, and the rate of large blocks would follow from how fragmented it is.
  */
 #include "bl_clock.h"
 #include "bl_error.h"
@@ -87,6 +90,13 @@ static struct pass begin_pass(const struct sequential *s, uint64_t size_bytes)
     return (struct pass){.time_s = bl_allocate(most * sizeof(double), "the times of all calls")};
 }
 
+static void count_call(struct pass *pass, size_t block_bytes, double time_s)
+{
+    pass->time_s[pass->calls++] = time_s;
+    pass->sum_s += time_s;
+    pass->bytes += block_bytes;
+}
+
 static struct pass write_file(struct sequential *s)
 {
     const uint64_t size_bytes = s->options->size_bytes / s->block_bytes * s->block_bytes;
@@ -98,9 +108,7 @@ static struct pass write_file(struct sequential *s)
         const ssize_t moved = write(s->file, block, s->block_bytes);
         const double time_s = seconds_since(begin_ns);
         check_call(s, moved, "write");
-        pass.time_s[pass.calls++] = time_s;
-        pass.sum_s += time_s;
-        pass.bytes += s->block_bytes;
+        count_call(&pass, s->block_bytes, time_s);
     }
     return pass;
 }
@@ -134,9 +142,7 @@ static struct pass read_file(struct sequential *s, uint64_t size_bytes)
         const ssize_t moved = read(s->file, block, s->block_bytes);
         const double time_s = seconds_since(begin_ns);
         check_call(s, moved, "read");
-        pass.time_s[pass.calls++] = time_s;
-        pass.sum_s += time_s;
-        pass.bytes += s->block_bytes;
+        count_call(&pass, s->block_bytes, time_s);
     }
     return pass;
 }
@@ -239,8 +245,8 @@ void bl_sequential(const struct bl_io_options *options)
                options->size_bytes, largest_bytes);
     struct sequential s = {
         .options = options,
-        .contents = bl_allocate(largest_bytes, "a block (--blocks)"),
-        .buffer = bl_allocate(largest_bytes, "a block (--blocks)"),
+        .contents = bl_allocate_huge(largest_bytes, "a block (--blocks)"),
+        .buffer = bl_allocate_huge(largest_bytes, "a block (--blocks)"),
     };
     const char *place = bl_place_open(options->folder, options->size_bytes, 2);
     snprintf(s.path, sizeof s.path, "%s/file", place);
