@@ -20,6 +20,10 @@ from bareline.probes.native import (
     spread_samples,
 )
 
+#: Means as classic programs report them: over the plain loop and all ranks; of its slowest rank;
+#: over the timed iterations and all ranks.
+_MEANS = ("loop_mean", "loop_mean_max", "rank_mean")
+
 
 def _effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
     """Give the options that say how much to measure."""
@@ -78,11 +82,11 @@ class MpiParams:
 
 
 def latency_metrics() -> dict[str, Metric]:
-    """Give the metrics of a time per iteration: the median first, then spread and loop mean."""
+    """Give the metrics of a time per iteration: the median first, then spread and means."""
     return {
         "latency": Metric("s", "lower"),
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
-        "latency_loop_mean": Metric("s", "lower", detail=True),
+        **{f"latency_{name}": Metric("s", "lower", detail=True) for name in _MEANS},
     }
 
 
@@ -98,8 +102,8 @@ def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metr
 def latency_samples(point: Point) -> Iterable[Sample]:
     """Give the samples of `latency_metrics`."""
     yield from spread_samples(point, "time", "latency", point.at)
-    mean = positive(point.number("loop_mean"), "loop_mean", point)
-    yield Sample("latency_loop_mean", mean, point.at)
+    for name in _MEANS:
+        yield Sample(f"latency_{name}", positive(point.number(name), name, point), point.at)
 
 
 def rate_samples(point: Point, series: str = "rate", metric: str = "bandwidth") -> Iterable[Sample]:
@@ -117,8 +121,11 @@ def _size_of_cut(cut: Mapping[str, object]) -> object:
 class MpiFunction(Probe[MpiParams]):
     """A benchmark of mpibench that measures a time per iteration by message size.
 
-    ``latency`` is the median over iterations of the slowest rank; ``latency_loop_mean`` is the
-    mean over an untimed loop, the figure that OSU and IMB report.
+    ``latency`` is the median over iterations of the slowest rank. What classic programs report
+    stands beside it: ``latency_loop_mean``, the mean over an untimed loop and all ranks (OSU's
+    latency, IMB's t_avg), ``latency_loop_mean_max``, that of the slowest rank (IMB's t_max, HPC
+    Challenge's rings), and ``latency_rank_mean``, the mean over timed iterations and all ranks
+    (OSU's collectives).
 
     Attributes
     ----------
