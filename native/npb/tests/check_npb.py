@@ -1,4 +1,4 @@
-"""Check one of the NAS Parallel Benchmarks: that it verifies, refuses and notices what it should."""
+"""Check one of the NAS Parallel Benchmarks: does it verify, refuse and notice what it should?"""
 
 from __future__ import annotations
 
