@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bareline.model import Failed, Record, Trial
+from bareline.report import wording
 from bareline.units import format_duration
 
 #: Plain lines come at most this often, so that a log of a long run stays readable.
@@ -30,7 +31,7 @@ class PlainProgress:
     def begin(self, planned: int, done: int) -> None:
         """Say how much there is to do."""
         self._planned = planned
-        text = f"{planned} trials planned"
+        text = f"{wording.count(planned, 'trial')} planned"
         self._say(f"{text}, {done} done before" if done else text)
 
     def note(self, platform: str, text: str) -> None:
@@ -58,7 +59,7 @@ class PlainProgress:
     def skipped(self, count: int, reason: str) -> None:
         """Say what is not needed any more."""
         self._planned -= count
-        self._say(f"{count} trials less to run: {reason}")
+        self._say(f"{wording.count(count, 'trial')} less to run: {reason}")
 
     def _say(self, text: str) -> None:
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
@@ -100,7 +101,9 @@ class LiveProgress:
         if task.total is not None:
             self._progress.update(self._task, total=task.total - count)
         self._progress.console.print(
-            f"{count} trials less to run: {escape(reason)}", style="dim", highlight=False
+            f"{wording.count(count, 'trial')} less to run: {escape(reason)}",
+            style="dim",
+            highlight=False,
         )
 
 
