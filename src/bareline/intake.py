@@ -16,9 +16,10 @@ from typing import Any
 
 from bareline import __version__
 from bareline.errors import ImportRefused, ParseError, StoreError, UsageError
+from bareline.header import Header
 from bareline.importers.base import Imported, Importer, load_importers
 from bareline.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
-from bareline.store import Header, Run, now
+from bareline.store import Run, now
 
 #: Type of a platform whose results were imported.
 PLATFORM_TYPE = "import"

@@ -11,13 +11,14 @@ from typing import Any
 
 from bareline import __version__
 from bareline.errors import UsageError
+from bareline.header import Header
 from bareline.model import Trial
 from bareline.plan import make_plan
 from bareline.platforms.base import PlatformSpec
 from bareline.platforms.config import make_spec
 from bareline.probes.base import find_probe
 from bareline.runner import History, Observer, Runner, Tally
-from bareline.store import Header, Run, now
+from bareline.store import Run, now
 from bareline.study import Study, study_from_toml
 
 _LIBRARIES = ("polars", "numpy", "scipy", "altair", "pydantic")

@@ -19,67 +19,29 @@ import fcntl
 import hashlib
 import json
 import os
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from bareline.errors import StoreError
-from bareline.model import (
-    Case,
-    Failed,
-    Layout,
-    Measured,
-    Output,
-    Placement,
-    Record,
-    Sample,
-    Scalar,
-    Stage,
-    Trial,
-    format_point,
-    parse_point,
-    trial_name,
-)
+from bareline.header import HEADER_FILE, Header, first_problem, read_header
+from bareline.lines import from_line, read_frame, to_line
+from bareline.model import Failed, Measured, Output, Record, Scalar, Trial, trial_name
 
 if TYPE_CHECKING:
     import polars as pl
 
-#: Version of the run directory's layout; a reader refuses what is newer.
-SCHEMA = 1
+T = TypeVar("T")
 
+_FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
+_EVENT: TypeAdapter[dict[str, str]] = TypeAdapter(dict[str, str])
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What ``run.toml`` says: everything that makes the plan again.
-
-    `study` and `platforms` are kept as they stand in their files, so that this module needs to
-    know neither. `probes` holds each probe's layer, headline and metrics, so that a run can be
-    analysed where its probes are not installed.
-    """
-
-    study: Mapping[str, Any]
-    probes: Mapping[str, Mapping[str, Any]]
-    platforms: Mapping[str, Mapping[str, Any]]
-    baseline: str
-    seed: int
-    created: str
-    versions: Mapping[str, str]
-    schema: int = SCHEMA
-
-    @property
-    def imported(self) -> bool:
-        """Tell whether the results were imported, not measured."""
-        return any(table.get("type") == "import" for table in self.platforms.values())
-
-    @property
-    def config_hash(self) -> str:
-        """Hash of all that determines the plan."""
-        text = json.dumps([self.study, self.platforms, self.baseline, self.seed], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+_MEND = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
 
 class Run:
@@ -116,7 +78,7 @@ class Run:
             (path / "facts").mkdir()
             (path / "raw").mkdir()
             (path / "records.jsonl").touch()
-            _write_header(path, header)
+            _write_atomically(path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise StoreError(
                 f"cannot be written: {error.strerror}",
@@ -134,33 +96,7 @@ class Run:
         StoreError
             It is no run directory, or made by a newer bareline.
         """
-        file = path / "run.toml"
-        try:
-            content = tomllib.loads(file.read_text(encoding="utf-8"))
-            if content["schema"] > SCHEMA:
-                raise StoreError(
-                    f"written by a newer bareline (schema {content['schema']})",
-                    where=str(path),
-                    hint="update bareline",
-                )
-            header = Header(
-                study=content["study"],
-                probes=content["probe"],
-                platforms=content["platform"],
-                baseline=content["baseline"],
-                seed=content["seed"],
-                created=content["created"],
-                versions=content["versions"],
-                schema=content["schema"],
-            )
-        except OSError as error:
-            raise StoreError(
-                f"not a run directory: {error.strerror} ({file.name})",
-                where=str(path),
-                hint="give the folder that `bareline run` printed last",
-            ) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-            raise StoreError(f"run.toml is damaged: {error}", where=str(path)) from error
+        header = read_header(path)
         return cls(path, header)
 
     @property
@@ -220,7 +156,7 @@ class Run:
             The disk is full or fails; what was there before stays whole.
         """
         assert self._descriptor is not None, "append outside of writing()"
-        line = (json.dumps(_to_line(record), ensure_ascii=False, allow_nan=False) + "\n").encode()
+        line = (to_line(record)).encode()
         size = os.fstat(self._descriptor).st_size
         try:
             written = os.write(self._descriptor, line)
@@ -311,10 +247,7 @@ class Run:
 
     def replace_records(self, records: Sequence[Record]) -> None:
         """Write all records anew, after re-parsing; the old file stays until the new is whole."""
-        lines = [
-            json.dumps(_to_line(record), ensure_ascii=False, allow_nan=False) + "\n"
-            for record in records
-        ]
+        lines = [to_line(record) for record in records]
         try:
             _write_atomically(self.path / "records.jsonl", "".join(lines))
         except OSError as error:
@@ -323,7 +256,7 @@ class Run:
     def replace_header(self, header: Header) -> None:
         """Write ``run.toml`` anew, after an import added a platform or a probe."""
         try:
-            _write_header(self.path, header)
+            _write_atomically(self.path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error
         self.header = header
@@ -338,22 +271,37 @@ class Run:
     # Reading ---------------------------------------------------------------------------------
 
     def facts(self) -> dict[str, dict[str, Scalar]]:
-        """Read the facts of every platform that came up."""
+        """Read the facts of every platform that came up.
+
+        Raises
+        ------
+        StoreError
+            A file of facts is damaged.
+        """
         found = {}
         for file in sorted((self.path / "facts").glob("*.json")):
             try:
-                found[file.stem] = json.loads(file.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as error:
-                raise StoreError(f"damaged: {error}", where=str(file)) from error
+                found[file.stem] = _FACTS.validate_json(file.read_bytes())
+            except (OSError, ValidationError) as error:
+                raise StoreError(
+                    f"damaged: {first_problem(error)}",
+                    where=str(file),
+                    hint="take it from a copy of the run, or remove it: the results do not need it",
+                ) from error
         return found
 
     def events(self) -> list[dict[str, str]]:
-        """Read what happened to platforms."""
-        try:
-            text = (self.path / "events.jsonl").read_text(encoding="utf-8")
-        except FileNotFoundError:
+        """Read what happened to platforms.
+
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged.
+        """
+        file = self.path / "events.jsonl"
+        if not file.exists():
             return []
-        return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
+        return list(_whole_lines(file, _EVENT.validate_json))
 
     def records(self) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
@@ -363,16 +311,8 @@ class Run:
         StoreError
             A line other than a torn last one is damaged.
         """
-        with self._records_file().open(encoding="utf-8") as file:
-            for number, line in enumerate(file, 1):
-                if not line.endswith("\n"):
-                    return
-                try:
-                    yield _from_line(json.loads(line))
-                except (ValueError, KeyError, TypeError) as error:
-                    raise StoreError(
-                        f"line {number} is damaged: {error}", where=str(file.name)
-                    ) from error
+        probes, platforms = self.header.probes, self.header.platforms
+        return _whole_lines(self._records_file(), lambda line: from_line(line, probes, platforms))
 
     def finished(self) -> dict[int, Record]:
         """Give the latest record of every finished trial, by index."""
@@ -382,26 +322,48 @@ class Run:
         """Read all records into one frame, samples nested: fast for millions of samples.
 
         Columns as in a line of ``records.jsonl``; only the latest attempt of each trial.
-        """
-        import polars as pl
 
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged.
+        """
         file = self._records_file()
         data = file.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        schema = _frame_schema()
-        if not whole:
-            return pl.DataFrame(schema=schema)
         try:
-            frame = pl.read_ndjson(whole, schema=schema)
-        except pl.exceptions.PolarsError as error:
-            raise StoreError(f"damaged: {error}", where=str(file)) from error
+            frame = read_frame(
+                data[: data.rfind(b"\n") + 1], self.header.probes, self.header.platforms
+            )
+        except ValueError as error:
+            for _ in self.records():
+                pass  # names the line and its key
+            raise StoreError(f"damaged: {error}", where=str(file), hint=_MEND) from error
         return frame.unique("trial", keep="last", maintain_order=True)
 
     def _records_file(self) -> Path:
         file = self.path / "records.jsonl"
-        if not file.exists():
-            raise StoreError("records.jsonl is missing", where=str(self.path))
+        if not file.is_file():
+            raise StoreError("records.jsonl is missing", where=str(self.path), hint=_MEND)
         return file
+
+
+def _whole_lines(file: Path, read: Callable[[bytes], T]) -> Iterator[T]:
+    """Read the lines of a file, without a torn last one."""
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield read(line)
+                except ValueError as error:
+                    raise StoreError(
+                        f"line {number} is damaged: {first_problem(error)}",
+                        where=str(file),
+                        hint=_MEND,
+                    ) from error
+    except OSError as error:
+        raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
 
 
 def now() -> str:
@@ -423,23 +385,6 @@ def _cut_torn_line(descriptor: int) -> None:
         os.ftruncate(descriptor, end)
 
 
-def _write_header(path: Path, header: Header) -> None:
-    import tomli_w
-
-    content = {
-        "schema": header.schema,
-        "created": header.created,
-        "seed": header.seed,
-        "baseline": header.baseline,
-        "config_hash": header.config_hash,
-        "versions": dict(header.versions),
-        "probe": dict(header.probes),
-        "study": dict(header.study),
-        "platform": {name: dict(spec) for name, spec in header.platforms.items()},
-    }
-    _write_atomically(path / "run.toml", tomli_w.dumps(content))
-
-
 def _write_atomically(path: Path, text: str) -> None:
     temporary = path.with_name(path.name + ".part")
     with temporary.open("w", encoding="utf-8") as file:
@@ -447,123 +392,6 @@ def _write_atomically(path: Path, text: str) -> None:
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
-
-
-def _to_line(record: Record) -> dict[str, Any]:
-    trial, case, outcome = record.trial, record.trial.case, record.outcome
-    failure = outcome if isinstance(outcome, Failed) else None
-    samples = () if isinstance(outcome, Failed) else outcome.samples
-    return {
-        "trial": trial.index,
-        "attempt": record.attempt,
-        "block": trial.block,
-        "platform": trial.platform,
-        "probe": case.probe,
-        "params": case.params,
-        "ranks": case.ranks,
-        "threads": case.threads,
-        "nodes": case.nodes,
-        "placement": case.placement.value,
-        "profile": case.profile,
-        "layout": str(trial.layout) if trial.layout else None,
-        "timeout_s": trial.timeout_s,
-        "started": record.started,
-        "duration_s": record.duration_s,
-        "clock": record.clock,
-        "status": record.status,
-        "stage": failure.stage.value if failure else None,
-        "reason": failure.reason if failure else None,
-        "caveats": list(record.caveats),
-        "samples": [
-            {
-                "metric": sample.metric,
-                "point": format_point(sample.point),
-                "value": float(sample.value),
-                **({"caveats": list(sample.caveats)} if sample.caveats else {}),
-            }
-            for sample in samples
-        ],
-    }
-
-
-def _from_line(line: Mapping[str, Any]) -> Record:
-    case = Case(
-        probe=line["probe"],
-        params=line["params"],
-        ranks=line["ranks"],
-        threads=line["threads"],
-        nodes=line["nodes"],
-        placement=Placement(line["placement"]),
-        profile=line.get("profile", False),  # runs of before there were profiles
-    )
-    trial = Trial(
-        index=line["trial"],
-        block=line["block"],
-        platform=line["platform"],
-        case=case,
-        layout=Layout.parse(line["layout"]) if line["layout"] else None,
-        misfit=line["reason"] if line["stage"] == Stage.LAYOUT else None,
-        timeout_s=line["timeout_s"],
-    )
-    outcome: Measured | Failed
-    if line["status"] == "measured":
-        outcome = Measured(
-            tuple(
-                Sample(
-                    sample["metric"],
-                    sample["value"],
-                    parse_point(sample["point"]),
-                    tuple(sample.get("caveats", ())),
-                )
-                for sample in line["samples"]
-            )
-        )
-    else:
-        outcome = Failed(Stage(line["stage"]), line["reason"])
-    return Record(
-        trial=trial,
-        outcome=outcome,
-        started=line["started"],
-        duration_s=line["duration_s"],
-        caveats=tuple(line["caveats"]),
-        clock=line["clock"],
-        attempt=line["attempt"],
-    )
-
-
-def _frame_schema() -> dict[str, Any]:
-    import polars as pl
-
-    sample = pl.Struct(
-        {
-            "metric": pl.String,
-            "point": pl.String,
-            "value": pl.Float64,
-            "caveats": pl.List(pl.String),
-        }
-    )
-    return {
-        "trial": pl.Int64,
-        "attempt": pl.Int64,
-        "block": pl.Int64,
-        "platform": pl.String,
-        "probe": pl.String,
-        "params": pl.String,
-        "ranks": pl.Int64,
-        "threads": pl.Int64,
-        "nodes": pl.Int64,
-        "placement": pl.String,
-        "profile": pl.Boolean,
-        "layout": pl.String,
-        "started": pl.String,
-        "duration_s": pl.Float64,
-        "clock": pl.String,
-        "status": pl.String,
-        "stage": pl.String,
-        "reason": pl.String,
-        "caveats": pl.List(pl.String),
-        "samples": pl.List(sample),
-    }
 
 
 def with_outcome(record: Record, outcome: Measured | Failed, caveats: tuple[str, ...]) -> Record:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from bareline.compare import read_runs
+from bareline.header import Header
 from bareline.model import Case, Failed, Layout, Measured, Record, Sample, Stage, Trial
 from bareline.report.document import Document
 from bareline.report.gather import document_of
-from bareline.store import Header, Run
+from bareline.store import Run
 
 HOSTILE = "<script>window.broken=1</script>\"'&{{7*7}}</title>"
 SIZES = (0, *(1 << power for power in range(0, 23)))
