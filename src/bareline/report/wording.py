@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping
 
 from bareline.model import Scalar, caveat_text, parse_point
 from bareline.report.cells import Cell, by_caveat
+from bareline.report.document import sentence_case
 from bareline.report.scales import Scale, plain, whole
 from bareline.units import format_size, format_value, listing
 
 _ACRONYMS = {"cpu": "CPU", "rtt": "RTT", "mpi": "MPI", "io": "I/O", "iops": "IOPS"}
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
+
+#: Units of parameters by the end of their names; sizes are shown in KiB, MiB ... instead.
+_UNITS = {"_s": "s", "_hz": "Hz", "_percent": "%"}
 
 #: How much better or worse, as the sentences of a verdict say it; not within noise.
 AMOUNT = (
@@ -40,9 +44,15 @@ def parameter_name(name: str) -> str:
     """Write a parameter for people, without the unit that its values carry."""
     if name in _AXES:
         return _AXES[name]
-    for suffix in ("_bytes", "_s", "_percent"):
+    for suffix in ("_bytes", *_UNITS):
         name = name.removesuffix(suffix)
     return name.replace("_", " ")
+
+
+def axis_title(name: str) -> str:
+    """Title a parameter's axis, e.g. ``Frequency (Hz)``; sizes have their units at the ticks."""
+    unit = next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
+    return Scale(1.0, unit).titled(sentence_case(parameter_name(name)))
 
 
 def parameter_value(name: str, value: Scalar | None) -> str:
@@ -55,8 +65,9 @@ def parameter_value(name: str, value: Scalar | None) -> str:
         return value
     if name.endswith("_bytes"):
         return format_size(value)
-    if name.endswith("_s"):
-        return format_value(value, "s")
+    for suffix in ("_s", "_hz"):
+        if name.endswith(suffix):
+            return format_value(value, _UNITS[suffix])
     return whole(value)
 
 

@@ -10,6 +10,7 @@ import pytest
 from bareline.errors import AnalysisError
 from bareline.report.document import Document, ExhibitSpec, Published
 from bareline.report.exhibits.base import Figure, find_exhibit, load_exhibits
+from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures import default_exhibits, draw_figures
 from bareline.report.svg import draw, for_file, for_page, specification, to_png
 
@@ -306,12 +307,31 @@ def test_a_curve_of_one_platform_has_an_axis_and_holds_every_trial(
     document = planted(("bare",), probes=("mpi.pingpong",), ranks=(2,), blocks=3, broken=False)
     (figure,) = figures(document, kind="curve", metric="latency")
     drawing = draw(figure.panels[0])
-    assert ">message size<" in drawing and ">64\u00a0B<" in drawing
+    assert ">Message size<" in drawing and ">64\u00a0B<" in drawing
     (trials, *_) = figure.panels[0].to_dict(validate=False)["layer"]
     low, high = trials["encoding"]["y"]["scale"]["domain"]
     values = [row["y"] for row in rows_of(figure.panels[0].to_dict(validate=False))
               if "trial" in row.get("tip", "")]  # fmt: skip
     assert len(values) > 60 and low < min(values) and max(values) < high
+
+
+@pytest.mark.parametrize(
+    ("x", "values", "ticks"),
+    [
+        ("frequency_hz", [0.8632, 3.453, 13.81, 55.24, 221.0, 883.9], ("1", "10", "100")),
+        ("iodepth", [1.0, 4.0, 16.0], ("1", "4", "16")),
+        ("iodepth", [0.0, 1.0, 4.0], ("0", "1", "4")),
+        (
+            "size_bytes",
+            [1.0, 4096.0, 262_144.0],
+            ("1\u00a0B", "64\u00a0B", "4\u00a0KiB", "256\u00a0KiB"),
+        ),
+    ],
+)
+def test_a_curve_has_round_ticks_or_those_of_few_counts(
+    x: str, values: list[float], ticks: tuple[str, ...]
+) -> None:
+    assert parameter_axis(x, values)[0].labels == ticks
 
 
 def test_exhibits_with_nothing_to_show_are_told(planted: Callable[..., Document]) -> None:

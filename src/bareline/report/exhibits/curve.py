@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,7 @@ from bareline.report.scales import (
 )
 from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.report.wording import (
+    axis_title,
     caveat_notes,
     count,
     describe,
@@ -49,6 +50,9 @@ from bareline.units import listing
 WIDTH_PX = 300
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
+
+#: More numbers than these, or numbers that are not whole, have round ticks instead of their own.
+MOST_COUNTS = 16
 
 
 class Curve(Exhibit):
@@ -87,14 +91,7 @@ class Axes:
     def around(cls, cells: Sequence[Cell], x: str, trials: Iterable[float] = ()) -> Axes:
         """Lay out axes that hold every cell with its interval, and the values of trials."""
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-        positions = sorted({_number(cell.coordinates[x]) for cell in cells})
-        positive = [value for value in positions if value > 0] or [1.0]
-        zero = min(positive) / 2
-        shown = [zero, *positive] if positions[0] <= 0 else positive
-        ticks = size_ticks(shown) if x.endswith("_bytes") else count_ticks(shown)
-        if positions[0] <= 0:
-            kept = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
-            ticks = Ticks(ticks.domain, (zero, *(v for v, _ in kept)), ("0", *(t for _, t in kept)))
+        ticks, zero = parameter_axis(x, {_number(cell.coordinates[x]) for cell in cells})
         values = [v * scale.factor for c in cells for v in (c.value, c.lo, c.hi) if v is not None]
         values += [value * scale.factor for value in trials]
         ratios = [v for c in cells for v in (c.ratio, c.ratio_lo, c.ratio_hi) if v is not None]
@@ -103,6 +100,23 @@ class Axes:
     def place(self, value: Scalar) -> float:
         """Give the position of a parameter on the axis."""
         return _number(value) if _number(value) > 0 else self.zero
+
+
+def parameter_axis(x: str, positions: Collection[float]) -> tuple[Ticks, float]:
+    """Lay out the logarithmic axis of a parameter, and say where 0 stands on it."""
+    positive = sorted(value for value in positions if value > 0) or [1.0]
+    zero = min(positive) / 2
+    shown = [zero, *positive] if any(value <= 0 for value in positions) else positive
+    if x.endswith("_bytes"):
+        ticks = size_ticks(shown)
+    elif len(positive) <= MOST_COUNTS and all(value.is_integer() for value in positive):
+        ticks = count_ticks(shown)
+    else:
+        ticks = log_ticks(shown)
+    if shown is positive:
+        return ticks, zero
+    kept = [(v, t) for v, t in zip(ticks.values, ticks.labels, strict=True) if v > zero]
+    return Ticks(ticks.domain, (zero, *(v for v, _ in kept)), ("0", *(t for _, t in kept))), zero
 
 
 def _number(value: Scalar) -> float:
@@ -179,7 +193,11 @@ class _Panel:
             marks(rows, across, y_axis(axes.y)),
             *self._published(across),
             *labels(rows, axes.y, WIDTH_PX, VALUE_HEIGHT_PX),
-        ).properties(width=WIDTH_PX, height=VALUE_HEIGHT_PX, title=heading(text, WIDTH_PX + 100))
+        ).properties(
+            width=WIDTH_PX,
+            height=VALUE_HEIGHT_PX,
+            title=heading(sentence_case(text), WIDTH_PX + 100),
+        )
         if not compared:
             return upper
         rows = self._rows(ratio=True)
@@ -191,7 +209,7 @@ class _Panel:
         ).properties(
             width=WIDTH_PX,
             height=RATIO_HEIGHT_PX,
-            title=heading(f"ratio to {self.document.baseline} (above 1 is worse)", WIDTH_PX + 100),
+            title=heading(f"Ratio to {self.document.baseline} (above 1 is worse)", WIDTH_PX + 100),
         )
         return alt.vconcat(upper, lower, spacing=8)
 
@@ -232,7 +250,7 @@ class _Panel:
         return f"{text}; {ratio_phrase(cell)}" if cell.ratio is not None else text
 
     def _x(self, labels: bool) -> alt.X:
-        return x_axis(self.axes.x, parameter_name(self.x), labels=labels)
+        return x_axis(self.axes.x, axis_title(self.x), labels=labels)
 
     def _trials(self, across: alt.X) -> alt.Chart:
         scale = self.axes.scale

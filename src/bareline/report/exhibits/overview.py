@@ -232,7 +232,7 @@ class _Drawing:
                 orient="top",
                 values=list(self.ticks.values),
                 labelExpr=self.ticks.label_expression,
-                title=f"ratio to {self.document.baseline}, log scale; right of 1 is worse",
+                title=f"Ratio to {self.document.baseline}, log scale; right of 1 is worse",
                 titleAlign="left",
                 titleAnchor="start",
                 titleColor=colour("soft"),

@@ -26,6 +26,7 @@ from bareline.report.exhibits.marks import bands, labels, lines, marks, referenc
 from bareline.report.exhibits.table import ratio_fields
 from bareline.report.theme import colour, looks
 from bareline.report.wording import (
+    axis_title,
     caveat_notes,
     count,
     describe,
@@ -104,7 +105,7 @@ def _panel(document: Document, title: str, x: str, axes: Axes, cells: Sequence[C
                 "tip": f"{cell.platform}, {at}: {ratio_phrase(cell)}",
             }
         )
-    across, up = x_axis(axes.x, parameter_name(x), labels=True), y_axis(axes.ratio)
+    across, up = x_axis(axes.x, axis_title(x), labels=True), y_axis(axes.ratio)
     return alt.layer(
         *reference(document.method.margin, axes.ratio, WIDTH_PX),
         bands(rows, across, up),
