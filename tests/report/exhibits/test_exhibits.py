@@ -318,7 +318,7 @@ def test_a_curve_of_one_platform_has_an_axis_and_holds_every_trial(
 @pytest.mark.parametrize(
     ("x", "values", "ticks"),
     [
-        ("frequency_hz", [0.8632, 3.453, 13.81, 55.24, 221.0, 883.9], ("1", "10", "100")),
+        ("frequency_hz", [0.8632, 3.453, 13.81, 55.24, 221.0, 883.9], ("1", "10", "100", "1000")),
         ("iodepth", [1.0, 4.0, 16.0], ("1", "4", "16")),
         ("iodepth", [0.0, 1.0, 4.0], ("0", "1", "4")),
         (
