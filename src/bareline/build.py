@@ -3,12 +3,11 @@
 A build lies in the cache folder under a key made of the sources, the compilers and the MPI
 library. It appears there complete or not at all, whoever else builds at the same time. Each
 toolchain keeps its object files, so that changed sources compile only what they touch. A new build
-of a toolchain removes old ones that nobody uses.
+of a toolchain removes old ones that nobody uses, and all that forgotten toolchains left.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -19,7 +18,6 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache as remembered
 from pathlib import Path
@@ -137,7 +135,7 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
     found = None if force else _read(target)
     if found is not None:
         return found
-    with _locked(folder / f"{tools}.lock") as lock:
+    with build_cache.locked(folder, tools) as lock:
         # Another process may have built it while this one waited.
         found = None if force else _read(target)
         if found is not None:
@@ -148,6 +146,7 @@ def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -
         built = _Builder(source, tree, target, mpi, toolchain, lock).build()
         build_cache.use(target)
         build_cache.prune(folder, tools)
+        build_cache.prune_forgotten(folder)
         return built
 
 
@@ -327,21 +326,6 @@ def _read(target: Path) -> NativeBuild | None:
         )
     except (ValueError, KeyError, TypeError):
         return None
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[int]:
-    """Hold a lock among processes; the kernel frees it when its holder dies."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            _LOG.info("waiting for another process that builds the native programs")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 # What a build depends on --------------------------------------------------------------------------

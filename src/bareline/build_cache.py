@@ -2,17 +2,25 @@
 
 A build is a folder ``<toolchain>-<sources>`` that holds a record once it is complete. Whoever uses
 it keeps a shared lock on the record until its process ends, which the kernel sees to; the record's
-time of change says when it was used last.
+time of change says when it was used last. Builders of a toolchain take turns with a lock file
+beside its tree of object files.
 """
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
+import re
 import shutil
 import time
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+_LOG = logging.getLogger(__name__)
 
 #: Written last, so that its presence says that a build is complete.
 RECORD = "build.json"
@@ -20,6 +28,10 @@ RECORD = "build.json"
 _KEPT = 3
 #: Scripts use the paths of programs and libraries without a lock.
 _KEPT_S = 24 * 3600.0
+#: What a toolchain left goes when nobody has built or run anything with it for so long.
+_FORGOTTEN_S = 30 * 24 * 3600.0
+#: What lies here begins with the key of its toolchain: of 8 digits, in the first versions of 20.
+_NAME = re.compile(r"([0-9a-f]{20}|[0-9a-f]{8})(?:[-.].*)?")
 
 #: Locked records by path; they stay open until this process ends.
 _held: dict[Path, int] = {}
@@ -62,6 +74,31 @@ def toolchains(folder: Path) -> set[str]:
     return {build.name.partition("-")[0] for build in finished(folder)}
 
 
+@contextmanager
+def locked(folder: Path, toolchain: str) -> Iterator[int]:
+    """Hold the lock of a toolchain's builders; the kernel frees it when its holder dies."""
+    descriptor = _lock(folder / f"{toolchain}.lock")
+    try:
+        with contextlib.suppress(OSError):  # a cache that others fill
+            os.utime(descriptor)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _lock(path: Path) -> int:
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _LOG.info("waiting for another process that builds the native programs")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink > 0:
+            return descriptor
+        os.close(descriptor)  # removed between opening and locking
+
+
 def prune(folder: Path, toolchain: str) -> None:
     """Remove a toolchain's old builds and logs; its lock must be held.
 
@@ -75,8 +112,41 @@ def prune(folder: Path, toolchain: str) -> None:
             log.unlink(missing_ok=True)
 
 
-def _is_old(path: Path) -> bool:
-    return time.time() - path.stat().st_mtime > _KEPT_S
+def prune_forgotten(folder: Path) -> None:
+    """Remove builds, object files, logs and locks of toolchains that nobody used for a month."""
+    by_toolchain: dict[str, list[Path]] = defaultdict(list)
+    for path in folder.iterdir():
+        name = _NAME.fullmatch(path.name)
+        if name:
+            by_toolchain[name[1]].append(path)
+    for toolchain, paths in by_toolchain.items():
+        lock = folder / f"{toolchain}.lock"
+        with contextlib.suppress(OSError):  # somebody removes it, too
+            if all(_is_old(_used(path), _FORGOTTEN_S) for path in paths):
+                _forget(lock, [path for path in paths if path != lock])
+
+
+def _forget(lock: Path, paths: list[Path]) -> None:
+    with lock.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails where somebody builds
+        for path in paths:
+            if (path / RECORD).exists():
+                _remove(path)
+            elif path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
+        lock.unlink(missing_ok=True)
+
+
+def _used(path: Path) -> Path:
+    """Give the file whose time of change says when this was used last."""
+    record = path / RECORD
+    return record if record.exists() else path
+
+
+def _is_old(path: Path, age_s: float = _KEPT_S) -> bool:
+    return time.time() - path.stat().st_mtime > age_s
 
 
 def _remove(build: Path) -> None:
