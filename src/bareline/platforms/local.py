@@ -7,13 +7,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
-from bareline.build import ensure_native
 from bareline.errors import PlatformError, ToolMissing
 from bareline.model import Layout, Scalar
 from bareline.owner import has_ended, owner_mark
@@ -25,10 +23,10 @@ from bareline.platforms.base import (
     Platform,
     PlatformSpec,
 )
-from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.here import HereAllocation
+from bareline.platforms.hosts import Node
 from bareline.platforms.launcher import (
     Binding,
-    MpiInstallation,
     Transport,
     find_mpi,
     mpi_facts,
@@ -67,19 +65,19 @@ class LocalOptions(Options):
     io_folder: Path | None = None
 
 
-class LocalAllocation(HostsAllocation):
+class LocalAllocation(HereAllocation):
     """The machine that bareline runs on, as it is."""
 
     def __init__(self, options: LocalOptions, context: Context, session: Path | None) -> None:
         self._options = options
-        self._context = context
         self._session = session
         cores = options.cores or tuple(os.sched_getaffinity(0))
-        super().__init__([Node("localhost", _ADDRESS, len(cores))])
-
-    @cached_property
-    def _mpi(self) -> MpiInstallation:
-        return find_mpi(self._options.mpi)
+        super().__init__(
+            [Node("localhost", _ADDRESS, len(cores))],
+            context,
+            mpi=options.mpi,
+            io_folder=options.io_folder,
+        )
 
     @property
     def _pin(self) -> list[str]:
@@ -113,22 +111,6 @@ class LocalAllocation(HostsAllocation):
             cwd=cwd,
         )
         return [*self._pin, *line]
-
-    @cached_property
-    def _native(self) -> str:
-        try:
-            mpi = self._mpi
-        except ToolMissing:
-            mpi = None  # What needs no MPI can still be measured.
-        return str(ensure_native(mpi, self._context.cache))
-
-    def native_folder(self) -> str:
-        """Build the native programs for this machine's MPI library, once."""
-        return self._native
-
-    def work_folder(self) -> str:
-        """Give the folder whose file system is measured."""
-        return str((self._options.io_folder or self._context.scratch).absolute())
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe this machine and how MPI runs on it."""

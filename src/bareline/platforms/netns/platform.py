@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from bareline.build import ensure_native
-from bareline.errors import PlatformError, ToolMissing
+from bareline.errors import PlatformError
 from bareline.model import Command, Layout, Output, Scalar
 from bareline.platforms.base import (
     Allocation,
@@ -22,8 +20,9 @@ from bareline.platforms.base import (
     Platform,
     PlatformSpec,
 )
-from bareline.platforms.hosts import HostsAllocation, Node, local_environment
-from bareline.platforms.launcher import MpiInstallation, Network, find_mpi, mpi_facts
+from bareline.platforms.here import HereAllocation
+from bareline.platforms.hosts import Node, local_environment
+from bareline.platforms.launcher import Network, find_mpi, mpi_facts
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
@@ -106,7 +105,7 @@ def share_cores(cores: Sequence[int], hosts: int) -> tuple[tuple[int, ...], ...]
     return tuple(tuple(cores[host * each : (host + 1) * each]) for host in range(hosts))
 
 
-class NetnsAllocation(HostsAllocation):
+class NetnsAllocation(HereAllocation):
     """Hosts that are up."""
 
     def __init__(
@@ -117,7 +116,6 @@ class NetnsAllocation(HostsAllocation):
         hosts: Sequence[Namespaces],
     ) -> None:
         self._options = options
-        self._context = context
         self._switch = switch
         self._hosts = tuple(hosts)
         self._cores = share_cores(usable_cores(options), len(hosts))
@@ -126,12 +124,11 @@ class NetnsAllocation(HostsAllocation):
             [
                 Node(host_name(index), links.host_address(index), len(cores))
                 for index, cores in enumerate(self._cores)
-            ]
+            ],
+            context,
+            mpi=options.mpi,
+            io_folder=options.io_folder,
         )
-
-    @cached_property
-    def _mpi(self) -> MpiInstallation:
-        return find_mpi(self._options.mpi)
 
     def _pinned(self, node: int, argv: Sequence[str]) -> list[str]:
         return [tool("taskset"), "--cpu-list", ",".join(map(str, self._cores[node])), *argv]
@@ -189,22 +186,6 @@ class NetnsAllocation(HostsAllocation):
         # On the hosts nobody calls it, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
             _must(place, ["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)
-
-    @cached_property
-    def _native(self) -> str:
-        try:
-            mpi = self._mpi
-        except ToolMissing:
-            mpi = None  # What needs no MPI can still be measured.
-        return str(ensure_native(mpi, self._context.cache))
-
-    def native_folder(self) -> str:
-        """Build the native programs for this machine's MPI library, once."""
-        return self._native
-
-    def work_folder(self) -> str:
-        """Give the folder whose file system is measured: all hosts see the machine's."""
-        return str((self._options.io_folder or self._context.scratch).absolute())
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""

@@ -1,0 +1,57 @@
+"""What platforms on the machine that bareline runs on share: its MPI library, programs, files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+
+from bareline.build import ensure_native
+from bareline.errors import ToolMissing
+from bareline.platforms.base import Context
+from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.launcher import MpiInstallation, find_mpi
+
+
+class HereAllocation(HostsAllocation):
+    """Nodes that see this machine's files, its MPI library among them.
+
+    Parameters
+    ----------
+    nodes
+        The nodes.
+    context
+        Where the cache and the scratch folder are.
+    mpi
+        The library, as the option of that name gives it.
+    io_folder
+        Folder whose file system is measured; the scratch folder without it.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Node], context: Context, *, mpi: str, io_folder: Path | None
+    ) -> None:
+        super().__init__(nodes)
+        self._context = context
+        self._mpi_choice = mpi
+        self._io_folder = io_folder
+
+    @cached_property
+    def _mpi(self) -> MpiInstallation:
+        return find_mpi(self._mpi_choice)
+
+    @cached_property
+    def _native(self) -> str:
+        try:
+            mpi = self._mpi
+        except ToolMissing:
+            mpi = None  # What needs no MPI can still be measured.
+        return str(ensure_native(mpi, self._context.cache))
+
+    def native_folder(self) -> str:
+        """Build the native programs for this machine's MPI library, once."""
+        return self._native
+
+    def work_folder(self) -> str:
+        """Give the folder whose file system is measured: all nodes see the machine's."""
+        return str((self._io_folder or self._context.scratch).absolute())
