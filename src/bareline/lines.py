@@ -87,7 +87,7 @@ class _Line(BaseModel):
     platform: str
     probe: str
     params: str
-    ranks: Annotated[int, Field(ge=1)]
+    ranks: Annotated[int, Field(ge=0)]  # 0: an imported output does not say
     threads: Annotated[int, Field(ge=1)]
     nodes: Annotated[int, Field(ge=1)] | None
     placement: Placement
