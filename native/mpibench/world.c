@@ -167,7 +167,7 @@ static bool everybody_takes_part(const struct bl_world *world, enum bl_team team
 
 MPI_Comm bl_world_team(const struct bl_world *world, enum bl_team team)
 {
-    /* Open MPI 4.1 needs some 5 ns more for a short message in any other communicator. */
+    /* Open MPI 4.1 needs some 7 ns more for a short message in any other communicator. */
     if (everybody_takes_part(world, team))
         return MPI_COMM_WORLD;
     MPI_Comm comm;
