@@ -96,8 +96,7 @@ class Run:
         StoreError
             It is no run directory, or made by a newer bareline.
         """
-        header = read_header(path)
-        return cls(path, header)
+        return cls(path, read_header(path))
 
     @property
     def id(self) -> str:
@@ -156,7 +155,7 @@ class Run:
             The disk is full or fails; what was there before stays whole.
         """
         assert self._descriptor is not None, "append outside of writing()"
-        line = (to_line(record)).encode()
+        line = to_line(record).encode()
         size = os.fstat(self._descriptor).st_size
         try:
             written = os.write(self._descriptor, line)
