@@ -109,7 +109,9 @@ class _Head(_Table):
     budget_s: Annotated[float, Field(ge=0)] | None = None
 
 
-class _Exhibit(_Table):
+class ExhibitKeys(_Table):
+    """Keys of an ``[[exhibit]]``; a study file may hold no others."""
+
     kind: str
     title: str = ""
     caption: str = ""
@@ -121,7 +123,7 @@ class _Exhibit(_Table):
 
 class _Study(_Table):
     study: _Head
-    exhibit: list[_Exhibit] = []
+    exhibit: list[ExhibitKeys] = []
 
 
 class _Platform(_Table):

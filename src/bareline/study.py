@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bareline.errors import BarelineError, StudyError, did_you_mean
+from bareline.header import ExhibitKeys
 from bareline.model import (
     DEFAULT_PRECISION,
     Case,
@@ -106,7 +107,7 @@ class Measure(_Table):
                 )
 
 
-class Exhibit(_Table):
+class Exhibit(ExhibitKeys, _Table):
     """One ``[[exhibit]]``: a figure or table drawn from the records.
 
     Attributes
@@ -123,12 +124,6 @@ class Exhibit(_Table):
         Only points whose parameters have these values.
     """
 
-    kind: str
-    title: str = ""
-    caption: str = ""
-    probe: str | None = None
-    metric: str | None = None
-    x: str | None = None
     where: dict[str, Scalar] = {}
 
 
