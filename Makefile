@@ -2,12 +2,12 @@
 # make test    all tests
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
+# make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
 # Each does its own set-up first (`make setup`): packages, .venv, native programs.
 
 BARELINE := .venv/bin/bareline
-PYTEST := .venv/bin/python -m pytest
 
-.PHONY: setup demo test check lint bench clean
+.PHONY: setup demo test check lint bench faults clean
 
 setup:
 	@scripts/setup.sh
@@ -16,7 +16,7 @@ demo: setup
 	@scripts/demo.sh
 
 test: setup
-	@$(PYTEST) $(PYTEST_ARGS)
+	@scripts/test.sh $(PYTEST_ARGS)
 
 lint: setup
 	@scripts/lint.sh
@@ -25,6 +25,9 @@ check: lint test
 
 bench: setup
 	@scripts/bench.sh $(BENCH)
+
+faults: setup
+	@.venv/bin/python scripts/faults $(FAULTS)
 
 clean:
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

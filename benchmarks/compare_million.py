@@ -24,9 +24,10 @@ MEASURE = """
 import resource, sys, time
 from pathlib import Path
 begin = time.perf_counter()
-from bareline.compare import compare_platforms, read_runs
-from bareline.store import Run
-table = compare_platforms(read_runs([Run.open(Path(sys.argv[1]))]))
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.store.run import Run
+table = Comparison(read_runs([Run.open(Path(sys.argv[1]))])).table
 seconds = time.perf_counter() - begin
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(table.height, seconds, peak)
@@ -35,9 +36,10 @@ print(table.height, seconds, peak)
 
 def plant(folder: Path, samples: int, trials: int) -> None:
     """Write a run of two platforms whose records hold this many samples."""
-    from bareline import session
     from bareline.platforms.config import platforms_from_toml
-    from bareline.study import study_from_toml
+    from bareline.session import begin
+    from bareline.session.origin import plan_of
+    from bareline.study.study import study_from_toml
 
     cases = samples // (2 * trials * POINTS_PER_CASE)
     study = study_from_toml(
@@ -51,11 +53,11 @@ def plant(folder: Path, samples: int, trials: int) -> None:
     )
     tables = {"platform": {"a": {"type": "null"}, "b": {"type": "null"}}}
     specs = list(platforms_from_toml(tables, where="benchmark").values())
-    run = session.create_run(study, specs, folder, baseline="a")
+    run = begin.create_run(study, specs, folder, baseline="a")
     generator = np.random.default_rng(1)
     # Lines are written directly: a million fsyncs would measure the disk.
     with (folder / "records.jsonl").open("w") as file:
-        for trial in session.plan_of(run):
+        for trial in plan_of(run):
             values = 1e-6 * np.exp(0.02 * generator.standard_normal(POINTS_PER_CASE))
             line = {
                 "trial": trial.index,

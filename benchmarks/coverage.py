@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-
-from bareline.stats import null_distribution, paired_ratio, unpaired_ratio
-from bareline.stats.coverage import (
+from simulated_coverage import (
     DISTRIBUTIONS,
     Share,
     block_drift_coverage,
     family_corrections,
+    lost_coverage,
     median_coverage,
     normal,
     ratio_coverage,
@@ -25,6 +24,8 @@ from bareline.stats.coverage import (
     unlike_coverage,
     unlike_truth,
 )
+
+from bareline.stats import null_distribution, paired_ratio, unpaired_ratio
 
 SEED = 20_151_115
 LAUNCHES = (6, 10, 20, 30)
@@ -56,8 +57,8 @@ def update(page: Path, tables: str) -> None:
 
 def tables(simulations: int) -> Iterator[str]:
     """Yield the tables, each with its own stream of random numbers."""
-    builders = (medians, paired, unpaired, unlike, drift, stopping, families)
-    for builder, seed in zip(builders, np.random.SeedSequence(SEED).spawn(7), strict=True):
+    builders = (medians, paired, unpaired, unlike, drift, stopping, families, losses)
+    for builder, seed in zip(builders, np.random.SeedSequence(SEED).spawn(8), strict=True):
         yield builder(simulations, np.random.default_rng(seed))
 
 
@@ -136,6 +137,17 @@ def stopping(simulations: int, rng: np.random.Generator) -> str:
     title = f"Coverage after adaptive stopping at 2 %, 6 to 30 blocks ({few:,} simulations each)"
     head = ("noise", "mean n", "not reached", "median's interval", "paired ratio's interval")
     return table(title, head, rows)
+
+
+def losses(simulations: int, rng: np.random.Generator) -> str:
+    rows = {}
+    for noise in DISTRIBUTIONS:
+        for how, counted in {"left out": False, "counted as slowest": True}.items():
+            rows[f"{noise.name}: {how}"] = [
+                lost_coverage(noise, n, simulations, rng, counted=counted) for n in LAUNCHES
+            ]
+    title = "Coverage of the paired ratio where the slowest 20 % of a platform's launches are lost"
+    return by_launches(title, rows, (), simulations)
 
 
 def families(simulations: int, rng: np.random.Generator) -> str:

@@ -52,7 +52,7 @@ class Comparison:
     @property
     def name(self) -> str:
         """What the table calls it."""
-        return f"{self.benchmark} {self.figure} / {self.style or self.reference}"
+        return f"{self.benchmark} {self.figure} / {self.reference}"
 
 
 # mpibench's default iterations and warm-up, which are OSU's; the reference loops are told.
@@ -60,8 +60,14 @@ COMPARISONS = (
     Comparison("pingpong", "loop_mean", "reference_pingpong", 10000, 1000, 100, 10),
     Comparison("bandwidth", "loop_rate", "reference_bandwidth", 100, 20, 10, 2),
     Comparison("sendrecv", "loop_mean_max", "reference_sendrecv", 1000, 100, 100, 10),
-    Comparison("allreduce", "loop_mean", "reference_allreduce", 1000, 100, 100, 10, "imb"),
-    Comparison("allreduce", "rank_mean", "reference_allreduce", 1000, 100, 100, 10, "osu"),
+    Comparison("exchange", "loop_mean_max", "reference_exchange", 1000, 100, 100, 10),
+    *(
+        Comparison(function, "rank_mean", "reference_collective", 1000, 100, 100, 10, function)
+        for function in (
+            *("allreduce", "bcast", "reduce", "reduce_scatter"),
+            *("scatter", "gather", "allgather", "alltoall"),
+        )
+    ),
 )
 
 

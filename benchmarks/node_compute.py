@@ -37,11 +37,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from bareline import stats
-from bareline.build import source_folder
-from bareline.model import Layout
+from bareline.build.sources import source_folder
 from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import find_mpi
-from bareline.probes.hpcc import HpccParams, input_text
+from bareline.platforms.launchers import Job, find_mpi
+from bareline.probes.compute.hpcc import HpccParams, input_text
+from bareline.vocabulary.model import Layout
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: Columns of the narrowest panel: narrower ones are no longer matrix products.
 WIDTH = 64
@@ -125,7 +126,7 @@ def hpcc_figures(ranks: int, params: HpccParams) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "hpccinf.txt").write_text(input_text(params, ranks))
         node = [Node("localhost", "127.0.0.1", ranks)]
-        argv = mpi.argv(["hpcc"], Layout(1, ranks), node, threads, "auto")
+        argv = mpi.argv(Job(argv=["hpcc"], layout=Layout(1, ranks), nodes=node, env=threads))
         subprocess.run(
             argv, cwd=folder, env={**os.environ, **threads}, check=True, capture_output=True
         )
@@ -269,8 +270,8 @@ def main() -> int:
     parser.add_argument("--hpcc-bytes", type=int, default=32 << 20, help="a rank; 0: without hpcc")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    if options.rounds < stats.MIN_LAUNCHES:
-        parser.error(f"--rounds: an interval needs {stats.MIN_LAUNCHES}")
+    if options.rounds < MIN_LAUNCHES:
+        parser.error(f"--rounds: an interval needs {MIN_LAUNCHES}")
     with tempfile.TemporaryDirectory(prefix="node-compute-") as folder:
         build = (options.build or built(Path(folder))).resolve()
         return compare(Programs(build, tuple(shlex.split(options.prefix))), options)

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from bareline import stats
-from bareline.build import build_native
-from bareline.cache import cache_folder
-from bareline.model import Layout
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
 from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import MpiInstallation, find_mpi
-from bareline.probes.hpcc import HpccParams, input_text
+from bareline.platforms.launchers import Job, MpiInstallation, find_mpi
+from bareline.probes.compute.hpcc import HpccParams, input_text
+from bareline.vocabulary.model import Layout
 
 KERNELS = ("Copy", "Scale", "Add", "Triad")
 #: HPL_N^2 doubles are what hpcc takes as the memory of its benchmarks; STREAM has three arrays.
@@ -69,7 +69,10 @@ def run_hpcc(mpi: MpiInstallation, params: HpccParams) -> dict[str, str]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "hpccinf.txt").write_text(input_text(params, 1), encoding="utf-8")
         node = [Node("localhost", "127.0.0.1", 1)]
-        line = mpi.argv(["hpcc"], Layout(1, 1), node, {"OPENBLAS_NUM_THREADS": "1"}, cwd=folder)
+        threads = {"OPENBLAS_NUM_THREADS": "1"}
+        line = mpi.argv(
+            Job(argv=["hpcc"], layout=Layout(1, 1), nodes=node, env=threads, cwd=folder)
+        )
         subprocess.run(line, check=True, capture_output=True, cwd=folder, env=os.environ)
         text = Path(folder, "hpccoutf.txt").read_text(encoding="utf-8")
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)

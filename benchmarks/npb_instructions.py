@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.build import build_native
-from bareline.cache import cache_folder
-from bareline.platforms.launcher import find_mpi
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
+from bareline.platforms.launchers import find_mpi
 
 KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
-TIMED = ("__npb_timing_MOD_timing_begin", "__npb_timing_MOD_timing_end")
+TIMED = ("__bl_timing_MOD_timing_begin", "__bl_timing_MOD_timing_end")
 _ARITHMETIC = re.compile(r"(?:add|sub|mul|div|sqrt|max|min)([ps])d")
 _CONVERSION = re.compile(r"cvt\w+")
 _COPY = re.compile(r"mem(cpy|move|set)|gfortran_internal_(un)?pack")

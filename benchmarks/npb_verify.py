@@ -20,13 +20,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bareline.build import build_native
-from bareline.cache import cache_folder
-from bareline.errors import BarelineError
-from bareline.model import Layout
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
 from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.platforms.launchers import Job, MpiInstallation, find_mpi
 from bareline.probes.base import find_probe
+from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Layout
 
 #: In the order of what they cost.
 KERNELS = ("ep", "is", "mg", "ft", "cg", "lu", "bt", "sp")
@@ -82,12 +82,12 @@ def run(case: Case, mpi: MpiInstallation, programs: Path, timeout_s: float) -> R
     """Run a case to its end."""
     cores = len(os.sched_getaffinity(0))
     line = mpi.argv(
-        [str(programs / f"npb_{case.kernel}"), case.problem_class],
-        Layout(1, case.ranks),
-        [Node("localhost", ADDRESS, cores)],
-        {},
-        "auto",
-        crowded=True,
+        Job(
+            argv=[str(programs / f"npb_{case.kernel}"), case.problem_class],
+            layout=Layout(1, case.ranks),
+            nodes=[Node("localhost", ADDRESS, cores)],
+            crowded=True,
+        )
     )
     try:
         done = subprocess.run(line, capture_output=True, text=True, timeout=timeout_s, check=False)

@@ -40,9 +40,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from bareline.build import build_native, source_folder
-from bareline.cache import cache_folder
-from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.build.native import build_native
+from bareline.build.sources import source_folder
+from bareline.host.cache import cache_folder
+from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.run import preloaded, profiler_library
 from bareline.stats.ratio import paired_ratio
@@ -73,10 +74,13 @@ class Bench:
     library: Path
     profile: Path
     realtime: bool
+    trace: bool
 
     def run(self, command: list[str], *, profiled: bool) -> subprocess.CompletedProcess[str]:
         """Run a command that must succeed."""
         variables = {"LD_PRELOAD": str(self.library), "BARELINE_PROFILE": str(self.profile)}
+        if self.trace:
+            variables["BARELINE_TRACE"] = str(self.profile.with_suffix(".trace"))
         line = preloaded(command, self.mpi.flavour, variables)[0] if profiled else command
         first = ["chrt", "-r", "1"] if self.realtime else []
         return subprocess.run([*first, *line], check=True, capture_output=True, text=True)
@@ -100,6 +104,7 @@ def main() -> None:
     parser.add_argument("--kernels", metavar="CLASS", help="the NAS kernels of this class")
     parser.add_argument("--only", nargs="+", default=KERNELS, choices=KERNELS)
     parser.add_argument("--realtime", action="store_true", help="before all other programs")
+    parser.add_argument("--trace", action="store_true", help="profile with a trace")
     parser.add_argument("--busy", type=float, default=0.05, help="most that others may have")
     parser.add_argument("command", nargs="*")
     asked = parser.parse_args()
@@ -112,13 +117,13 @@ def main() -> None:
         profile = folder / "app.profile"
         if not asked.command and not asked.kernels:
             build = asked.build or build_tests(mpi, folder / "build")
-            bench = Bench(mpi, profiler_in(build), profile, asked.realtime)
+            bench = Bench(mpi, profiler_in(build), profile, asked.realtime, asked.trace)
             program = build / "native" / "pmpi" / "tests" / "overhead"
             measure_calls(bench, [mpi.mpirun, "-n", "1", str(program)], asked.blocks)
             return
         native = build_native(mpi, cache_folder())
         library = profiler_in(asked.build) if asked.build else profiler_library(native.path)
-        bench = Bench(mpi, library, profile, asked.realtime)
+        bench = Bench(mpi, library, profile, asked.realtime, asked.trace)
         commands = {" ".join(asked.command): asked.command} if asked.command else {}
         for kernel in asked.only if asked.kernels else ():
             program = native.programs / f"npb_{kernel}"

@@ -17,12 +17,14 @@ from pathlib import Path
 import polars as pl
 from rich.console import Console
 
-from bareline import session
-from bareline.compare import read_runs, summarize_runs
+from bareline.analysis.records import read_runs
+from bareline.analysis.summary import summarize
 from bareline.platforms.config import platforms_from_toml
-from bareline.report.progress import PlainProgress
-from bareline.study import study_from_toml
-from bareline.units import format_size, format_value
+from bareline.report.terminal.progress import PlainProgress
+from bareline.session import begin
+from bareline.session.runner import execute
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.units import format_size, format_value
 
 METRIC = "latency_loop_mean"
 
@@ -46,9 +48,9 @@ def main() -> None:
     }
     specs = list(platforms_from_toml({"platform": tables}, where="benchmark").values())
     with tempfile.TemporaryDirectory() as temporary:
-        run = session.create_run(study, specs, Path(temporary) / "run", baseline="shm-1")
-        session.execute(run, PlainProgress(Console(stderr=True)))
-        summary = summarize_runs(read_runs([run]))
+        run = begin.create_run(study, specs, Path(temporary) / "run", baseline="shm-1")
+        execute(run, PlainProgress(Console(stderr=True)))
+        summary = summarize(read_runs([run]))
     for transport in ("shm", "tcp"):
         _report(summary.filter(pl.col("metric") == METRIC), transport)
 

@@ -31,11 +31,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.build import ensure_native
-from bareline.cache import cache_folder
-from bareline.platforms.launcher import find_mpi
+from bareline.build.native import ensure_native
+from bareline.host.cache import cache_folder
+from bareline.platforms.launchers import find_mpi
 from bareline.stats import paired_ratio
-from bareline.units import format_value, parse_size
+from bareline.vocabulary.units import format_value, parse_size
 
 WAYS = ("write", "read")
 #: Rates in B/s, by block size, way and figure.

@@ -17,11 +17,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bareline.cache import cache_folder
-from bareline.model import TRIAL_VARIABLE, Command, Layout
+from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
-from bareline.platforms.vm.platform import VmAllocation, VmPlatform
+from bareline.platforms.vm.allocation import VmAllocation
+from bareline.platforms.vm.platform import VmPlatform
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout
 
 LAUNCHES = 8
 SAVED = {"saved_state": True}
@@ -45,9 +46,9 @@ def guests(count: int, options: dict[str, Any]) -> Iterator[VmAllocation]:
         with platform.acquire(Layout(count, 1, 1)) as allocation:
             all_s = time.monotonic() - started
             each = " ".join(
-                f"{name} {value:.1f}" for name, value in allocation.fleet.boot_s.items()
+                f"{name} {value:.1f}" for name, value in allocation.measured.fleet.boot_s.items()
             )
-            what = "from saved states" if allocation.fleet.restored else "booted"
+            what = "from saved states" if allocation.measured.fleet.restored else "booted"
             load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
             print(f"{count} guests {what}: all up {all_s:.1f} s ({each}), load {load}", flush=True)
             yield allocation

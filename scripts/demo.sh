@@ -16,10 +16,10 @@ sys.exit(not row["available"])' "$1"
 }
 
 if available vm-virtio; then
-    platforms="--on bare --on vm-e1000 --on vm-virtio --on vm-virtio-jumbo"
+    platforms="--on bare-pair --on vm-e1000 --on vm-virtio --on vm-virtio-jumbo"
 elif available net-10g; then
     echo "demo: comparing network namespaces behind shaped links instead" >&2
-    platforms="--on bare --on net-10g --on net-1g"
+    platforms="--on bare-pair --on net-10g --on net-1g"
 else
     echo "demo: comparing shared memory with TCP over loopback instead, which needs no privilege" >&2
     platforms="--on bare --on bare-tcp"

@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
-$bin/ruff check src tests benchmarks
-$bin/ruff format --check src tests benchmarks
+$bin/ruff check src tests benchmarks scripts
+$bin/ruff format --check src tests benchmarks scripts
 $bin/mypy
 $bin/lint-imports
 if command -v clang-format >/dev/null; then

@@ -7,8 +7,9 @@ cd "$(dirname "$0")/.."
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
-section() { # the packages of a section of packages.txt
-    awk -v want="$1" '/^# /{on = ($2 == want ":")} /^[a-z]/ && on {print $1}' scripts/packages.txt
+packages() { # the Debian packages that the table of programs marks so in its column "set-up"
+    awk -F'|' -v want="$1" '!/^#/ { mark = $4; gsub(/ /, "", mark); if (mark == want) print $2 }' \
+        src/bareline/host/programs.txt | tr -s ' ' '\n' | sed '/^$/d' | sort -u
 }
 
 missing_of() { # those of the given packages that are not installed
@@ -25,8 +26,8 @@ install_packages() {
         return
     fi
     local needed optional
-    mapfile -t needed < <(missing_of $(section needed))
-    mapfile -t optional < <(missing_of $(section optional))
+    mapfile -t needed < <(missing_of $(packages needed))
+    mapfile -t optional < <(missing_of $(packages optional))
     [ $((${#needed[@]} + ${#optional[@]})) -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         say "not root, so not installed: ${needed[*]} ${optional[*]}"

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import os
+import tomllib
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
-from bareline import session
 from bareline.platforms.config import platforms_from_toml
-from bareline.runner import Tally
-from bareline.store import Run
-from bareline.study import study_from_toml
+from bareline.session import begin, runner
+from bareline.session.history import Tally
+from bareline.store.run import Run
+from bareline.study.study import study_from_toml
+from bareline.testing.runs import Silent
+
+#: Shorter runs are of a few tests, for which nobody asks where the time went.
+_LONG_S = 120
+
+# A deadline measures how busy the machine is.
+settings.register_profile("bareline", deadline=None)
+settings.load_profile("bareline")
 
 #: Open MPI refuses to run as root unless told so; bareline tells it itself, tests that start
 #: mpirun directly need the same.
@@ -20,23 +31,13 @@ os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
 
 
-class Silent:
-    """An observer that says nothing."""
-
-    def begin(self, planned, done):
-        pass
-
-    def note(self, platform, text):
-        pass
-
-    def trial(self, trial, position, eta_s):
-        pass
-
-    def finished(self, record):
-        pass
-
-    def skipped(self, count, reason):
-        pass
+@pytest.fixture(scope="session", autouse=True)
+def one_seed():
+    """Let every run that names no seed have the same, so that tests repeat; gives the real one."""
+    real = begin.fresh_seed
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(begin, "fresh_seed", lambda: 1)
+        yield real
 
 
 @pytest.fixture
@@ -71,7 +72,7 @@ def make_run(tmp_path, null_study, null_platforms) -> Callable[..., Run]:
         study = null_study(params, **head)
         specs = null_platforms(**(platforms or {"a": {}, "b": {"factor": 1.5}}))
         path: Path = tmp_path / f"run{next(numbers)}"
-        return session.create_run(study, specs, path, baseline=specs[0].name)
+        return begin.create_run(study, specs, path, baseline=specs[0].name)
 
     return make
 
@@ -81,6 +82,24 @@ def execute() -> Callable[..., Tally]:
     """Execute a run silently."""
 
     def go(run: Run, **options) -> Tally:
-        return session.execute(run, Silent(), **options)
+        return runner.execute(run, Silent(), **options)
 
     return go
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say which rooms took longer than their budget, after a run that took long."""
+    spent = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                path = Path(report.nodeid.partition("::")[0]).parts
+                spent[path[1] if len(path) > 2 else "others"] += report.duration
+    if spent.total() < _LONG_S:
+        return
+    budgets = tomllib.loads((Path(__file__).parent / "budgets.toml").read_text())
+    terminalreporter.section("seconds by room (budget)")
+    for room, seconds in spent.most_common():
+        budget = budgets.get(room, budgets["others"])
+        mark = "  ABOVE" if seconds > budget else ""
+        terminalreporter.write_line(f"{room:12} {seconds:6.1f} ({budget}){mark}")

@@ -5,12 +5,12 @@ import subprocess
 
 import pytest
 
-from bareline.build import build_native
-from bareline.cache import cache_folder
-from bareline.errors import BarelineError
-from bareline.model import Layout
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
 from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launchers import Job, find_mpi
+from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Layout
 
 pytestmark = pytest.mark.mpi
 
@@ -36,11 +36,11 @@ def launch(request):
         if not (build.programs / program).exists():
             pytest.skip(f"{program} was not built: {', '.join(build.left_out)}")
         line = mpi.argv(
-            [str(build.programs / program), *map(str, arguments)],
-            Layout(1, ranks),
-            [Node("localhost", "127.0.0.1", 1)],
-            {},
-            "auto",
+            Job(
+                argv=[str(build.programs / program), *map(str, arguments)],
+                layout=Layout(1, ranks),
+                nodes=[Node("localhost", "127.0.0.1", 1)],
+            )
         )
         try:
             done = _run(line)

@@ -52,7 +52,7 @@ struct bl_operation {
     size_t size_bytes;
     int count;       /* elements in size_bytes */
     int root;        /* of rooted collectives */
-    bool rotates;    /* the root moves on with every call, as in IMB's loops */
+    bool rotates;    /* the root moves on with every call of a loop */
     int left, right; /* neighbours in rings */
     int peer;        /* partner in pairs */
     unsigned char *send;

@@ -2,7 +2,8 @@
  * Collective functions over all ranks, and their non-blocking forms for overlap.
  *
  * Exported: bl_collectives. The functions of each entry are collective over op->comm.
- * Sizes are OSU's and IMB's: the whole vector of a reduction, one rank's block otherwise.
+ * Sizes are OSU's and, but for Reduce_scatter since 2019, IMB's: the whole vector of a reduction,
+ * one rank's block otherwise.
  */
 #include "bl_clock.h"
 #include "check.h"
@@ -73,7 +74,7 @@ static void start_ireduce(struct bl_operation *op)
     started(op);
 }
 
-/* The vector in parts as equal as they can be, the first ones longer, as IMB does. */
+/* The vector in parts as equal as they can be, the first ones longer, as IMB did until 2018. */
 static void prepare_parts(struct bl_operation *op)
 {
     for (int rank = 0; rank < op->ranks; rank++)

@@ -9,11 +9,11 @@
  * A point is measured in two phases, after warming up:
  *   (a) timed calls: two clock reads around nothing but the call; for each iteration the slowest
  *       rank counts. Where a benchmark is `synchronised`, an MPI_Barrier goes before the first
- *       read, as in OSU's programs: ranks start together but for the barrier's own exit skew,
- *       which is part of the slowest rank's time.
- *   (b) a plain loop in the manner of OSU's point-to-point programs and of IMB: two clock reads
- *       around all calls. Rooted collectives rotate their root as IMB's do, otherwise a root could
- *       run ahead of the others.
+ *       read, as between the calls of OSU's collectives and, since 2017, IMB's: ranks start
+ *       together but for the barrier's own exit skew, which is part of the slowest rank's time.
+ *   (b) a plain loop in the manner of OSU's and IMB's point-to-point benchmarks: two clock reads
+ *       around all calls. Rooted collectives rotate their root, as IMB's do with -root_shift on,
+ *       otherwise a root could run ahead of the others.
  * Its time is bounded: the number of iterations follows from how long the earlier ones took, in
  * batches before which all ranks agree on the slowest rank's estimate. When not even
  * BL_ITERATIONS_MIN iterations of both phases fit the point is cut.

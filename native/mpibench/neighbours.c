@@ -37,30 +37,39 @@ static void call_sendrecv(struct bl_operation *op)
                         op->count, MPI_CHAR, op->left, TAG_TO_RIGHT, op->comm, MPI_STATUS_IGNORE));
 }
 
-/* The same data goes both ways; what comes from the left is received first. */
+/* A message for each neighbour, from a place of its own and to one, as the faces of a subdomain. */
+static unsigned char *second(unsigned char *buffer, const struct bl_operation *op)
+{
+    return buffer + op->size_bytes;
+}
+
+/* Who receives from whom is marked with the receiver's side: with two ranks both are the same. */
 static void fill_to_both(struct bl_operation *op)
 {
-    bl_pattern_fill(op->send, op->size_bytes, op->rank, BL_TO_ALL);
-    bl_pattern_scrub(op->receive, op->size_bytes, op->left, BL_TO_ALL);
-    bl_pattern_scrub(op->receive + op->size_bytes, op->size_bytes, op->right, BL_TO_ALL);
+    bl_pattern_fill(op->send, op->size_bytes, op->rank, TAG_TO_RIGHT);
+    bl_pattern_fill(second(op->send, op), op->size_bytes, op->rank, TAG_TO_LEFT);
+    bl_pattern_scrub(op->receive, op->size_bytes, op->left, TAG_TO_RIGHT);
+    bl_pattern_scrub(second(op->receive, op), op->size_bytes, op->right, TAG_TO_LEFT);
 }
 
 static bool check_from_both(const struct bl_operation *op)
 {
-    return bl_pattern_matches(op->receive, op->size_bytes, op->left, BL_TO_ALL) &&
-           bl_pattern_matches(op->receive + op->size_bytes, op->size_bytes, op->right, BL_TO_ALL);
+    return bl_pattern_matches(op->receive, op->size_bytes, op->left, TAG_TO_RIGHT) &&
+           bl_pattern_matches(second(op->receive, op), op->size_bytes, op->right, TAG_TO_LEFT);
 }
 
+/* To the right first and from the left first, as IMB: between two ranks messages are received in
+ * the order in which they were sent, and none waits among the unexpected ones for the other. */
 static void call_exchange(struct bl_operation *op)
 {
-    BL_MPI(MPI_Isend(op->send, op->count, MPI_CHAR, op->left, TAG_TO_LEFT, op->comm,
-                     &op->requests[0]));
     BL_MPI(MPI_Isend(op->send, op->count, MPI_CHAR, op->right, TAG_TO_RIGHT, op->comm,
+                     &op->requests[0]));
+    BL_MPI(MPI_Isend(second(op->send, op), op->count, MPI_CHAR, op->left, TAG_TO_LEFT, op->comm,
                      &op->requests[1]));
     BL_MPI(MPI_Recv(op->receive, op->count, MPI_CHAR, op->left, TAG_TO_RIGHT, op->comm,
                     MPI_STATUS_IGNORE));
-    BL_MPI(MPI_Recv(op->receive + op->size_bytes, op->count, MPI_CHAR, op->right, TAG_TO_LEFT,
-                    op->comm, MPI_STATUS_IGNORE));
+    BL_MPI(MPI_Recv(second(op->receive, op), op->count, MPI_CHAR, op->right, TAG_TO_LEFT, op->comm,
+                    MPI_STATUS_IGNORE));
     BL_MPI(MPI_Waitall(2, op->requests, MPI_STATUSES_IGNORE));
 }
 
@@ -86,7 +95,7 @@ const struct bl_benchmark bl_neighbours[] = {
         .name = "exchange",
         .imb = "Exchange",
         .title = "boundary exchange with both neighbours in a ring",
-        .send_extent = BL_EXTENT_ONE,
+        .send_extent = BL_EXTENT_TWO,
         .receive_extent = BL_EXTENT_TWO,
         .bytes = bytes_two_neighbours,
         .fill = fill_to_both,

@@ -30,6 +30,7 @@ struct bl_options {
     bool sizes_given; /* -m; otherwise the benchmark's own sizes */
     size_t size_min_bytes;
     size_t size_max_bytes;
+    bool between; /* also sizes halfway between powers of two */
     struct bl_counts iterations;
     struct bl_counts warmup;
     int window;                /* messages in flight of the bandwidth benchmarks */

@@ -47,6 +47,9 @@ static size_t element_bytes(const struct bl_benchmark *benchmark)
     return benchmark->element == BL_DOUBLES ? sizeof(double) : 1;
 }
 
+/* Halfway between powers of two, the first size of whole doubles. */
+#define BETWEEN_FROM 16
+
 /* 0 and the powers of two within the range, or the benchmark's own list. */
 static int list_sizes(const struct bl_options *options, size_t *sizes)
 {
@@ -63,6 +66,10 @@ static int list_sizes(const struct bl_options *options, size_t *sizes)
         for (size_t size = 1; size <= options->size_max_bytes; size *= 2) {
             if (size >= options->size_min_bytes)
                 sizes[count++] = size;
+            const size_t middle = size + size / 2;
+            if (options->between && size >= BETWEEN_FROM && middle >= options->size_min_bytes &&
+                middle <= options->size_max_bytes)
+                sizes[count++] = middle;
         }
     }
     return count;

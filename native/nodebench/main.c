@@ -260,7 +260,12 @@ int main(int argc, char **argv)
         options.benchmark = benchmark->name;
     }
     opterr = 0;
-    optind = named ? 2 : 1;
+    /* The name takes the place of the program's: a simulator of MPI has an optind of its own for
+     * each rank, and setting this one would not reach it. */
+    if (named) {
+        argc--;
+        argv++;
+    }
     int option, which = 0;
     while ((option = getopt_long(argc, argv, ":h", long_options, &which)) != -1) {
         if (option == ':')

@@ -46,6 +46,10 @@ void bl_arrived(struct bl_op *op, const MPI_Status *status)
         return;
     op->received = bl_status_bytes(status);
     const unsigned kind = bl_call_kinds[op->call];
+    if (op->ends.from == BL_ANYBODY && status->MPI_SOURCE != MPI_PROC_NULL)
+        op->ends.from = bl_world_rank(op->group, status->MPI_SOURCE);
+    if (op->ends.receive_tag == BL_ANY_TAG)
+        op->ends.receive_tag = status->MPI_TAG;
     if (kind == BL_KIND_SWAP)
         return;
     op->size = op->received;
@@ -76,6 +80,7 @@ void bl_count_bcast(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count, 
 {
     bl_count_over(op, comm);
     const enum role role = role_of(op, root);
+    op->ends.root = bl_end_of(op, root);
     op->size = role == BYSTANDER ? 0 : bl_bytes(count, type);
     op->sent = role == ROOT ? op->size : 0;
     op->received = role == MEMBER ? op->size : 0;
@@ -85,6 +90,7 @@ void bl_count_reduce(struct bl_op *op, MPI_Comm comm, int root, MPI_Count count,
 {
     bl_count_over(op, comm);
     const enum role role = role_of(op, root);
+    op->ends.root = bl_end_of(op, root);
     op->size = role == BYSTANDER ? 0 : bl_bytes(count, type);
     op->sent = role == ROOT && op->group->inter ? 0 : op->size;
     op->received = role == ROOT ? op->size : 0;
@@ -123,6 +129,7 @@ void bl_count_gather(struct bl_op *op, MPI_Comm comm, int root, bool in_place, M
 {
     bl_count_over(op, comm);
     const enum role role = role_of(op, root);
+    op->ends.root = bl_end_of(op, root);
     const struct bl_types types = bl_one_type(recvtype);
     if (role == ROOT)
         op->received = bl_sum(recvcounts, types, bl_peers(op));
@@ -138,6 +145,7 @@ void bl_count_scatter(struct bl_op *op, MPI_Comm comm, int root, bool in_place,
 {
     bl_count_over(op, comm);
     const enum role role = role_of(op, root);
+    op->ends.root = bl_end_of(op, root);
     const struct bl_types types = bl_one_type(sendtype);
     if (role == ROOT)
         op->sent = bl_sum(sendcounts, types, bl_peers(op));
@@ -202,9 +210,12 @@ void bl_track(struct bl_op *op, MPI_Request handle)
 {
     if (handle == MPI_REQUEST_NULL)
         return;
+    op->posts = true;
     const struct bl_request request = {
         .what = bl_what_of(op),
         .size = op->size,
+        .ends = op->ends,
+        .post = ++op->thread->posts,
         .posted = op->stop,
         .sent = op->sent,
         .received = op->received,
@@ -222,6 +233,7 @@ void bl_persist(struct bl_op *op, MPI_Request handle, enum bl_starts starts)
     const struct bl_request request = {
         .what = bl_what_of(op),
         .size = op->size,
+        .ends = op->ends,
         .sent = op->sent,
         .received = op->received,
         .peer = op->world_peer,
@@ -236,11 +248,17 @@ void bl_persist(struct bl_op *op, MPI_Request handle, enum bl_starts starts)
     op->world_peer = -1;
 }
 
-void bl_complete(const struct bl_op *op, MPI_Request handle, const MPI_Status *status)
+void bl_complete(struct bl_op *op, MPI_Request handle, const MPI_Status *status)
 {
     struct bl_request request;
     if (handle == MPI_REQUEST_NULL || !bl_request_take(handle, &request))
         return;
+    uint64_t arrived = request.receives && status ? bl_status_bytes(status) : 0;
+    op->completes = true;
+    op->receives += request.receives;
+    op->awaited += request.receives ? arrived : request.size;
+    if (op->thread->traced)
+        bl_trace_done(op->thread->posts - request.post);
     struct bl_row *row = bl_table_row(&op->thread->table, request.what, request.size);
     if (!row)
         return;
@@ -248,6 +266,5 @@ void bl_complete(const struct bl_op *op, MPI_Request handle, const MPI_Status *s
     if (op->began > request.posted)
         row->window += op->began - request.posted;
     row->flight += op->stop - request.posted;
-    if (request.receives && status)
-        row->received += bl_status_bytes(status);
+    row->received += arrived;
 }

@@ -63,9 +63,19 @@ static inline int bl_peers(const struct bl_op *op)
     return op->group ? op->group->peers : 0;
 }
 
+/* A group may be forgotten before the call is recorded: what tells it is noted. */
+static inline void bl_set_group(struct bl_op *op, const struct bl_group *group)
+{
+    op->group = group;
+    if (group) {
+        op->ends.comm = group->id;
+        op->ends.comm_size = group->size;
+    }
+}
+
 static inline void bl_count_over(struct bl_op *op, MPI_Comm comm)
 {
-    op->group = bl_group_of_comm(&op->thread->groups, comm);
+    bl_set_group(op, bl_group_of_comm(&op->thread->groups, comm));
 }
 
 static inline void bl_set_peer(struct bl_op *op, int peer)
@@ -80,26 +90,42 @@ static inline void bl_set_peer(struct bl_op *op, int peer)
 
 /* Point to point ------------------------------------------------------------------------------ */
 
-static inline void bl_count_peer(struct bl_op *op, MPI_Comm comm, int peer)
+/* A rank argument as a rank of MPI_COMM_WORLD, BL_ANYBODY or BL_NOBODY. */
+static inline int bl_end_of(const struct bl_op *op, int peer)
+{
+    return peer == MPI_PROC_NULL ? BL_NOBODY : bl_world_rank(op->group, peer);
+}
+
+static inline int bl_tag_of(int tag)
+{
+    return tag == MPI_ANY_TAG ? BL_ANY_TAG : tag;
+}
+
+static inline void bl_count_peer(struct bl_op *op, MPI_Comm comm, int peer, int tag)
 {
     bl_count_over(op, comm);
     bl_set_peer(op, peer);
     op->world_peer = -1;
+    op->ends.from = bl_end_of(op, peer);
+    op->ends.receive_tag = bl_tag_of(tag);
 }
 
-static inline void bl_count_send(struct bl_op *op, MPI_Comm comm, int dest, uint64_t bytes)
+static inline void bl_count_send(struct bl_op *op, MPI_Comm comm, int dest, int tag, uint64_t bytes)
 {
     bl_count_over(op, comm);
     bl_set_peer(op, dest);
+    op->ends.to = bl_end_of(op, dest);
+    op->ends.send_tag = tag;
     if (dest == MPI_PROC_NULL)
         bytes = 0;
     op->size = op->sent = bytes;
 }
 
 /* A receive's true size and source are known when it is complete; until then what was asked for. */
-static inline void bl_count_receive(struct bl_op *op, MPI_Comm comm, int source, uint64_t bytes)
+static inline void bl_count_receive(struct bl_op *op, MPI_Comm comm, int source, int tag,
+                                    uint64_t bytes)
 {
-    bl_count_peer(op, comm, source);
+    bl_count_peer(op, comm, source, tag);
     op->wakes = true;
     op->size = source == MPI_PROC_NULL ? 0 : bytes;
 }
@@ -111,9 +137,12 @@ static inline void bl_count_matched(struct bl_op *op, uint64_t bytes)
     op->size = bytes;
 }
 
-static inline void bl_count_swap(struct bl_op *op, MPI_Comm comm, int dest, uint64_t bytes)
+static inline void bl_count_swap(struct bl_op *op, MPI_Comm comm, int dest, int sendtag, int source,
+                                 int recvtag, uint64_t bytes)
 {
-    bl_count_send(op, comm, dest, bytes);
+    bl_count_send(op, comm, dest, sendtag, bytes);
+    op->ends.from = bl_end_of(op, source);
+    op->ends.receive_tag = bl_tag_of(recvtag);
     op->wakes = true;
 }
 
@@ -162,7 +191,7 @@ static inline void bl_synchronise(struct bl_op *op, MPI_Comm comm)
 
 static inline void bl_count_epoch(struct bl_op *op, MPI_Win win)
 {
-    op->group = bl_group_of_win(&op->thread->groups, win);
+    bl_set_group(op, bl_group_of_win(&op->thread->groups, win));
 }
 
 static inline void bl_count_target(struct bl_op *op, MPI_Win win, int target)
@@ -198,7 +227,7 @@ static inline void bl_count_get(struct bl_op *op, MPI_Win win, int target, uint6
 
 static inline void bl_count_file(struct bl_op *op, MPI_File file)
 {
-    op->group = bl_group_of_file(&op->thread->groups, file);
+    bl_set_group(op, bl_group_of_file(&op->thread->groups, file));
 }
 
 static inline void bl_count_read(struct bl_op *op, MPI_File file, uint64_t bytes)
@@ -223,6 +252,6 @@ void bl_track(struct bl_op *op, MPI_Request handle);
 void bl_persist(struct bl_op *op, MPI_Request handle, enum bl_starts starts);
 
 /* A call that completed `handle`; `status` may be NULL. */
-void bl_complete(const struct bl_op *op, MPI_Request handle, const MPI_Status *status);
+void bl_complete(struct bl_op *op, MPI_Request handle, const MPI_Status *status);
 
 #endif

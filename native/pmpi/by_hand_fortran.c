@@ -11,7 +11,7 @@ typedef void (*real_free)(MPI_Fint *, MPI_Fint *);
 typedef void (*real_open)(MPI_Fint *, char *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *,
                           size_t);
 
-static void body_init(const char *name, MPI_Fint *ierror)
+BL_BODY void body_init(const char *name, MPI_Fint *ierror)
 {
     const real_init real = (real_init)bl_fortran_real(name);
     bl_session_prepare();
@@ -21,7 +21,7 @@ static void body_init(const char *name, MPI_Fint *ierror)
         bl_session_begin(BL_Init, began, bl_now());
 }
 
-static void body_init_thread(const char *name, MPI_Fint *required, MPI_Fint *provided,
+BL_BODY void body_init_thread(const char *name, MPI_Fint *required, MPI_Fint *provided,
                              MPI_Fint *ierror)
 {
     const real_init_thread real = (real_init_thread)bl_fortran_real(name);
@@ -32,21 +32,21 @@ static void body_init_thread(const char *name, MPI_Fint *required, MPI_Fint *pro
         bl_session_begin(BL_Init_thread, began, bl_now());
 }
 
-static void body_finalize(const char *name, MPI_Fint *ierror)
+BL_BODY void body_finalize(const char *name, MPI_Fint *ierror)
 {
     const real_init real = (real_init)bl_fortran_real(name);
     bl_session_end();
     real(ierror);
 }
 
-static void body_abort(const char *name, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror)
+BL_BODY void body_abort(const char *name, MPI_Fint *comm, MPI_Fint *code, MPI_Fint *ierror)
 {
     const real_abort real = (real_abort)bl_fortran_real(name);
     bl_session_abort(*code);
     real(comm, code, ierror);
 }
 
-static void body_comm_free(const char *name, unsigned call, MPI_Fint *comm, MPI_Fint *ierror)
+BL_BODY void body_comm_free(const char *name, unsigned call, MPI_Fint *comm, MPI_Fint *ierror)
 {
     const real_free real = (real_free)bl_fortran_real(name);
     struct bl_op op;
@@ -66,7 +66,7 @@ static void body_comm_free(const char *name, unsigned call, MPI_Fint *comm, MPI_
     }
 }
 
-static void body_win_free(const char *name, MPI_Fint *win, MPI_Fint *ierror)
+BL_BODY void body_win_free(const char *name, MPI_Fint *win, MPI_Fint *ierror)
 {
     const real_free real = (real_free)bl_fortran_real(name);
     struct bl_op op;
@@ -86,7 +86,7 @@ static void body_win_free(const char *name, MPI_Fint *win, MPI_Fint *ierror)
     }
 }
 
-static void body_file_close(const char *name, MPI_Fint *fh, MPI_Fint *ierror)
+BL_BODY void body_file_close(const char *name, MPI_Fint *fh, MPI_Fint *ierror)
 {
     const real_free real = (real_free)bl_fortran_real(name);
     struct bl_op op;
@@ -106,7 +106,7 @@ static void body_file_close(const char *name, MPI_Fint *fh, MPI_Fint *ierror)
     }
 }
 
-static void body_file_open(const char *name, MPI_Fint *comm, char *path, MPI_Fint *amode,
+BL_BODY void body_file_open(const char *name, MPI_Fint *comm, char *path, MPI_Fint *amode,
                            MPI_Fint *info, MPI_Fint *fh, MPI_Fint *ierror, size_t path_length)
 {
     const real_open real = (real_open)bl_fortran_real(name);

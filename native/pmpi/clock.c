@@ -1,21 +1,21 @@
 /* See clock.h. */
 #include "clock.h"
 
-#include <fcntl.h>
+#include "kernel.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 bool bl_clock_is_counter;
 
 void bl_clock_choose(char *source, int source_size)
 {
     snprintf(source, (size_t)source_size, "unknown");
-    const int file = open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                          O_RDONLY | O_CLOEXEC);
+    const int file = bl_kernel_open(
+        "/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY, 0);
     if (file >= 0) {
-        const ssize_t length = read(file, source, (size_t)source_size - 1);
-        close(file);
+        const ssize_t length = bl_kernel_read(file, source, (size_t)source_size - 1);
+        bl_kernel_close(file);
         if (length > 0) {
             source[length] = '\0';
             source[strcspn(source, "\n")] = '\0';

@@ -13,10 +13,13 @@ void bl_started(struct bl_op *op, unsigned base, int n, const MPI_Request handle
 {
     /* One row per message; the call's time is shared out among them. */
     const uint64_t share = n > 0 ? (op->stop - op->start) / (uint64_t)n : 0;
+    uint64_t compute = bl_compute_before(op);
     for (int i = 0; i < n; i++) {
         struct bl_request request;
-        if (!bl_request_start(handles[i], op->stop, started_row, base, &request)) {
+        const uint32_t post = ++op->thread->posts;
+        if (!bl_request_start(handles[i], op->stop, post, started_row, base, &request)) {
             op->thread->table.sheet->untracked++;
+            bl_trace_lose();
             continue;
         }
         struct bl_row *row = bl_table_row(&op->thread->table, request.what, request.size);
@@ -29,6 +32,21 @@ void bl_started(struct bl_op *op, unsigned base, int n, const MPI_Request handle
         op->world_peer = request.peer;
         op->size = request.size;
         bl_count_cell(op);
+        bl_count_site(op, share);
+        if (op->thread->traced) {
+            const struct bl_trace_call call = {
+                .ends = request.ends,
+                .call = bl_what_call(request.what),
+                .posts = true,
+                .size = request.size,
+                .sent = request.sent,
+                .received = request.received,
+                .compute = compute,
+                .spent = share,
+            };
+            bl_trace_call(&call);
+            compute = 0;
+        }
     }
     bl_close(op);
 }
@@ -177,7 +195,7 @@ BL_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *fl
 }
 
 /* MPI_Waitsome and MPI_Testsome are told apart by nothing but their names. */
-static int some(int (*real)(int, MPI_Request *, int *, int *, MPI_Status *), unsigned call,
+static inline __attribute__((always_inline)) int some(int (*real)(int, MPI_Request *, int *, int *, MPI_Status *), unsigned call,
                 int incount, MPI_Request requests[], int *outcount, int indices[],
                 MPI_Status statuses[])
 {

@@ -32,7 +32,7 @@ static int first_index(const struct bl_op *op, int n, const MPI_Fint *requests, 
     return 1;
 }
 
-static void complete(const struct bl_op *op, int request, const MPI_Fint *status)
+static void complete(struct bl_op *op, int request, const MPI_Fint *status)
 {
     const MPI_Status converted = bl_fortran_status(status);
     bl_complete(op, op->thread->scratch.handles[request], &converted);
@@ -51,7 +51,7 @@ typedef void (*real_testany)(MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI_Fint *, MPI
 typedef real_testany real_waitsome;
 typedef real_testany real_testsome;
 
-static void body_start(real_start real, MPI_Fint *request, MPI_Fint *ierror)
+BL_BODY void body_start(real_start real, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_START_SEND)) {
@@ -66,7 +66,7 @@ static void body_start(real_start real, MPI_Fint *request, MPI_Fint *ierror)
 }
 BL_FORTRAN_ENTRIES(start, (MPI_Fint * request), (request))
 
-static void body_startall(real_startall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierror)
+BL_BODY void body_startall(real_startall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_STARTALL_SEND)) {
@@ -81,7 +81,7 @@ static void body_startall(real_startall real, MPI_Fint *count, MPI_Fint *request
 }
 BL_FORTRAN_ENTRIES(startall, (MPI_Fint * count, MPI_Fint *requests), (count, requests))
 
-static void body_request_free(real_request_free real, MPI_Fint *request, MPI_Fint *ierror)
+BL_BODY void body_request_free(real_request_free real, MPI_Fint *request, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Request_free)) {
@@ -96,7 +96,7 @@ static void body_request_free(real_request_free real, MPI_Fint *request, MPI_Fin
 }
 BL_FORTRAN_ENTRIES(request_free, (MPI_Fint * request), (request))
 
-static void body_wait(real_wait real, MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
+BL_BODY void body_wait(real_wait real, MPI_Fint *request, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Wait)) {
@@ -116,7 +116,7 @@ static void body_wait(real_wait real, MPI_Fint *request, MPI_Fint *status, MPI_F
 }
 BL_FORTRAN_ENTRIES(wait, (MPI_Fint * request, MPI_Fint *status), (request, status))
 
-static void body_test(real_test real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
+BL_BODY void body_test(real_test real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
                       MPI_Fint *ierror)
 {
     struct bl_op op;
@@ -138,7 +138,7 @@ static void body_test(real_test real, MPI_Fint *request, MPI_Fint *flag, MPI_Fin
 BL_FORTRAN_ENTRIES(test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status),
                    (request, flag, status))
 
-static void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
+BL_BODY void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
                          MPI_Fint *ierror)
 {
     struct bl_op op;
@@ -159,7 +159,7 @@ static void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests,
 BL_FORTRAN_ENTRIES(waitall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *statuses),
                    (count, requests, statuses))
 
-static void body_testall(real_testall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag,
+BL_BODY void body_testall(real_testall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag,
                          MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct bl_op op;
@@ -181,7 +181,7 @@ BL_FORTRAN_ENTRIES(testall,
                    (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *flag, MPI_Fint *statuses),
                    (count, requests, flag, statuses))
 
-static void body_waitany(real_waitany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
+BL_BODY void body_waitany(real_waitany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
                          MPI_Fint *status, MPI_Fint *ierror)
 {
     struct bl_op op;
@@ -204,7 +204,7 @@ BL_FORTRAN_ENTRIES(waitany,
                    (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *index, MPI_Fint *status),
                    (count, requests, index, status))
 
-static void body_testany(real_testany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
+BL_BODY void body_testany(real_testany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
                          MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct bl_op op;
@@ -254,7 +254,7 @@ static void some(real_waitsome real, unsigned call, MPI_Fint *incount, MPI_Fint 
      MPI_Fint * statuses)
 #define SOME_ARGUMENTS (incount, requests, outcount, indices, statuses)
 
-static void body_waitsome(real_waitsome real, MPI_Fint *incount, MPI_Fint *requests,
+BL_BODY void body_waitsome(real_waitsome real, MPI_Fint *incount, MPI_Fint *requests,
                           MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
                           MPI_Fint *ierror)
 {
@@ -262,7 +262,7 @@ static void body_waitsome(real_waitsome real, MPI_Fint *incount, MPI_Fint *reque
 }
 BL_FORTRAN_ENTRIES(waitsome, SOME_DECLARATIONS, SOME_ARGUMENTS)
 
-static void body_testsome(real_testsome real, MPI_Fint *incount, MPI_Fint *requests,
+BL_BODY void body_testsome(real_testsome real, MPI_Fint *incount, MPI_Fint *requests,
                           MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
                           MPI_Fint *ierror)
 {

@@ -55,6 +55,9 @@ static inline bool bl_fortran_succeeded(const MPI_Fint *ierror)
     return !ierror || *ierror == MPI_SUCCESS;
 }
 
+/* Inlined, so that the return address in it is the application's. */
+#define BL_BODY static inline __attribute__((always_inline))
+
 /*
  * Defines the entry points of a call. `body_##name` must be a static function that takes the real
  * function, then DECLARATIONS, then ierror.

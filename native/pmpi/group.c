@@ -106,6 +106,23 @@ static int count_nodes(const int *world, int size, const int *more, int more_siz
     return count;
 }
 
+/* FNV-1a over the members, both sides of an inter-communicator in the same order on each. */
+static uint32_t id_of(const int *world, int size, const int *more, int more_size)
+{
+    uint32_t id = UINT32_C(2166136261);
+    if (more_size > 0 && more[0] < world[0]) {
+        const int *const first = more;
+        more = world;
+        world = first;
+        const int first_size = more_size;
+        more_size = size;
+        size = first_size;
+    }
+    for (int i = 0; i < size + more_size; i++)
+        id = (id ^ (uint32_t)(i < size ? world[i] : more[i - size] + 1)) * UINT32_C(16777619);
+    return id ? id : 1;
+}
+
 static uint16_t class_of(int size, int nodes, bool inter)
 {
     struct bl_slice *slice = known.slice;
@@ -155,6 +172,7 @@ static struct bl_group *ask(uintptr_t handle, int kind)
             group->size += group->peers;
             group->world = world_ranks(remote, group->peers);
         }
+        group->id = id_of(world, size, group->world, group->world ? group->peers : 0);
         const int nodes = count_nodes(world, size, group->world, group->world ? group->peers : 0);
         if (!group->world) {
             group->world = world;

@@ -1,10 +1,10 @@
 /* See journal.h. */
 #include "journal.h"
 
+#include "kernel.h"
 #include "say.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static bool fill_with_zeros(int file, off_t at, size_t size)
     static const char zeros[BL_JOURNAL_PIECE];
     while (size > 0) {
         const size_t part = size < sizeof zeros ? size : sizeof zeros;
-        const ssize_t done = pwrite(file, zeros, part, at);
+        const ssize_t done = bl_kernel_write_at(file, zeros, part, at);
         if (done <= 0)
             return false;
         at += done;
@@ -40,13 +40,13 @@ static bool fill_with_zeros(int file, off_t at, size_t size)
 
 bool bl_journal_create(const char *path, const struct bl_journal_head *head)
 {
-    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const int file = bl_kernel_open(path, O_RDWR | O_CREAT | O_TRUNC, 0644);
     if (file < 0) {
         bl_say("%s: cannot be written (%s), this run is not profiled", path, strerror(errno));
         return false;
     }
-    const bool whole = pwrite(file, head, sizeof *head, 0) == (ssize_t)sizeof *head;
-    close(file);
+    const bool whole = bl_kernel_write_at(file, head, sizeof *head, 0) == (ssize_t)sizeof *head;
+    bl_kernel_close(file);
     if (!whole) {
         bl_say("%s: cannot be written (%s), this run is not profiled", path, strerror(errno));
         unlink(path);
@@ -79,7 +79,7 @@ struct bl_slice *bl_journal_open(const char *path, uint32_t rank)
 {
     _Static_assert(sizeof(struct bl_journal_head) <= BL_JOURNAL_PIECE, "head fits its piece");
     _Static_assert(sizeof(struct bl_slice) <= BL_JOURNAL_PIECE, "slice fits its piece");
-    journal.file = open(path, O_RDWR | O_CLOEXEC);
+    journal.file = bl_kernel_open(path, O_RDWR, 0);
     journal.slice_at = (off_t)BL_JOURNAL_PIECE + (off_t)rank * (off_t)BL_SLICE_SIZE;
     journal.used = 0;
     uint64_t offset;

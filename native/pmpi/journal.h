@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define BL_JOURNAL_MAGIC "BLJRNL\n"
-#define BL_JOURNAL_VERSION 1
+#define BL_JOURNAL_VERSION 2
 /* Pieces begin at multiples of the largest page size in use. */
 #define BL_JOURNAL_PIECE 65536
 #define BL_SLICE_SIZE ((size_t)8 << 20)

@@ -53,6 +53,9 @@ static void add(struct bl_merged *to, const struct bl_merged *from, bool same_ra
     to->finished += from->finished;
     to->window += from->window;
     to->flight += from->flight;
+    to->queued += from->queued;
+    to->receives += from->receives;
+    to->awaited += from->awaited;
     if (same_rank) {
         to->rank_least = to->rank_most = to->time;
         return;
@@ -112,6 +115,9 @@ static struct bl_merged converted(const struct bl_row *row, double ns)
         .finished = row->finished,
         .window = (double)row->window * ns,
         .flight = (double)row->flight * ns,
+        .queued = row->queued,
+        .receives = row->receives,
+        .awaited = row->awaited,
         .rank_least = time,
         .rank_most = time,
     };

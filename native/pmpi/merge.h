@@ -34,6 +34,9 @@ struct bl_merged {
     uint64_t finished;
     double window;
     double flight;
+    uint64_t queued; /* ns */
+    uint64_t receives;
+    uint64_t awaited;
     double rank_least; /* time of the rank that spent least and most in it */
     double rank_most;
 };

@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 /* `%p` in the path becomes the process id, so that the runs of a script do not meet. */
-static bool read_path(char *path, size_t size)
+static bool read_path(const char *variable, char *path, size_t size)
 {
-    const char *given = getenv("BARELINE_PROFILE");
+    const char *given = getenv(variable);
     if (!given || !*given)
         return false;
     size_t length = 0;
@@ -43,6 +43,16 @@ static bool read_path(char *path, size_t size)
     return true;
 }
 
+#define TRACE_LIMIT (UINT64_C(64) << 20)
+
+static void read_trace(struct bl_plan *plan)
+{
+    if (!read_path("BARELINE_TRACE", plan->trace, sizeof plan->trace))
+        return;
+    const char *limit = getenv("BARELINE_TRACE_LIMIT");
+    plan->trace_limit = limit && *limit ? strtoull(limit, NULL, 10) : TRACE_LIMIT;
+}
+
 static int64_t unix_ns(void)
 {
     struct timespec now;
@@ -57,6 +67,8 @@ struct bl_plan bl_plan_make(void)
         .split = split && *split && strcmp(split, "0") != 0,
         .began_unix_ns = unix_ns(),
     };
-    plan.active = read_path(plan.path, sizeof plan.path);
+    plan.active = read_path("BARELINE_PROFILE", plan.path, sizeof plan.path);
+    if (plan.active)
+        read_trace(&plan);
     return plan;
 }

@@ -14,7 +14,9 @@ struct bl_plan {
     int active; /* there is a profile to write */
     int split;
     int64_t began_unix_ns;
+    uint64_t trace_limit; /* bytes of all streams; 0: no trace */
     char path[PATH_MAX];
+    char trace[PATH_MAX];
 };
 
 struct bl_plan bl_plan_make(void);

@@ -52,6 +52,7 @@ static bool begin(struct bl_op *op, unsigned call, int fd)
 {
     if (!bl_active || (bl_self && !bl_self->open) || !is_regular(fd) || !bl_begin(op, call))
         return false;
+    op->caller = NULL;
     bl_start(op);
     return true;
 }
@@ -124,6 +125,7 @@ static bool begin_open(struct bl_op *op)
 {
     if (!bl_active || (bl_self && !bl_self->open) || !bl_begin(op, BL_POSIX_OPEN))
         return false;
+    op->caller = NULL;
     bl_start(op);
     return true;
 }

@@ -7,6 +7,8 @@ static void pause_counting(struct bl_thread *thread, uint64_t now)
 {
     bl_add_compute(thread, now);
     thread->table.sheet->untracked += bl_requests_forget();
+    if (thread->traced)
+        bl_trace_lose();
     thread->paused = true;
     thread->paused_at = now;
     thread->open = false;

@@ -181,7 +181,7 @@ bool bl_request_take(MPI_Request handle, struct bl_request *request)
     return found;
 }
 
-bool bl_request_start(MPI_Request handle, uint64_t now,
+bool bl_request_start(MPI_Request handle, uint64_t now, uint32_t post,
                       uint64_t (*row_of)(const struct bl_request *request, unsigned base),
                       unsigned base, struct bl_request *request)
 {
@@ -191,6 +191,7 @@ bool bl_request_start(MPI_Request handle, uint64_t now,
     if (node) {
         node->request.active = true;
         node->request.posted = now;
+        node->request.post = post;
         node->request.what = row_of(&node->request, base);
         *request = node->request;
     }

@@ -6,6 +6,7 @@
 #include "journal.h"
 #include "merge.h"
 #include "nodes.h"
+#include "packing.h"
 #include "plan.h"
 #include "say.h"
 #include "write.h"
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Cells per row of the communication matrix; larger jobs share cells among neighbouring ranks. */
@@ -35,7 +37,16 @@ static struct {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     uint64_t init_ticks;
     struct bl_moment prepared;
+    int64_t processor_ns; /* of the main thread when counting began */
 } session;
+
+/* Processor time of the calling thread. */
+static int64_t processor_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (int64_t)now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
 
 void bl_session_prepare(void)
 {
@@ -138,6 +149,35 @@ static bool prepare_counters(const char *host)
     return bl_attach(true, session.cells);
 }
 
+static struct bl_trace_job trace_job(void)
+{
+    return (struct bl_trace_job){
+        .rank = session.rank,
+        .ranks = session.ranks,
+        .limit = session.plan.trace_limit,
+        .began_unix_ns = session.plan.began_unix_ns,
+        .command = bl_slice->command,
+    };
+}
+
+/* Collective: all ranks are traced, or none. */
+static void begin_trace(void)
+{
+    if (session.plan.trace_limit == 0)
+        return;
+    const struct bl_trace_job job = trace_job();
+    int made = session.rank != 0 || bl_trace_create(session.plan.trace, &job);
+    PMPI_Bcast(&made, 1, MPI_INT, 0, session.comm);
+    int ready =
+        made && bl_trace_open(session.plan.trace, &job, session.prepared, bl_moment_now());
+    PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, session.comm);
+    bl_self->traced = ready;
+    if (made && !ready && session.rank == 0)
+        bl_say("no memory for the trace, this run is not traced");
+    /* A replay begins where all ranks stand together. */
+    PMPI_Barrier(session.comm);
+}
+
 void bl_session_begin(unsigned call, uint64_t began, uint64_t ended)
 {
     char host[BL_HOST_SIZE];
@@ -178,6 +218,9 @@ void bl_session_begin(unsigned call, uint64_t began, uint64_t ended)
     struct bl_row *row = bl_table_row(&bl_self->table, bl_what(call, 0, 0, 0), 0);
     if (row)
         bl_add(row, 1, ended - began);
+    begin_trace();
+    bl_queue_open(&bl_self->queue, bl_clock_ns_per_tick(session.prepared, bl_moment_now()));
+    session.processor_ns = processor_ns();
     bl_active = true;
     bl_slice->began = bl_slice->seen = bl_moment_now();
     bl_self->last = bl_slice->began.ticks;
@@ -222,6 +265,7 @@ static struct bl_rank_record record_of_rank(double ns, struct bl_moment ended)
         .pid = (int32_t)getpid(),
         .wall_ns = ended.ns - bl_slice->began.ns,
         .init_ns = (int64_t)((double)session.init_ticks * ns),
+        .processor_ns = processor_ns() - session.processor_ns,
         .facts = bl_facts_since(&session.facts, &facts),
     };
     double mpi = 0;
@@ -249,18 +293,37 @@ static void close_thread(uint64_t now)
     bl_self->open = false;
 }
 
+/* The streams go to rank 0, the sites too. */
+static struct bl_site_total end_trace_and_sites(struct bl_moment ended, uint64_t compute, double ns)
+{
+    struct bl_site_total sites = {0};
+    for (const struct bl_thread *thread = bl_threads; thread; thread = thread->next)
+        if (thread->sites)
+            bl_sites_add(&sites, thread->sites, ns);
+    bl_sites_reduce(&sites, session.comm);
+    size_t size = 0;
+    int traced = bl_self && bl_self->traced;
+    PMPI_Allreduce(MPI_IN_PLACE, &traced, 1, MPI_INT, MPI_MIN, session.comm);
+    const void *slice = traced ? bl_trace_close(compute, ended, &size) : NULL;
+    if (traced)
+        bl_trace_pack(session.plan.trace, slice, size, session.comm);
+    return sites;
+}
+
 void bl_session_end(void)
 {
     if (!bl_active)
         return;
     bl_active = false;
     const struct bl_moment ended = bl_moment_now();
+    const uint64_t last = bl_self ? bl_self->last : ended.ticks;
     close_thread(ended.ticks);
     const double ns = bl_clock_ns_per_tick(session.prepared, ended);
     const struct bl_rank_record record = record_of_rank(ns, ended);
     struct bl_total total = bl_total_of_process(ns, session.cells, session.rank);
     bl_total_agree_on_bins(&total, session.comm);
     bl_total_reduce(&total, session.comm);
+    struct bl_site_total sites = end_trace_and_sites(ended, ended.ticks - last, ns);
     struct bl_rank_record *records =
         session.rank == 0 ? malloc((size_t)session.ranks * sizeof *records) : NULL;
     int written = session.rank != 0 || records;
@@ -281,12 +344,14 @@ void bl_session_end(void)
             .ranks_per_cell = bl_ranks_per_cell,
             .records = records,
             .total = &total,
+            .sites = &sites,
         };
         if (session.rank == 0 && bl_profile_write(&profile))
             bl_journal_remove(session.journal);
     }
     bl_slice->state = BL_STATE_FINISHED;
     free(records);
+    free(sites.rows);
     bl_total_free(&total);
     PMPI_Comm_free(&session.comm);
 }

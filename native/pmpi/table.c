@@ -94,6 +94,9 @@ static void add_row(struct bl_row *to, const struct bl_row *from)
     to->finished += from->finished;
     to->window += from->window;
     to->flight += from->flight;
+    to->queued += from->queued;
+    to->receives += from->receives;
+    to->awaited += from->awaited;
 }
 
 /* Moves all exact rows of a call into bins. */

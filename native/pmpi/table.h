@@ -76,7 +76,9 @@ struct bl_row {
     uint64_t finished; /* requests of this row that were completed */
     uint64_t window;   /* from the post's end to the start of the completing call */
     uint64_t flight;   /* from the post's end to the completing call's end */
-    uint64_t unused;
+    uint64_t queued;   /* ns that the main thread was ready during these without a core */
+    uint64_t receives; /* receives that these calls completed */
+    uint64_t awaited;  /* bytes of all requests that these calls completed */
 };
 
 struct bl_table {

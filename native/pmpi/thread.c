@@ -18,8 +18,6 @@ static pthread_mutex_t attaching = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t at_exit;
 static uint32_t cell_count;
-/* Attaching writes to the journal, through functions that posix.c takes the place of. */
-static _Thread_local bool is_attaching;
 
 /* A thread that ends leaves its counters to the next one that starts: memory stays bounded. */
 static void leave(void *thread)
@@ -47,6 +45,8 @@ static struct bl_thread *new_thread(bool main_thread)
         return NULL;
     }
     sheet->main = main_thread;
+    /* Without memory, calls are counted without their sites. */
+    thread->sites = calloc(1, sizeof *thread->sites);
     thread->cells = bl_journal_take(cell_count * sizeof *thread->cells, &sheet->cells_at);
     thread->next = bl_threads;
     bl_threads = thread;
@@ -58,7 +58,6 @@ bool bl_attach(bool main_thread, uint32_t cells)
 {
     struct bl_thread *thread = NULL;
     pthread_once(&once, make_key);
-    is_attaching = true;
     pthread_mutex_lock(&attaching);
     if (main_thread)
         cell_count = cells;
@@ -79,13 +78,12 @@ bool bl_attach(bool main_thread, uint32_t cells)
     }
     bl_self = thread;
     pthread_mutex_unlock(&attaching);
-    is_attaching = false;
     return thread != NULL;
 }
 
 bool bl_begin_cold(void)
 {
-    return bl_active && !bl_self && !is_attaching && bl_attach(false, 0);
+    return bl_active && !bl_self && bl_attach(false, 0);
 }
 
 void bl_look_at_clocks(struct bl_thread *thread)

@@ -13,8 +13,11 @@
 
 #include "clock.h"
 #include "group.h"
+#include "queue.h"
 #include "request.h"
+#include "site.h"
 #include "table.h"
+#include "trace.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -33,14 +36,18 @@ struct bl_scratch {
 struct bl_thread {
     bool open;
     bool paused;
+    bool traced; /* the main thread of a traced rank */
     uint8_t region;
-    uint64_t last; /* when the latest call ended */
+    uint32_t posts; /* requests that were posted so far */
+    uint64_t last;  /* when the latest call ended */
     uint64_t paused_at;
     uint32_t until_look;    /* calls until both clocks are noted again */
     struct bl_row *compute; /* of the current region */
+    struct bl_queue queue;
     struct bl_group_cache groups;
     struct bl_table table;
     struct bl_cell *cells;
+    struct bl_sites *sites;
     struct bl_scratch scratch;
     uint8_t outer_regions[BL_REGION_DEPTH];
     int depth;   /* of regions */
@@ -62,10 +69,18 @@ struct bl_op {
     uint16_t call;
     uint8_t place;
     bool wakes;     /* its status tells how much arrived */
+    bool posts;     /* it posted a request */
+    bool completes; /* it completed one */
     int world_peer; /* whom the matrix counts it for, or -1 */
+    struct bl_ends ends;
+    const void *caller;
     uint64_t size;
     uint64_t sent;
     uint64_t received;
+    uint64_t receives;       /* requests of receives that it completed */
+    uint64_t awaited;        /* bytes of the requests that it completed */
+    uint64_t queued_before;  /* ns without a core while computing before it */
+    uint64_t queued;         /* and during it */
     uint64_t began;
     uint64_t start;
     uint64_t stop;
@@ -82,8 +97,11 @@ void bl_look_at_clocks(struct bl_thread *thread);
 /* The row of the time between calls, after the region changed. */
 void bl_choose_compute(struct bl_thread *thread);
 
-/* False: the call is not counted and must only be forwarded. */
-static inline bool bl_begin(struct bl_op *op, unsigned call)
+/*
+ * False: the call is not counted and must only be forwarded. Inlined into the function that the
+ * application calls: the return address is that function's.
+ */
+static inline __attribute__((always_inline)) bool bl_begin(struct bl_op *op, unsigned call)
 {
     if (__builtin_expect(!bl_self || !bl_self->open, 0) && !bl_begin_cold())
         return false;
@@ -94,8 +112,12 @@ static inline bool bl_begin(struct bl_op *op, unsigned call)
     op->call = (uint16_t)call;
     op->place = BL_NO_PEER;
     op->wakes = false;
+    op->posts = op->completes = false;
     op->world_peer = -1;
-    op->size = op->sent = op->received = 0;
+    op->ends = bl_no_ends;
+    op->caller = __builtin_return_address(0);
+    op->size = op->sent = op->received = op->receives = op->awaited = 0;
+    op->queued_before = op->queued = 0;
     op->began = 0;
     return true;
 }
@@ -104,14 +126,21 @@ static inline bool bl_begin(struct bl_op *op, unsigned call)
 static inline void bl_start(struct bl_op *op)
 {
     op->start = bl_now();
-    if (!op->began)
+    if (!op->began) {
+        if (__builtin_expect(op->start - op->thread->last > bl_queue_after, 0)) {
+            op->queued_before = bl_queue_ask(&op->thread->queue);
+            op->start = bl_now();
+        }
         op->began = op->start;
+    }
 }
 
 /* Directly after the call. */
 static inline void bl_stop(struct bl_op *op)
 {
     op->stop = bl_now();
+    if (__builtin_expect(op->stop - op->start > bl_queue_after, 0))
+        op->queued = bl_queue_ask(&op->thread->queue);
 }
 
 static inline void bl_add(struct bl_row *row, uint64_t count, uint64_t ticks)
@@ -141,6 +170,8 @@ static inline void bl_close(struct bl_op *op)
 {
     struct bl_thread *thread = op->thread;
     bl_add_compute(thread, op->began);
+    if (__builtin_expect(op->queued_before != 0, 0) && thread->compute)
+        thread->compute->queued += op->queued_before;
     thread->last = op->stop;
     if (__builtin_expect(--thread->until_look == 0, 0))
         bl_look_at_clocks(thread);
@@ -156,6 +187,36 @@ static inline void bl_count_cell(const struct bl_op *op)
     }
 }
 
+/* Ticks of computing before the call, without what was spent ready but without a core. */
+static inline uint64_t bl_compute_before(const struct bl_op *op)
+{
+    const uint64_t spent = op->began - op->thread->last;
+    const uint64_t queued = bl_queue_ticks(op->queued_before);
+    return queued < spent ? spent - queued : 0;
+}
+
+static inline void bl_count_site(const struct bl_op *op, uint64_t ticks)
+{
+    if (op->caller && op->thread->sites)
+        bl_site_count(op->thread->sites, op->caller, op->call, ticks, op->size);
+}
+
+static inline void bl_trace_op(const struct bl_op *op)
+{
+    const struct bl_trace_call call = {
+        .ends = op->ends,
+        .call = op->call,
+        .posts = op->posts,
+        .polls = bl_call_kinds[op->call] == BL_KIND_WAIT && !op->completes,
+        .size = op->size,
+        .sent = op->sent,
+        .received = op->received,
+        .compute = bl_compute_before(op),
+        .spent = op->stop - op->start,
+    };
+    bl_trace_call(&call);
+}
+
 /* Counts the call in the row `what`. */
 static inline void bl_record_as(struct bl_op *op, uint64_t what)
 {
@@ -165,6 +226,9 @@ static inline void bl_record_as(struct bl_op *op, uint64_t what)
         row->bytes += op->size;
         row->sent += op->sent;
         row->received += op->received;
+        row->receives += op->receives;
+        row->awaited += op->awaited;
+        row->queued += op->queued;
         const uint64_t waited = op->start - op->began;
         if (waited) {
             row->waited += waited;
@@ -173,6 +237,9 @@ static inline void bl_record_as(struct bl_op *op, uint64_t what)
         }
     }
     bl_count_cell(op);
+    bl_count_site(op, op->stop - op->began);
+    if (op->thread->traced)
+        bl_trace_op(op);
     bl_close(op);
 }
 

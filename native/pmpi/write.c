@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 static const char *const place_names[BL_PLACE_COUNT] = {
     [BL_NO_PEER] = "none",          [BL_SELF] = "self",        [BL_SAME_NODE] = "same-node",
@@ -102,6 +102,7 @@ static void put_rank(FILE *file, const struct bl_rank_record *record)
     put_integer(file, "waited_ns", record->waited_ns);
     put_integer(file, "paused_ns", record->paused_ns);
     put_integer(file, "init_ns", record->init_ns);
+    put_integer(file, "processor_ns", record->processor_ns);
     put_integer(file, "calls", record->calls);
     put_integer(file, "voluntary_switches", facts->voluntary_switches);
     put_integer(file, "involuntary_switches", facts->involuntary_switches);
@@ -146,6 +147,9 @@ static void put_row(FILE *file, const struct bl_merged *row, int ranks)
     put_integer(file, "finished", (int64_t)row->finished);
     put_integer(file, "window_ns", whole(row->window));
     put_integer(file, "flight_ns", whole(row->flight));
+    put_integer(file, "queued_ns", (int64_t)row->queued);
+    put_integer(file, "receives", (int64_t)row->receives);
+    put_integer(file, "awaited_bytes", (int64_t)row->awaited);
     put_integer(file, "ranks", row->ranks < ranks ? row->ranks : ranks);
     put_integer(file, "rank_min_ns", whole(row->rank_least));
     put_integer(file, "rank_max_ns", whole(row->rank_most));
@@ -178,6 +182,26 @@ static size_t put_matrix(FILE *file, const struct bl_total *total)
     return lines;
 }
 
+static void put_site(FILE *file, const struct bl_site_row *site, int ranks)
+{
+    fputc('{', file);
+    put_text(file, "type", "site");
+    put_next_text(file, "call", bl_call_names[site->call]);
+    put_next_text(file, "object", site->object);
+    put_integer(file, "offset", (int64_t)site->offset);
+    put_next_text(file, "function", "");
+    put_next_text(file, "file", "");
+    put_integer(file, "line", 0);
+    put_integer(file, "count", (int64_t)site->count);
+    put_integer(file, "bytes", (int64_t)site->bytes);
+    put_integer(file, "time_ns", whole(site->time));
+    put_integer(file, "max_ns", whole(site->longest));
+    put_integer(file, "ranks", site->ranks < ranks ? site->ranks : ranks);
+    put_integer(file, "rank_min_ns", whole(site->rank_least));
+    put_integer(file, "rank_max_ns", whole(site->rank_most));
+    fprintf(file, "}\n");
+}
+
 static void put_all(FILE *file, const struct bl_profile *profile)
 {
     put_header(file, profile);
@@ -185,8 +209,10 @@ static void put_all(FILE *file, const struct bl_profile *profile)
         put_rank(file, &profile->records[rank]);
     for (size_t i = 0; i < profile->total->row_count; i++)
         put_row(file, &profile->total->rows[i], profile->ranks);
-    const size_t lines =
-        1 + (size_t)profile->ranks + profile->total->row_count + put_matrix(file, profile->total);
+    for (size_t i = 0; i < profile->sites->count; i++)
+        put_site(file, &profile->sites->rows[i], profile->ranks);
+    const size_t lines = 1 + (size_t)profile->ranks + profile->total->row_count +
+                         profile->sites->count + put_matrix(file, profile->total);
     /* Tells a whole file from one that was cut off. */
     fprintf(file, "{\"type\":\"end\",\"lines\":%zu}\n", lines);
 }

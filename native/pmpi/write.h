@@ -8,6 +8,7 @@
 
 #include "facts.h"
 #include "merge.h"
+#include "site.h"
 
 #include <stdbool.h>
 
@@ -24,6 +25,7 @@ struct bl_rank_record {
     int64_t waited_ns; /* in the barriers of --split */
     int64_t paused_ns;
     int64_t init_ns;
+    int64_t processor_ns; /* of the main thread */
     int64_t calls;
     int64_t dropped;
     int64_t untracked;
@@ -46,6 +48,7 @@ struct bl_profile {
     uint32_t ranks_per_cell;
     const struct bl_rank_record *records;
     const struct bl_total *total;
+    const struct bl_site_total *sites;
 };
 
 /* Writes beside the path and renames, so that a profile is whole or not there. */

@@ -21,9 +21,13 @@ struct reference {
     const char *style;
     int rank, ranks;
     char *send, *receive;
+    int *counts; /* one for every rank */
 };
 
-/* Starts MPI, reads the command line, and gives touched buffers of MAX bytes. */
+/*
+ * Starts MPI, reads the command line, and gives buffers for two messages, or one for every rank, of
+ * MAX bytes each. They hold zeros, which no sum makes large or denormal, and are touched.
+ */
 static inline struct reference reference_open(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -43,12 +47,16 @@ static inline struct reference reference_open(int argc, char **argv)
     };
     MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &r.ranks);
+    const size_t length = (size_t)r.max_bytes * (size_t)(r.ranks > 2 ? r.ranks : 2) + 4096;
     void *buffers[2];
     for (int i = 0; i < 2; i++) {
-        if (posix_memalign(&buffers[i], 4096, (size_t)r.max_bytes + 4096))
+        if (posix_memalign(&buffers[i], 4096, length))
             MPI_Abort(MPI_COMM_WORLD, 1);
-        memset(buffers[i], 'a', (size_t)r.max_bytes + 4096);
+        memset(buffers[i], 0, length);
     }
+    r.counts = malloc((size_t)r.ranks * sizeof *r.counts);
+    if (!r.counts)
+        MPI_Abort(MPI_COMM_WORLD, 1);
     r.send = buffers[0];
     r.receive = buffers[1];
     return r;
@@ -76,6 +84,7 @@ static inline int reference_close(struct reference *r)
 {
     free(r->send);
     free(r->receive);
+    free(r->counts);
     MPI_Finalize();
     return 0;
 }

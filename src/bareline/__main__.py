@@ -1,6 +1,6 @@
 """``python -m bareline``."""
 
-from bareline.cli import main
+from bareline.cli.main import main
 
 if __name__ == "__main__":
     main()

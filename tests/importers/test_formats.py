@@ -1,11 +1,13 @@
 """Each format on good outputs: cases, units and values as they stand in the files."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from bareline.intake import read_text
-from bareline.model import Failed, Measured
+from bareline.session.intake import read_text
+from bareline.vocabulary.errors import ImportRefused
+from bareline.vocabulary.model import Failed, Measured
 
 DATA = Path(__file__).parent / "data"
 
@@ -71,6 +73,52 @@ def test_osu_without_sizes():
     (init,) = read("composed/osu.v5_init.out")
     assert init.ranks == 4
     assert values(init) == {"time": 0.187, "time_min": 0.181, "time_max": 0.193}
+
+
+def test_osu_5_3_prints_titles_of_columns_without_a_mark_and_osu_init_without_a_title():
+    (barrier,) = read("composed/osu.v53_ibarrier.out")
+    assert (barrier.probe, values(barrier)["latency"]) == ("osu.ibarrier", 2.19e-6)
+    (init,) = read("composed/osu.v53_init.out")
+    assert (init.probe, init.ranks) == ("osu.init", 4)
+    assert values(init) == {"time": 0.530, "time_min": 0.505, "time_max": 0.612}
+
+
+@pytest.mark.parametrize(
+    ("title", "program"),
+    [
+        ("OSU MPI Non-blocking All-to-All Personalized ExchangeLatency Test v7.4", "ialltoall"),
+        ("OSU MPI Non-blocking All-to-All Latency Test v5.3", "ialltoall"),
+        ("OSU MPI All-to-Allw Personalized Exchange Latency Test v7.4", "alltoallw"),
+        ("OSU MPI Neighborhood All-to-Allv Latency Test v7.4", "neighbor_alltoallv"),
+        ("OSU MPI Non-blocking Neighborhood Allgather Latency Test v7.4", "ineighbor_allgather"),
+        ("OSU MPI-CUDA Allgather Persistent Latency Test v7.4", "allgather_persistent"),
+        ("OSU MPI Non-blocking Reduce_scatter_block Latency Test v7.4", "ireduce_scatter_block"),
+        ("OSU MPI_Fetch_and_op latency Test v7.4", "fop_latency"),
+        ("OSU MPI_Get_accumulate latency Test v7.4", "get_acc_latency"),
+    ],
+)
+def test_osu_probes_are_called_as_the_programs(title, program):
+    text = f"# {title}\n# Size          Latency (us)\n1                       1.37\n"
+    (found,) = read_text(text, Path("titled"))
+    assert found.imported.probe == f"osu.{program}"
+
+
+def test_osu_persistent_point_to_point():
+    text = (
+        "# OSU MPI Latency Test Persistent v7.4\n# Size          Latency (us)\n1            1.37\n"
+    )
+    (found,) = read_text(text, Path("titled"))
+    assert (found.imported.probe, found.imported.ranks) == ("osu.latency_persistent", 2)
+
+
+@pytest.mark.parametrize("name", ["omb.Osu_latency", "imb.IMB_PingPong"])
+def test_points_that_all_numbers_lost_are_noticed(name):
+    lines = [
+        re.sub(r"\b0\.(?=\d)|\.", "", line) if line.lstrip()[:1].isdigit() else line
+        for line in (DATA / f"ib-vs-roce/ib/{name}.out").read_text().splitlines()
+    ]
+    for found in read_text("\n".join(lines) + "\n", Path("pointless")):
+        assert isinstance(found.imported.outcome, Failed)
 
 
 def test_osu_settings_make_cases():
@@ -151,6 +199,54 @@ def test_imb_out_of_memory_is_a_caveat():
     assert all(sample.caveats == ("cut",) for sample in trial.outcome.samples)
 
 
+def test_imb_options_that_change_what_is_measured_make_cases():
+    (rotating,) = read("imb.v2021_options.out")
+    options = {"root_shift": "on", "sync": "off", "off_cache": "-1"}
+    assert (rotating.probe, rotating.params) == ("imb.bcast", options)
+    text = (DATA / "imb.v2021_options.out").read_text()
+    plain = text.replace("-root_shift on -sync off -off_cache -1", "-root_shift 0 -sync yes")
+    (found,) = read_text(plain, Path("plain"))
+    assert found.imported.params == {}  # what IMB does anyway
+
+
+def test_imb_options_concern_some_benchmarks_only():
+    trials = _changed("imb.v2021_four-ranks.out", ("-iter 50", "-root_shift on -sync off -iter 50"))
+    said = {
+        trial.probe: {k: v for k, v in trial.params.items() if k != "world_ranks"}
+        for trial in trials
+    }
+    assert said == {
+        "imb.bcast": {"root_shift": "on", "sync": "off"},
+        "imb.bcast.subset": {"root_shift": "on", "sync": "off"},
+        "imb.allreduce": {"sync": "off"},
+        "imb.allreduce.subset": {"sync": "off"},
+        "imb.sendrecv": {}, "imb.sendrecv.subset": {}, "imb.barrier": {}, "imb.barrier.subset": {},
+    }  # fmt: skip
+
+
+def test_imb_before_2017_did_not_synchronise():
+    (old,) = _changed(
+        "imb.v2021_options.out",
+        ("Benchmarks 2021.11", "Benchmarks 4.1 Update 1"),
+        (" -root_shift on -sync off -off_cache -1", ""),
+    )
+    assert old.params == {"root_shift": "on", "sync": "off"}
+
+
+def test_imb_without_sections_has_failed():
+    text = (DATA / "imb.v2021_options.out").read_text()
+    head, _, rest = text.partition(
+        "#----------------------------------------------------------------\n# Benchmarking"
+    )
+    whole = head + rest[rest.index("\n\n\n# All processes") :]
+    assert "Benchmarking" not in whole
+    (found,) = read_text(whole, Path("empty"))
+    assert isinstance(found.imported.outcome, Failed)
+    assert found.imported.outcome.reason == "Bcast was to run, but the output has no section of it"
+    with pytest.raises(ImportRefused, match="no benchmark is named"):
+        read_text(whole.replace("# Bcast\n", ""), Path("nameless"))
+
+
 # HPL and HPCC ------------------------------------------------------------------------------------
 
 
@@ -174,6 +270,31 @@ def test_hpcc():
     }  # fmt: skip
     assert values(trials["hpcc.stream"])["triad"] == 78.6898e9
     assert trials["hpcc.stream"].layer == "memory"
+
+
+def test_hpcc_with_several_orders_keeps_every_system():
+    hpl = [trial for trial in read("hpcc.two-orders.out") if trial.probe == "hpcc.hpl"]
+    assert [(trial.params["n"], trial.ranks) for trial in hpl] == [(400, 2), (200, 2)]
+    assert [values(trial)["rate"] for trial in hpl] == [0.0309328e12, 8.027e9]
+    assert hpl[0].params.keys() == hpl[1].params.keys()
+    assert hpl[1].caveats == ()
+
+
+# When it was -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "started"),
+    [
+        ("imb.v2021_options.out", "2026-11-22T12:11:39+00:00"),
+        ("hpcc.two-ranks.out", "2026-11-21T22:14:59+00:00"),
+        ("iperf3.tcp.out", None),
+    ],
+)
+def test_dates_inside_outputs(name, started):
+    found = read_text((DATA / name).read_text(), Path(name))[0]
+    told = found.importer.started(found.launch)
+    assert (told.isoformat() if told else None) == started
 
 
 # Network -----------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.errors import BarelineError
-from bareline.intake import read_text
-from bareline.model import Failed, format_point
+from bareline.session.intake import read_text
+from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Failed, format_point
 
 DATA = Path(__file__).parent / "data"
 
@@ -30,6 +30,7 @@ TABLES = (
     "ib-vs-roce/ib/imb.IMB_PingPong.out",
     "ib-vs-roce/ib/imb.IMB_Biband_0_25.out",
     "composed/imb.v2021_several.out",
+    "imb.v2021_four-ranks.out",
     "composed/imb.v4_binary_megabytes.out",
     "composed/perftest.write_bw.out",
     "ib-vs-roce/ib/hpl.Hpl_single.out",

@@ -5,10 +5,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.compare import compare_platforms, read_runs, summarize_runs
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.analysis.summary import summarize
 from bareline.importers import load_importers
-from bareline.intake import import_files
-from bareline.store import Run
+from bareline.session.intake import import_files
+from bareline.store.run import Run
 
 DATA = Path(__file__).parent / "data" / "ib-vs-roce"
 FILES = {fabric: sorted((DATA / fabric).glob("*.out")) for fabric in ("ib", "roce")}
@@ -25,7 +27,7 @@ def fabrics(tmp_path_factory) -> Run:
 
 @pytest.fixture(scope="module")
 def comparison(fabrics):
-    return compare_platforms(read_runs([fabrics]), "ib")
+    return Comparison(read_runs([fabrics]), "ib").table
 
 
 @pytest.mark.parametrize(
@@ -105,7 +107,7 @@ def test_hpl_compares(comparison):
 
 def test_files_of_one_case_are_its_trials(fabrics):
     # Three files ran osu_mbw_mr with 32 pairs: on 64 processes, on all cores, on 32 a node.
-    summary = summarize_runs(read_runs([fabrics]))
+    summary = summarize(read_runs([fabrics]))
     row = _row(summary, "osu.mbw_mr", "bandwidth", "size_bytes=8", ranks=64, platform="ib")
     values = []
     for name in ("64", "1_0", "_32"):
@@ -117,7 +119,7 @@ def test_files_of_one_case_are_its_trials(fabrics):
 
 def test_processes_that_wait_make_another_case(fabrics):
     # Two of sixteen processes share a node, two of two do not: never trials of the same case.
-    summary = summarize_runs(read_runs([fabrics]))
+    summary = summarize(read_runs([fabrics]))
     of_two = summary.filter(
         pl.col("probe").str.starts_with("imb.uniband")
         & (pl.col("ranks") == 2)
@@ -141,7 +143,7 @@ def test_nothing_is_missing_on_either_side(comparison):
 
 
 def test_ranks_that_the_output_does_not_say(fabrics, tmp_path):
-    summary = summarize_runs(read_runs([fabrics]))
+    summary = summarize(read_runs([fabrics]))
     row = _row(summary, "osu.allreduce", "latency", "size_bytes=8", platform="ib")
     assert row["ranks"] == 0
     assert any("number of ranks" in caveat for caveat in row["caveats"])
@@ -158,6 +160,6 @@ def test_two_runs_compare_like_one(fabrics, comparison, tmp_path):
     runs = []
     for fabric, files in FILES.items():
         runs.append(import_files(files, fabric, tmp_path / fabric).run)
-    apart = compare_platforms(read_runs(runs), "ib")
+    apart = Comparison(read_runs(runs), "ib").table
     columns = ["probe", "params", "ranks", "metric", "point", "ratio", "n", "n_baseline"]
     assert apart.select(columns).sort(columns).equals(comparison.select(columns).sort(columns))

@@ -7,56 +7,20 @@ import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from bareline.cache import cache_folder
-from bareline.errors import PlatformError
-from bareline.model import TRIAL_VARIABLE, Command, Layout, Output
+from bareline.host.cache import cache_folder
 from bareline.platforms.base import Allocation, Context, PlatformSpec, load_platform_types
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launchers import find_mpi
 from bareline.platforms.netns import namespaces
 from bareline.platforms.netns import platform as netns_platform
+from bareline.testing.bench import Bench
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Layout
 
 SOURCE = Path(__file__).with_name("rank_program.c")
-
-
-@dataclass
-class Bench:
-    """An allocation in use, and short ways to ask things of it."""
-
-    allocation: Allocation
-    options: Any
-    rank_program: str | None = None
-    token: str = field(default_factory=lambda: f"{uuid.uuid4().hex}-1")
-
-    @property
-    def nodes(self) -> int:
-        return self.options.node_count
-
-    @property
-    def two_ranks(self) -> Layout:
-        """Two ranks on separate nodes where there are two."""
-        return Layout(2, 1, 1) if self.nodes > 1 else Layout(1, 2, 1)
-
-    def run(
-        self, *argv: str, layout: Layout | None = None, timeout_s: float = 60, **more
-    ) -> Output:
-        env = (*more.pop("env", ()), (TRIAL_VARIABLE, self.token))
-        command = Command(argv=argv, env=env, **more)
-        return self.allocation.run(command, layout or Layout(), timeout_s=timeout_s)
-
-    def shell(self, script: str, **more) -> Output:
-        return self.run("sh", "-c", script, **more)
-
-    def ranks(self, *arguments: str, **more) -> Output:
-        """Run the tiny MPI program."""
-        assert self.rank_program is not None
-        layout = more.pop("layout", self.two_ranks)
-        return self.run(self.rank_program, *arguments, mpi=True, layout=layout, **more)
 
 
 @pytest.fixture(scope="session")

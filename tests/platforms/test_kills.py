@@ -10,36 +10,34 @@ import time
 
 import pytest
 
-from bareline import session
-from bareline.build import build_native
-from bareline.cache import cache_folder
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.launcher import find_mpi
-from bareline.platforms.process import marked_processes
-from bareline.study import study_from_toml
+from bareline.platforms.launchers import find_mpi
+from bareline.platforms.process import processes_with
+from bareline.session import begin
+from bareline.study.study import study_from_toml
 
 #: Imports once, then executes the run in a fresh child for every line that it is sent.
 ZYGOTE = """
 import os, sys
 from pathlib import Path
-from bareline import session
-from bareline.store import Run
+from bareline.session.runner import execute
+from bareline.store.run import Run
+from bareline.testing.runs import Silent
 import bareline.stats, bareline.platforms.local, bareline.platforms.netns
-class Silent:
-    def __getattr__(self, name):
-        return lambda *given: None
 for line in sys.stdin:
     child = os.fork()
     if child == 0:
-        session.execute(Run.open(Path(sys.argv[1])), Silent())
+        execute(Run.open(Path(sys.argv[1])), Silent())
         os._exit(0)
     print(child, flush=True)
     print(os.waitpid(child, 0)[1], flush=True)
 """
 
 TRIALS = {
-    "nuttcp": {"probe": "net.nuttcp", "ranks": 2, "params": {"duration_s": 1}},
-    "iperf3": {"probe": "net.iperf3", "ranks": 2, "params": {"duration_s": 2}},
+    "nuttcp": {"probe": "net.nuttcp", "params": {"duration_s": 1}},
+    "iperf3": {"probe": "net.iperf3", "params": {"duration_s": 2}},
     "mpi": {"probe": "mpi.pingpong", "ranks": 2, "params": {"budget_s": 0.05}},
 }
 
@@ -50,12 +48,12 @@ TRIALS = {
 @pytest.mark.parametrize(
     ("platform", "kills"),
     [
-        pytest.param({"type": "local"}, 30, id="local"),
-        pytest.param({"type": "netns"}, 4, id="netns", marks=pytest.mark.netns),
+        pytest.param({"type": "local"}, 5, id="local"),
+        pytest.param({"type": "netns"}, 2, id="netns", marks=pytest.mark.netns),
     ],
 )
-def test_a_hundred_kills_leave_nothing(tmp_path, kind, platform, kills):
-    """Three kinds of trial, 30 kills each on this machine and 4 each on namespaces."""
+def test_kills_leave_nothing(tmp_path, kind, platform, kills):
+    """Three kinds of trial, on this machine and on namespaces; `make faults` kills far more."""
     tool = "mpirun" if kind == "mpi" else kind
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not installed")
@@ -66,14 +64,19 @@ def test_a_hundred_kills_leave_nothing(tmp_path, kind, platform, kills):
         available = PLATFORM.available(spec)
         if not available.ok:
             pytest.skip(available.reason)
+    # This machine is one node: what measures between two of them talks to itself there.
+    nodes = {"nodes": 1} if platform["type"] == "local" else {}
     study = study_from_toml(
-        {"study": {"name": "s", "launches": 1000, "precision": 0}, "measure": [TRIALS[kind]]},
+        {
+            "study": {"name": "s", "launches": 1000, "precision": 0},
+            "measure": [{**TRIALS[kind], **nodes}],
+        },
         where="t",
     )
     if kind == "mpi":
         build_native(find_mpi("auto"), cache_folder())  # the kills are meant for the trials
     specs = list(platforms_from_toml({"platform": {"p": platform}}, where="t").values())
-    run = session.create_run(study, specs, tmp_path / "r", baseline="p")
+    run = begin.create_run(study, specs, tmp_path / "r", baseline="p")
     generator = random.Random(kind)
     with subprocess.Popen(
         [sys.executable, "-c", ZYGOTE, str(run.path)],
@@ -85,12 +88,12 @@ def test_a_hundred_kills_leave_nothing(tmp_path, kind, platform, kills):
             zygote.stdin.write("go\n")
             zygote.stdin.flush()
             runner = int(zygote.stdout.readline())
-            _wait(lambda: marked_processes(f"{run.id}-"), 60)
+            _wait(lambda: processes_with(lambda mark: run.id in mark), 60)
             time.sleep(generator.uniform(0, 1.0))
             os.kill(runner, signal.SIGKILL)
             assert os.WIFSIGNALED(int(zygote.stdout.readline()))
-            left = _wait(lambda: not marked_processes(f"{run.id}-"), 15)
-            assert left, [_describe(pid) for pid in marked_processes(f"{run.id}-")]
+            left = _wait(lambda: not processes_with(lambda mark: run.id in mark), 15)
+            assert left, [_describe(pid) for pid in processes_with(lambda mark: run.id in mark)]
         zygote.stdin.close()
 
 

@@ -15,10 +15,11 @@ import pytest
 from pydantic import ValidationError
 
 import bareline
-from bareline.errors import PlatformError
-from bareline.model import Layout, Server
 from bareline.platforms.netns import links
 from bareline.platforms.netns.platform import NetnsOptions, share_cores
+from bareline.probes.base import find_probe
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout, Server
 
 pytestmark = pytest.mark.netns
 
@@ -42,6 +43,8 @@ def test_rates(text, rate):
         {"rate": "fast"},
         {"rate": "1Gb/s"},
         {"rate": "0gbit"},
+        {"rate": "9" * 400 + "gbit"},
+        {"rate": "9999999gbit"},
         {"hosts": 1},
         {"hosts": 17},
         {"mtu": 70_000},
@@ -67,11 +70,39 @@ def test_cores_are_shared_out(cores, hosts, shares):
     assert share_cores(cores, hosts) == shares
 
 
-def test_shapers_of_slow_links_still_take_whole_packets():
-    (tbf,) = links.shaper_lines("eth0", 1_000_000, "tbf", 9000)
-    assert "burst 131072 limit 393216" in tbf
-    _, htb, _ = links.shaper_lines("eth0", 1_000_000, "htb", 9000)
-    assert "burst 18000 cburst 18000" in htb
+@pytest.mark.parametrize(
+    ("rate", "mtu", "offloads", "expected"),
+    [
+        (10**9, 1500, None, 1514),  # a frame: a second one would outrun the link
+        (10**10, 1500, None, 15_000),
+        (10**11, 1500, None, 65_536),
+        (10**10, 1500, True, 65_536),
+        (10**10, 9000, False, 9014),
+    ],
+)
+def test_packets_are_as_long_as_the_latency_hides(rate, mtu, offloads, expected):
+    assert links.packet_bytes(rate, mtu, offloads) == expected
+
+
+def test_shapers_save_up_less_than_a_frame_and_the_switch_some_packets():
+    (tbf,) = links.shaper_lines("eth0", 1_000_000, "tbf", 9014)
+    assert "burst 18028 limit 280172" in tbf
+    _, htb, _ = links.shaper_lines("eth0", 10**9, "htb", 1514)
+    assert "burst 625 cburst 625" in htb
+    _, switch, _ = links.shaper_lines("port1", 10**9, "htb", 1514)
+    assert "burst 6056 cburst 6056" in switch
+
+
+def test_the_server_runs_on_the_last_node_of_the_layout_not_of_the_platform(acquire):
+    listener = "import socket, sys; s = socket.create_server(('', int(sys.argv[1]))); s.accept()"
+    command = Command(
+        argv=(sys.executable, "-c", "import sys; print(sys.argv[1])", "{server_host}"),
+        server=Server(argv=(sys.executable, "-c", listener, "{server_port}")),
+    )
+    with acquire("netns", hosts=3, layout=Layout(3, 1)) as allocation:
+        for nodes in (1, 2, 3):
+            output = allocation.run(command, Layout(nodes, 1), timeout_s=30.0)
+            assert output.stdout.strip() == allocation.nodes[nodes - 1].address, output.stderr
 
 
 # Links -------------------------------------------------------------------------------------------
@@ -80,13 +111,13 @@ def test_shapers_of_slow_links_still_take_whole_packets():
 def _throughput_bits_per_s(bench):
     server = Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}"))
     ports = ("-P", "{server_port}", "-p", "{server_data_port}")
-    output = bench.run("nuttcp", "-T2", *ports, "{server_host}", server=server)
+    output = bench.run("nuttcp", "-T2", *ports, "{server_host}", server=server, layout=Layout(2))
     return 1e6 * float(re.search(r"([\d.]+) Mbps", output.stdout)[1])
 
 
 @pytest.mark.skipif(shutil.which("nuttcp") is None, reason="nuttcp is not installed")
 @pytest.mark.parametrize("shaper", ["htb", "tbf"])
-@pytest.mark.parametrize("rate", ["50mbit", "1gbit"])
+@pytest.mark.parametrize("rate", ["50mbit", "200mbit"])
 def test_links_have_their_rate(open_bench, rate, shaper):
     bench = open_bench("netns", privilege="root", rate=rate, shaper=shaper)
     wanted = bench.options.rate_bits_per_s
@@ -94,7 +125,7 @@ def test_links_have_their_rate(open_bench, rate, shaper):
     for _ in range(4):
         measured = _throughput_bits_per_s(bench)
         assert measured < 0.97 * wanted
-        if measured > 0.88 * wanted:
+        if measured > 0.7 * wanted:
             return
     pytest.fail(f"{measured:.3g} bit/s through a link of {wanted:.3g}")
 
@@ -129,17 +160,24 @@ def test_messages_between_hosts_go_over_the_link(open_bench, flavour, transport)
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
-def test_messages_do_not_outrun_the_link(open_bench, flavour):
-    bench = open_bench("netns", privilege="root", mpi=flavour, rate="100mbit")
-    time_s = min(
-        float(line)
-        for _ in range(2)
-        for line in bench.ranks("time").stdout.splitlines()
-        if not line.startswith("{")
-    )
-    # One packet of each of the eight messages may go ahead.
-    assert time_s > (MESSAGES_BYTES - 8 * 65_536) / (bench.options.rate_bits_per_s / 8)
+@pytest.mark.parametrize("rate", ["100mbit", "1gbit"])
+def test_messages_of_every_size_need_the_time_of_the_wire(open_bench, rate):
+    """Before, packets of up to 64 KiB passed at once: 32 KiB took half of the time at 1 Gb/s."""
+    bench = open_bench("netns", privilege="root", mpi="openmpi", rate=rate)
+    probe = find_probe("mpi.pingpong")
+    params = probe.make_params({"min_bytes": 1024, "max_bytes": 65_536, "budget_s": 0.5})
+    output = bench.allocation.run(probe.command(params, Layout(2)), Layout(2), timeout_s=60)
+    one_way = {
+        sample.point["size_bytes"]: sample.value
+        for sample in probe.read(params, output)
+        if sample.metric == "latency"
+    }
+    assert sorted(one_way) == [1024 << power for power in range(7)]
+    rate_bytes_per_s = bench.options.rate_bits_per_s / 8
+    # A frame passes before it is charged. The latency makes up for it, about 10 us.
+    ahead_s = max(0.0, 1514 / rate_bytes_per_s - 10e-6)
+    for size_bytes, measured_s in one_way.items():
+        assert measured_s > 0.95 * size_bytes / rate_bytes_per_s - ahead_s
 
 
 @pytest.mark.mpi
@@ -184,6 +222,10 @@ def test_hosts_share_the_machine(open_bench):
     assert bench.allocation.caveats(Layout(1, 1, 1)) == ("shared-host",)
     # One core for two hosts: a rank on each is one too many.
     assert bench.allocation.caveats(Layout(2, 1, 1)) == ("shared-host", "oversubscribed")
+    core = str(min(os.sched_getaffinity(0)))
+    facts = bench.allocation.facts()
+    assert facts["cpu.pinned_to"] == f"node1: {core}; node2: {core}"
+    assert facts["cpu.shared_cores"] == core
 
 
 def test_daemons_that_detach_leave_no_zombies(open_bench):
@@ -260,7 +302,7 @@ def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch)
 _HOLD = """
 import os, sys
 from pathlib import Path
-from bareline.model import Command, Layout
+from bareline.vocabulary.model import Command, Layout
 from bareline.platforms.base import Context, PlatformSpec
 from bareline.platforms.netns import namespaces, platform
 scratch, cache, privilege, mpi, program = sys.argv[1:]
@@ -333,7 +375,7 @@ _TRY = """
 import sys, tempfile
 sys.path[:0] = sys.argv[1:]
 from pathlib import Path
-from bareline.model import Command, Layout
+from bareline.vocabulary.model import Command, Layout
 from bareline.platforms.base import Context, PlatformSpec
 from bareline.platforms.netns.platform import NetnsOptions, NetnsPlatform
 spec = PlatformSpec("net", "netns", NetnsOptions(rate="1gbit"))

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from bareline.build import ensure_native
-from bareline.cache import cache_folder, scratch_folder
-from bareline.errors import BarelineError, PlatformError
-from bareline.model import TRIAL_VARIABLE, Command, Layout, Measured
+from bareline.build.native import ensure_native
+from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms import workdir
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launchers import find_mpi
 from bareline.probes.base import find_probe
-from bareline.runner import judge_output
+from bareline.session.judge import judge_output
+from bareline.vocabulary.errors import BarelineError, PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Measured
 
 MIB = 1 << 20
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
@@ -184,7 +184,7 @@ def test_hosts_work_in_the_folder_that_is_to_be_measured(open_bench, tmp_path):
 _KILLED = """
 import sys
 from pathlib import Path
-from bareline.model import TRIAL_VARIABLE, Command, Layout
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout
 from bareline.platforms.base import Context, PlatformSpec
 from bareline.platforms.local import LocalOptions, LocalPlatform
 here = Path(sys.argv[1])

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bareline.errors import ParseError, ProbeError
-from bareline.model import Layout, Output
 from bareline.probes.base import find_probe
-from bareline.probes.periodicity import find_period
+from bareline.probes.compute._periodicity import find_period
+from bareline.vocabulary.errors import ParseError, ProbeError
+from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
 HPL = Path(__file__).parents[1] / "importers" / "data" / "ib-vs-roce" / "ib" / "hpl.Hpl_single.out"

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from bareline.errors import ParseError
-from bareline.model import Layout, Output
 from bareline.probes.base import find_probe
-from bareline.probes.hpcc import input_text
-from bareline.probes.hpl import process_grid
+from bareline.probes.compute._hpl_input import process_grid
+from bareline.probes.compute.hpcc import input_text
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Layout, Output
 
 GOOD = Path(__file__).with_name("data").joinpath("hpcc.good.out").read_text()
 HPCC = find_probe("hpcc")

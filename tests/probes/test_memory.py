@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bareline.errors import ParseError, ProbeError
-from bareline.model import Layout, Output
 from bareline.probes.base import find_probe
+from bareline.vocabulary.errors import ParseError, ProbeError
+from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
 

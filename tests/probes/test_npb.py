@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bareline.errors import BarelineError, ParseError, ProbeError
-from bareline.model import Output
 from bareline.probes.base import find_probe, load_probes
-from bareline.probes.npb import NpbKernel
-from bareline.study import Measure
+from bareline.probes.npb._kernel import NpbKernel
+from bareline.study.measure import Measure
+from bareline.vocabulary.errors import BarelineError, ParseError, ProbeError
+from bareline.vocabulary.model import Output
 
 DATA = Path(__file__).with_name("data")
 KERNELS = [name for name, probe in load_probes().items() if isinstance(probe, NpbKernel)]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bareline.errors import ParseError, ProbeError
-from bareline.model import Layout, Output
 from bareline.probes.base import find_probe, load_probes
-from bareline.probes.npb import NpbKernel
-from bareline.probes.npb_operations import operation_count
+from bareline.probes.npb._kernel import NpbKernel
+from bareline.probes.npb._operations import operation_count
+from bareline.vocabulary.errors import ParseError, ProbeError
+from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
 PROBE = find_probe("npb.reference")

@@ -1,14 +1,15 @@
 """Every probe against captured outputs: good, truncated, empty, failed, mutated."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.errors import ParseError
-from bareline.model import Layout, Output
 from bareline.probes.base import find_probe, load_probes
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
 #: Probes whose good output is captured; the name of the file is the name of the probe.
@@ -16,7 +17,7 @@ CAPTURED = sorted(path.name.removesuffix(".good.out") for path in DATA.glob("*.g
 
 
 #: Probes that read a file of the working directory instead of what is printed.
-FILES = {"hpcc": "hpccoutf.txt"}
+FILES = {"hpcc": "hpccoutf.txt", "app.gromacs": "water.log"}
 
 
 def output(text, name="", **more):
@@ -42,7 +43,9 @@ def test_every_probe_has_a_captured_output():
 @pytest.mark.parametrize("name", CAPTURED)
 def test_good_outputs_give_every_declared_metric(name):
     samples = read(name, good(name))
-    assert {sample.metric for sample in samples} == set(find_probe(name).metrics)
+    probe = find_probe(name)
+    promised = probe.delivers(probe.make_params({}))
+    assert {sample.metric for sample in samples} == set(promised)
 
 
 @pytest.mark.parametrize("name", CAPTURED)
@@ -108,6 +111,22 @@ def test_commands_are_argument_vectors_with_known_placeholders(name):
         assert command.argv[0] in command.requires
 
 
+@pytest.mark.parametrize("name", CAPTURED)
+def test_negative_times_and_rates_are_refused(name, monkeypatch):
+    probe = find_probe(name)
+    params = probe.make_params({})
+    samples = read(name, good(name))
+    for metric, declared in probe.delivers(params).items():
+        if declared.unit == "1":
+            continue
+        turned = [
+            replace(s, value=-abs(s.value) or -1.0) if s.metric == metric else s for s in samples
+        ]
+        monkeypatch.setattr(type(probe), "parse", lambda *_, turned=turned: turned)
+        with pytest.raises(ParseError, match=f"gave {metric} = -"):
+            probe.read(params, output(""))
+
+
 NATIVE = [name for name in CAPTURED if good(name).startswith('{"bareline"')]
 
 
@@ -164,3 +183,16 @@ def test_pingpong_bandwidth_is_size_over_latency():
 def test_nuttcp_figures_that_contradict_each_other_are_refused(found, replacement):
     with pytest.raises(ParseError):
         read("net.nuttcp", good("net.nuttcp").replace(found, replacement))
+
+
+def test_nuttcp_with_several_streams_tells_no_retransmissions():
+    probe = find_probe("net.nuttcp")
+    # Captured: nuttcp 6.1.2 -fparse -N 4 on a machine of ours.
+    text = (
+        "megabytes=1844.3750 real_seconds=1.00 rate_Mbps=15509.0070 tx_cpu=44 rx_cpu=53 "
+        "rtt_ms=0.10\n"
+    )
+    found = probe.read(probe.make_params({"streams": 4}), output(text))
+    assert {sample.metric for sample in found} == set(probe.metrics) - {"retransmissions"}
+    with pytest.raises(ParseError, match="no retransmissions"):
+        read("net.nuttcp", text)

@@ -12,11 +12,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.build import source_folder
-from bareline.errors import PlatformError
-from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.build.sources import source_folder
+from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
+from bareline.vocabulary.errors import PlatformError
 
 FLAVOURS = ("openmpi", "mpich")
 #: Ranks share cores here, and Open MPI asks root whether it is meant.

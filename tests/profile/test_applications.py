@@ -12,10 +12,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bareline.errors import PlatformError
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launchers import find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
+from bareline.vocabulary.errors import PlatformError
 
 from .conftest import SETTINGS
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from bareline.errors import ProfileError
-from bareline.profile.files import looks_like_profile, read_profile
+from bareline.profile.files import is_profile, read_profile
 from bareline.profile.journal import journal_of
 from bareline.profile.run import profile_command
+from bareline.vocabulary.errors import ProfileError
 
 from .conftest import SETTINGS, Bench, rows
 
@@ -31,7 +31,7 @@ def test_exit_code_and_output_are_the_programs_own(bench: Bench, way: str) -> No
     assert "checksum 42" in plain.stdout and "checksum 42" in profiled.stdout
     assert path.exists() == (way == "return")
     assert journal_of(path).exists() == (way != "return")
-    assert looks_like_profile(path)
+    assert is_profile(path)
     profile = read_profile(path)
     assert profile.complete == (way == "return")
     assert rows(profile, "MPI_Send", "MPI_Recv", "MPI_Barrier") == [
@@ -94,5 +94,10 @@ def test_profile_command_turns_a_crash_into_an_unfinished_profile(
     done = profile_command([*line, "return"], out)
     assert done.exit_code == 3 and done.complete
     assert read_profile(out).complete
+    killed = profile_command([*line, "segv"], out)
+    assert killed.ended.startswith("ended before MPI_Finalize")
+    if bench.mpi.flavour == "openmpi":  # MPICH's launcher keeps the signal to itself.
+        assert killed.ended.endswith(", by SIGSEGV (exit code 139)")
     nothing = profile_command(["true"], out)
     assert nothing.exit_code == 0 and nothing.path is None and "no MPI program" in nothing.ended
+    assert "linked with no MPI library" in nothing.ended

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.errors import ProfileError
-from bareline.profile.files import looks_like_profile, read_profile, to_rows, write_profile
+from bareline.profile.files import is_profile, read_profile, to_rows, write_profile
 from bareline.profile.journal import journal_of
+from bareline.vocabulary.errors import ProfileError
 
 SAMPLE = Path(__file__).parent / "data" / "planted.profile"
 
@@ -59,7 +59,7 @@ def test_rows_are_in_si_units() -> None:
         (lambda _: b"\x00\xff\x00", "is not a bareline profile"),
         (lambda _: b"[1, 2]\n", "a line is not an object"),
         (lambda _: b'{"schema": "other.tool"}\n', "but 'other.tool'"),
-        (lambda text: text.replace(b'"version":1', b'"version":2'), "version 2, this bareline"),
+        (lambda text: text.replace(b'"version":1', b'"version":9'), "version 9, this bareline"),
         (lambda text: text[: len(text) // 2], "cut off"),
         (lambda text: text[: text.rindex(b'{"type":"end"')], "cut off"),
         (lambda text: b"\n".join(text.split(b"\n")[:5] + text.split(b"\n")[6:]), "of its"),
@@ -95,8 +95,8 @@ def test_missing_file_and_folder(tmp_path: Path) -> None:
         read_profile(tmp_path / "none.profile")
     with pytest.raises(ProfileError, match="is a folder"):
         read_profile(tmp_path)
-    assert not looks_like_profile(tmp_path)
-    assert not looks_like_profile(tmp_path / "none.profile")
+    assert not is_profile(tmp_path)
+    assert not is_profile(tmp_path / "none.profile")
 
 
 def test_journals_that_are_damaged(tmp_path: Path) -> None:

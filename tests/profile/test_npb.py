@@ -39,7 +39,7 @@ def kernel(bench: Bench, name: str, ranks: int = RANKS) -> tuple[Profile, dict[s
     if "unknown target" in done.stderr + done.stdout or "No rule to make" in done.stderr:
         pytest.skip(f"the build has no {name}: no Fortran compiler, or no such kernel")
     assert done.returncode == 0, done.stdout + done.stderr
-    program = next((bench.build / "native" / "npb").glob(f"**/generic/npb_{name}"))
+    program = next((bench.build / "native").glob(f"**/generic/npb_{name}"))
     ran = bench.launch(ranks, str(program), "S")
     assert ran.returncode == 0, ran.stderr
     point = next(json.loads(line) for line in ran.stdout.splitlines() if '"verified"' in line)
@@ -174,7 +174,7 @@ def test_lu_pipelines_rows_and_exchanges_ghost_layers(bench: Bench) -> None:
 
 def test_profiles_of_kernels_do_not_change_their_results(bench: Bench) -> None:
     profile, _ = kernel(bench, "cg")
-    program = next((bench.build / "native" / "npb").glob("**/generic/npb_cg"))
+    program = next((bench.build / "native").glob("**/generic/npb_cg"))
     plain = bench.launch(RANKS, str(program), "S", profiled=False)
     again = bench.launch(RANKS, str(program), "S")
 

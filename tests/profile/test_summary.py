@@ -11,11 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
-from bareline.errors import ProfileError
-from bareline.profile.files import read_profile
+from bareline.cli.main import app
+from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.profile.files import is_profile, read_profile
 from bareline.profile.model import Profile
-from bareline.profile.run import parse_regions, preloaded
+from bareline.profile.run import parse_regions, preloaded, why_nothing
 from bareline.profile.summary import (
     Matrix,
     communication_matrix,
@@ -26,9 +28,11 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
+from bareline.report.content.wording import percent
 from bareline.report.profile.page import render_profile_page, write_profile_page
+from bareline.report.profile.sentences import findings, size_range
 from bareline.report.profile.terminal import print_profile
-from bareline.report.profile.wording import percent, size_range
+from bareline.vocabulary.errors import ProfileError
 
 from .planted import PLANTED, PLANTED_SENDS
 
@@ -130,12 +134,62 @@ def test_remarks_say_what_limits_the_numbers(profile: Profile) -> None:
     text = " ".join(
         remarks(replace(profile, complete=False, ended="ended before", rank_table=spoiled))
     )
-    for part in ("unfinished: ended before", "8 calls did not fit", "4 requests", "up to 50%"):
+    for part in ("unfinished: ended before", "8 calls did not fit", "4 requests"):
         assert part in text
+    little = quiet(profile).with_columns(steal_ns=pl.col("wall_ns") // 40)
+    assert "up to 2%" in " ".join(remarks(replace(profile, rank_table=little)))
+
+
+def test_ranks_without_a_core_are_said_before_the_split(profile: Profile) -> None:
+    assert findings(replace(profile, rank_table=quiet(profile)))[0].startswith("Of ")
+    crowded = quiet(profile).with_columns(queued_ns=(pl.col("wall_ns") * 0.75).cast(pl.Int64))
+    first = findings(replace(profile, rank_table=crowded))[0]
+    assert "had no core for 75.0 % of their time" in first
+    text = text_of(replace(profile, rank_table=crowded))
+    assert text.index("had no core") < text.index("computing")
+    stolen = quiet(profile).with_columns(steal_ns=pl.col("wall_ns") // 2)
+    assert "took up to 50.0 %" in findings(replace(profile, rank_table=stolen))[0]
+
+
+def test_computing_of_many_threads_is_the_main_ones(profile: Profile) -> None:
+    assert not any("main threads" in text for text in findings(profile))
+    threaded = profile.rank_table.with_columns(
+        threads=pl.lit(5, pl.Int64), mpi_ns=pl.lit(0, pl.Int64)
+    )
+    told = " ".join(findings(replace(profile, rank_table=threaded)))
+    assert "main threads' times; other threads (4 per rank) spent" in told
+
+
+@pytest.mark.parametrize("name", ["killed.profile", "killed.profile.journal"])
+def test_the_journal_of_a_killed_run_is_found_by_the_profiles_name(
+    name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "killed.profile.journal").write_bytes(b"BLJRNL\n\0")
+    assert is_profile(tmp_path / name)
+    shown = CliRunner().invoke(app, ["show", str(tmp_path / name)])
+    assert isinstance(shown.exception, ProfileError) and "journal is cut off" in str(
+        shown.exception
+    )
+    assert not is_profile(tmp_path) and not is_profile(tmp_path / "other.profile")
+
+
+def test_why_nothing_was_profiled_is_said(tmp_path: Path) -> None:
+    mpi = MpiInstallation("openmpi", "Open MPI 4", "mpirun", "mpicc")
+    assert "/true is linked with no MPI library" in why_nothing(["mpirun", "-n", "2", "true"], mpi)
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o4755)
+    assert "set-uid" in why_nothing([str(script)], mpi)
+    script.chmod(0o755)
+    for cause in ("no MPI function", "statically", "set-uid", "another MPI library"):
+        assert cause in why_nothing([str(script)], mpi)
 
 
 def quiet(profile: Profile) -> pl.DataFrame:
-    return profile.rank_table.with_columns(steal_ns=pl.lit(0, pl.Int64), clock_source=pl.lit("tsc"))
+    zero = pl.lit(0, pl.Int64)
+    return profile.rank_table.with_columns(
+        steal_ns=zero, queued_ns=zero, clock_source=pl.lit("tsc")
+    )
 
 
 def text_of(profile: Profile, *, everything: bool = False) -> str:

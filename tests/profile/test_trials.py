@@ -7,22 +7,25 @@ import os
 import polars as pl
 import pytest
 
-from bareline import session
-from bareline.compare import read_runs, summarize_runs
-from bareline.errors import PlatformError, StudyError
-from bareline.explain import findings
-from bareline.model import Failed, Measured, Output, Record, Sample, Stage, Trial
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.analysis.summary import summarize
 from bareline.platforms.config import platforms_from_toml
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launchers import find_mpi
 from bareline.probes.base import find_probe
 from bareline.profile.files import read_profile
 from bareline.profile.trial import PROFILE_FILE, why_unprofiled
-from bareline.report.gather import document_of
-from bareline.report.html import render_page
-from bareline.report.profile.trials import profile_lines
-from bareline.runner import judge_output, reparse
-from bareline.store import Run
-from bareline.study import study_from_toml
+from bareline.report.content.gather import document_of
+from bareline.report.content.profiles import profile_lines
+from bareline.report.page.html import render_page
+from bareline.session import begin
+from bareline.session.judge import judge_output
+from bareline.session.origin import plan_of
+from bareline.session.reparse import reparse_run
+from bareline.store.run import Run
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.errors import PlatformError, StudyError
+from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage, Trial
 
 EXCHANGE = {"probe": "mpi.exchange", "params": {"max_bytes": 8, "min_bytes": 8, "iterations": 20}}
 PLAIN, PROFILED = EXCHANGE, {**EXCHANGE, "profile": True}
@@ -82,7 +85,7 @@ def measure(tmp_path, execute):
         if mpi.mpicc is None:
             pytest.skip(f"{mpi.title} has no compiler wrapper here")
         specs = list(platforms_from_toml({"platform": {"p": platform}}, where="t").values())
-        run = session.create_run(chosen, specs, tmp_path / "run", baseline="p")
+        run = begin.create_run(chosen, specs, tmp_path / "run", baseline="p")
         execute(run)
         return run
 
@@ -107,11 +110,11 @@ def test_a_trial_leaves_its_profile_and_the_page_sums_it_up(measure, flavour):
     profile = read_profile(path)
     assert profile.complete and profile.ranks == 2 and profile.command.startswith("mpibench")
     assert set(peers(profile)) == {"same-node"}
-    assert reparse(run) == (2, 0)
+    assert reparse_run(run) == (2, 0)
     (line,) = profile_lines(records := read_runs([run]))
     assert (line.probe, line.platform, line.n, line.path) == ("mpi.exchange", "p", 1, path)
     assert 0 < line.mpi < 1 and line.computing + line.mpi + line.files == pytest.approx(1, abs=0.02)
-    page = render_page(document_of(records))
+    page = render_page(document_of(Comparison(records)))
     assert f"raw/{path.parent.name}/{path.name}" in page
 
 
@@ -141,7 +144,7 @@ def test_profiled_and_plain_trials_are_never_mixed(tmp_path, null_platforms):
         {"probe": "mpi.barrier", "ranks": 2, "profile": True},
     )
     specs = null_platforms(a={}, b={})
-    run = session.create_run(study(*measures, launches=6), specs, tmp_path / "r", baseline="a")
+    run = begin.create_run(study(*measures, launches=6), specs, tmp_path / "r", baseline="a")
     metrics = find_probe("mpi.barrier").metrics
 
     def latency(trial: Trial) -> float:
@@ -150,11 +153,11 @@ def test_profiled_and_plain_trials_are_never_mixed(tmp_path, null_platforms):
         return 1e-6 * slower * (2 * slower if trial.case.profile else 1)
 
     with run.writing():
-        for trial in session.plan_of(run):
+        for trial in plan_of(run):
             samples = tuple(Sample(metric, latency(trial)) for metric in metrics)
             run.append(Record(trial=trial, outcome=Measured(samples), started="t", duration_s=0.1))
     records = read_runs([run])
-    table = summarize_runs(records).filter(pl.col("metric") == "latency")
+    table = summarize(records).filter(pl.col("metric") == "latency")
     found = {(row["platform"], row["params"]): row["value"] for row in table.to_dicts()}
     assert found == {
         ("a", ""): pytest.approx(1e-6),
@@ -162,6 +165,6 @@ def test_profiled_and_plain_trials_are_never_mixed(tmp_path, null_platforms):
         ("b", ""): pytest.approx(1.5e-6),
         ("b", "profile=true"): pytest.approx(4.5e-6),
     }
-    (finding,) = findings(records, "a")
+    (finding,) = Comparison(records, "a").findings
     assert finding.ratio == pytest.approx(1.5)
     assert profile_lines(records) == []

@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bareline.compare import read_runs
-from bareline.header import Header
-from bareline.model import Case, Failed, Layout, Measured, Record, Sample, Stage, Trial
-from bareline.report.document import Document
-from bareline.report.gather import document_of
-from bareline.store import Run
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.report.content.document import Document
+from bareline.report.content.gather import document_of
+from bareline.store.header import Header
+from bareline.store.run import Run
+from bareline.vocabulary.model import Case, Failed, Layout, Measured, Record, Sample, Stage, Trial
 
 HOSTILE = "<script>window.broken=1</script>\"'&{{7*7}}</title>"
 SIZES = (0, *(1 << power for power in range(0, 23)))
@@ -139,6 +140,7 @@ def plant(
     exhibits: tuple[dict[str, object], ...] = (),
     titles: tuple[str, ...] = (),
     ladder: bool = False,
+    roles: dict[str, dict[str, object]] | None = None,
 ) -> Run:
     """Write a run directory with planted costs.
 
@@ -153,7 +155,7 @@ def plant(
                 "description": "What the network, the memory and the processor cost.",
                 "margin": 0.02, "precision": 0.02, "ladder": ladder,
             },
-            "measure": [], "exhibit": list(exhibits),
+            "measure": [], "exhibit": list(exhibits), "role": roles or {},
         },
         probes={
             probe: {
@@ -228,6 +230,7 @@ class PlantedFact:
     group: str
     label: str
     values: tuple[str, ...]
+    detail: bool = False
 
     @property
     def equal(self) -> bool:
@@ -257,12 +260,18 @@ def planted_facts(names: tuple[str, ...]) -> list[PlantedFact]:
 
 
 @pytest.fixture(scope="session")
+def plant_run() -> Callable[..., Run]:
+    """Give `plant` itself."""
+    return plant
+
+
+@pytest.fixture(scope="session")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Document]:
     """Give a function that makes a document from a planted run."""
 
     def make(names: tuple[str, ...] = ("bare", "vm-virtio", "vm-e1000"), **how: object) -> Document:
         run = plant(tmp_path_factory.mktemp("planted") / "run", names, **how)  # type: ignore[arg-type]
-        return document_of(read_runs([run]), fact_rows=planted_facts(names))
+        return document_of(Comparison(read_runs([run])), fact_rows=planted_facts(names))
 
     return make
 
@@ -271,6 +280,28 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Document]
 def document(planted: Callable[..., Document]) -> Document:
     """Give the usual document: three platforms, failures, holes, caveats."""
     return planted()
+
+
+#: Planted platforms in the roles of published ones.
+ROLES: dict[str, dict[str, object]] = {
+    "native": {
+        "title": "the HPC system",
+        "platform": "bare",
+        "published": ["nebula:pleiades", "nebula:nebula-bare", "nccs:bare-bare"],
+    },
+    "virtual": {
+        "title": "the cloud",
+        "platform": "vm-virtio",
+        "published": ["nebula:nebula", "nccs:vm-vm-virtio"],
+    },
+    "missing": {"title": "SR-IOV", "published": ["nccs:vm-vm-sriov"]},
+}
+
+
+@pytest.fixture(scope="session")
+def in_roles(planted: Callable[..., Document]) -> Document:
+    """Give a document whose platforms stand for published ones."""
+    return planted(roles=ROLES, probes=tuple(_METRICS))
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bareline.stats import Verdict, holm, judge, judge_shift, paired_ratio
+from bareline.stats import holm, judge, judge_shift, paired_ratio
+from bareline.vocabulary.verdicts import Verdict
 
 SLOWER, FASTER = Verdict.SLOWER, Verdict.FASTER
 EQUIVALENT, INCONCLUSIVE = Verdict.EQUIVALENT, Verdict.INCONCLUSIVE
@@ -76,8 +77,7 @@ def test_false_verdicts_stay_within_the_family_wise_error():
     rng = np.random.default_rng(2)
     values, baseline = np.exp(rng.normal(0, 0.1, (2, 3000, 12, 10)))
     found = paired_ratio(values, baseline)
-    families = np.repeat(np.arange(3000), 12)
-    adjusted = holm(found.p.ravel(), families).reshape(found.p.shape)
+    adjusted = np.stack([holm(family) for family in found.p])
     verdicts = judge(found.ratio, found.lo, found.hi, found.n, adjusted)
     wrong = ((verdicts == SLOWER) | (verdicts == FASTER)).any(axis=1).mean()
     assert 0 < wrong <= 0.05

@@ -6,8 +6,8 @@ module adi_exchange
 
     use mpi, only: MPI_DOUBLE_PRECISION
     use adi_grid, only: cell_t, ghost, grid_t, row_first
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_irecv, comm_isend, comm_waitall
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_irecv, comm_isend, comm_waitall
 
     implicit none(type, external)
     private

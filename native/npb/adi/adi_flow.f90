@@ -4,7 +4,7 @@
 !> coordinates run from 0 to 1. Nothing here is timed or collective.
 module adi_flow
 
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

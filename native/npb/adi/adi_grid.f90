@@ -10,8 +10,8 @@
 !> Nothing here is timed or collective.
 module adi_grid
 
-    use adi_memory, only: aligned
-    use npb_kinds, only: dp, i8
+    use bl_memory, only: aligned
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

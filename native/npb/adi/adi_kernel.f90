@@ -12,7 +12,7 @@ module adi_kernel
     use adi_residual, only: residual_t
     use adi_state, only: error_norms, residual_norms, set_forcing, set_initial
     use adi_sweep, only: lines_t, sweep_t
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -1,7 +1,7 @@
 !> What defines a problem class of BT or SP.
 module adi_problem
 
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -15,8 +15,8 @@ module adi_residual
 
     use adi_flow, only: c1, c2, diffusion, dissipation, kappa, kappa_e
     use adi_grid, only: cell_t, lanes, row_first
-    use adi_memory, only: aligned
-    use npb_kinds, only: dp, i8
+    use bl_memory, only: aligned
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

@@ -7,11 +7,11 @@ module adi_run
     use adi_kernel, only: adi_t
     use adi_problem, only: adi_problem_t, adi_reference_t
     use adi_sweep, only: lines_t
-    use npb_kinds, only: dp, i8
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
-    use npb_verification, only: quantity_t
+    use bl_kinds, only: dp, i8
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
+    use bl_verification, only: quantity_t
 
     implicit none(type, external)
     private

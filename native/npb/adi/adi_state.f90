@@ -9,8 +9,8 @@ module adi_state
     use adi_flow, only: exact_solution
     use adi_grid, only: cell_t, grid_t
     use adi_residual, only: residual_t
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_allreduce
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_allreduce
 
     implicit none(type, external)
     private

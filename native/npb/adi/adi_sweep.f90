@@ -16,9 +16,9 @@ module adi_sweep
 
     use mpi, only: MPI_DOUBLE_PRECISION
     use adi_grid, only: cell_t, ghost, grid_t, lanes, row_first, sweep_axes
-    use adi_memory, only: aligned
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_irecv, comm_isend, comm_wait
+    use bl_memory, only: aligned
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_irecv, comm_isend, comm_wait
 
     implicit none(type, external)
     private

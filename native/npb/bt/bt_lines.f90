@@ -21,7 +21,7 @@ module bt_lines
     use adi_flow, only: c1, c2, diffusion, kappa, kappa_e
     use adi_grid, only: lanes
     use adi_sweep, only: lines_t
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -2,7 +2,7 @@
 module bt_reference
 
     use adi_problem, only: adi_classes, adi_reference_t
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -6,14 +6,14 @@ program npb_bt
     use bt_lines, only: bt_lines_t
     use bt_problem, only: find_bt_problem
     use bt_reference, only: find_bt_reference
-    use npb_run, only: run_t
+    use bl_run, only: run_t
 
     implicit none(type, external)
 
     type(run_t) :: run
     type(adi_problem_t) :: problem
 
-    call run%open('bt', adi_classes)
+    call run%open('npb', 'bt', adi_classes)
     problem = find_bt_problem(run%class_name)
     call run_adi(run, problem, bt_lines_t(problem%n, problem%dt), &
                  find_bt_reference(run%class_name))

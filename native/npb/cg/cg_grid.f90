@@ -13,8 +13,8 @@
 module cg_grid
 
     use mpi, only: MPI_DOUBLE_PRECISION
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_irecv, comm_send, comm_wait
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_irecv, comm_send, comm_wait
 
     implicit none(type, external)
     private

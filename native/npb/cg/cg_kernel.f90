@@ -9,7 +9,7 @@ module cg_kernel
     use cg_grid, only: grid_t
     use cg_problem, only: cg_steps
     use cg_slices, only: slices_t
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -13,8 +13,8 @@
 !> and `sparse_vector_t`. Nothing is collective or timed.
 module cg_matrix
 
-    use npb_kinds, only: dp, i4, i8
-    use npb_random, only: random_next, random_seed_common
+    use bl_kinds, only: dp, i4, i8
+    use bl_random, only: random_next, random_seed_common
 
     implicit none(type, external)
     private

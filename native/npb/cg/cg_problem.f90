@@ -1,7 +1,7 @@
 !> Problem classes of CG.
 module cg_problem
 
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -16,7 +16,7 @@ module cg_slices
 
     use, intrinsic :: iso_fortran_env, only: int16
     use cg_matrix, only: matrix_t
-    use npb_kinds, only: dp, i4, i8
+    use bl_kinds, only: dp, i4, i8
 
     implicit none(type, external)
     private

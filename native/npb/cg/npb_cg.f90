@@ -7,10 +7,10 @@ program npb_cg
     use cg_problem, only: cg_classes, cg_problem_t, find_cg_problem
     use cg_reference, only: verify_cg
     use cg_slices, only: slice_memory_bytes, slices_t
-    use npb_kinds, only: i8
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
+    use bl_kinds, only: i8
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
 
     implicit none(type, external)
 
@@ -21,7 +21,7 @@ program npb_cg
     type(timing_t) :: timing
     integer :: iteration
 
-    call run%open('cg', cg_classes)
+    call run%open('npb', 'cg', cg_classes)
     problem = find_cg_problem(run%class_name)
     call run%require_power_of_two()
     call run%require_at_most(problem%na)

@@ -11,8 +11,8 @@
 !> carried along as t = 1, whose deviates are zero: that costs less than packing the others.
 module ep_kernel
 
-    use npb_kinds, only: dp, i8
-    use npb_random, only: random_lanes, random_skip, random_stream_t
+    use bl_kinds, only: dp, i8
+    use bl_random, only: random_lanes, random_skip, random_stream_t
 
     implicit none(type, external)
     private

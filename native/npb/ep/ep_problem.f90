@@ -1,7 +1,7 @@
 !> Problem classes of EP.
 module ep_problem
 
-    use npb_kinds, only: i8
+    use bl_kinds, only: i8
 
     implicit none(type, external)
     private

@@ -5,12 +5,12 @@ program npb_ep
     use ep_problem, only: ep_classes, ep_problem_t, find_ep_problem
     use ep_reference, only: verify_ep
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_SUM
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_allreduce
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
-    use npb_verification, only: quantity_t
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_allreduce
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
+    use bl_verification, only: quantity_t
 
     implicit none(type, external)
 
@@ -21,7 +21,7 @@ program npb_ep
     real(dp) :: sum_x(1), sum_y(1), counts(0:annuli - 1)
     integer(i8) :: batches, own, extra
 
-    call run%open('ep', ep_classes)
+    call run%open('npb', 'ep', ep_classes)
     problem = find_ep_problem(run%class_name)
     batches = problem%pairs/batch_pairs
     call run%require_at_most(int(min(batches, int(huge(1), i8))))

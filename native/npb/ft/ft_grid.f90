@@ -20,8 +20,8 @@
 !> Collective over the job: `new_grid`.
 module ft_grid
 
-    use npb_kinds, only: i8
-    use npb_messages, only: comm_split
+    use bl_kinds, only: i8
+    use bl_messages, only: comm_split
 
     implicit none(type, external)
     private

@@ -16,10 +16,10 @@ module ft_kernel
     use ft_grid, only: ft_grid_t, new_grid
     use ft_lines, only: lines_t, new_lines, new_rows, rows_t
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_SUM
-    use npb_kinds, only: dp, i8
-    use npb_memory, only: prefer_large_pages
-    use npb_messages, only: comm_alltoall, comm_reduce
-    use npb_random, only: random_seed_common, random_skip, random_stream_t
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: prefer_large_pages
+    use bl_messages, only: comm_alltoall, comm_reduce
+    use bl_random, only: random_seed_common, random_skip, random_stream_t
 
     implicit none(type, external)
     private

@@ -20,7 +20,7 @@
 module ft_lines
 
     use ft_stages, only: first_stage, last_stage_4, last_stage_8, stage_4, stage_8
-    use npb_kinds, only: dp, i8
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

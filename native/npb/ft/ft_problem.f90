@@ -1,7 +1,7 @@
 !> Problem classes of FT.
 module ft_problem
 
-    use npb_kinds, only: dp, i8
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

@@ -1,8 +1,8 @@
 !> Published verification values of FT (NAS Parallel Benchmarks 3.4).
 module ft_reference
 
-    use npb_kinds, only: dp
-    use npb_verification, only: quantity_t
+    use bl_kinds, only: dp
+    use bl_verification, only: quantity_t
 
     implicit none(type, external)
     private

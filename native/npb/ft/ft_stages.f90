@@ -9,7 +9,7 @@
 !> collective.
 module ft_stages
 
-    use npb_kinds, only: dp, i8
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

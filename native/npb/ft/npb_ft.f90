@@ -5,11 +5,11 @@ program npb_ft
     use ft_problem, only: find_ft_problem, ft_classes, ft_problem_t
     use ft_reference, only: verify_ft
     use mpi, only: MPI_DOUBLE_COMPLEX
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_bcast
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_bcast
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
 
     implicit none(type, external)
 
@@ -20,7 +20,7 @@ program npb_ft
     complex(dp), allocatable :: checksums(:)
     integer :: t
 
-    call run%open('ft', ft_classes)
+    call run%open('npb', 'ft', ft_classes)
     problem = find_ft_problem(run%class_name)
     call run%require_power_of_two()
     call run%require_at_most(problem%n(3)**2)

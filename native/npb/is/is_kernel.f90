@@ -16,11 +16,11 @@ module is_kernel
     use is_local, only: count_buckets, count_keys, order_by_bucket
     use is_problem, only: is_problem_t
     use mpi, only: MPI_INTEGER, MPI_MAX, MPI_SUM
-    use npb_kinds, only: dp, i4, i8
-    use npb_memory, only: prefer_large_pages
-    use npb_messages, only: comm_allreduce, comm_alltoall, comm_alltoallv
-    use npb_random, only: random_seed_common, random_skip, random_stream_t
-    use npb_run, only: fail, run_t
+    use bl_kinds, only: dp, i4, i8
+    use bl_memory, only: prefer_large_pages
+    use bl_messages, only: comm_allreduce, comm_alltoall, comm_alltoallv
+    use bl_random, only: random_seed_common, random_skip, random_stream_t
+    use bl_run, only: fail, run_t
 
     implicit none(type, external)
     private

@@ -8,7 +8,7 @@
 !> and without stores past the cache, took 1.4 to 2 times as long for 2**16 ... 2**27 keys.
 module is_local
 
-    use npb_kinds, only: i4, i8
+    use bl_kinds, only: i4, i8
 
     implicit none(type, external)
     private

@@ -1,7 +1,7 @@
 !> Problem classes of IS.
 module is_problem
 
-    use npb_kinds, only: dp, i8
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

@@ -3,8 +3,8 @@
 module is_reference
 
     use is_problem, only: is_classes, is_iterations
-    use npb_kinds, only: dp, i8
-    use npb_verification, only: quantity_t
+    use bl_kinds, only: dp, i8
+    use bl_verification, only: quantity_t
 
     implicit none(type, external)
     private

@@ -5,11 +5,11 @@ program npb_is
     use is_problem, only: find_is_problem, is_classes, is_iterations, is_problem_t
     use is_reference, only: expected_ranks, probe_indices, verify_is
     use mpi, only: MPI_INTEGER8, MPI_SUM
-    use npb_kinds, only: i8
-    use npb_messages, only: comm_allreduce
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
+    use bl_kinds, only: i8
+    use bl_messages, only: comm_allreduce
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
 
     implicit none(type, external)
 
@@ -20,7 +20,7 @@ program npb_is
     integer(i8) :: passed(2)
     integer :: iteration
 
-    call run%open('is', is_classes)
+    call run%open('npb', 'is', is_classes)
     problem = find_is_problem(run%class_name)
     call run%require_power_of_two()
     call run%require_at_least(problem%processes_min)

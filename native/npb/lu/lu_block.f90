@@ -15,8 +15,8 @@ module lu_block
 
     use adi_flow, only: exact_solution
     use lu_problem, only: process_grid
-    use npb_kinds, only: dp, i8
-    use npb_memory, only: prefer_large_pages
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: prefer_large_pages
 
     implicit none(type, external)
     private

@@ -6,8 +6,8 @@ module lu_exchange
 
     use lu_block, only: axis_x, axis_y, block_t, ghost, nobody
     use mpi, only: MPI_DOUBLE_PRECISION
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_irecv, comm_send, comm_wait
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_irecv, comm_send, comm_wait
 
     implicit none(type, external)
     private

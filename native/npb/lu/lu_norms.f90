@@ -7,8 +7,8 @@ module lu_norms
     use adi_flow, only: c2, exact_solution
     use lu_block, only: block_t, ghost
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_SUM
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_allreduce
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_allreduce
 
     implicit none(type, external)
     private

@@ -1,7 +1,7 @@
 !> Problem classes of LU, and how its processes divide the grid.
 module lu_problem
 
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

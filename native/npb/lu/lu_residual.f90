@@ -15,7 +15,7 @@ module lu_residual
 
     use adi_flow, only: c1, c2, diffusion, dissipation, kappa, kappa_e
     use lu_block, only: block_t, ghost, lanes, set_exact
-    use npb_kinds, only: dp
+    use bl_kinds, only: dp
 
     implicit none(type, external)
     private

@@ -23,8 +23,8 @@ module lu_sweeps
     use adi_flow, only: c1, c2, diffusion, kappa, kappa_e
     use lu_block, only: axis_x, axis_y, block_t, ghost, nobody
     use mpi, only: MPI_DOUBLE_PRECISION
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_recv, comm_send
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_recv, comm_send
 
     implicit none(type, external)
     private

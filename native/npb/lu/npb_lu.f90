@@ -8,10 +8,10 @@ program npb_lu
     use lu_reference, only: verify_lu
     use lu_residual, only: compute_forcing, compute_residual, new_stencils, stencils_t
     use lu_sweeps, only: new_sweeps, sweep_backward, sweep_forward, sweeps_t
-    use npb_kinds, only: dp, i8
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
+    use bl_kinds, only: dp, i8
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
 
     implicit none(type, external)
 
@@ -24,7 +24,7 @@ program npb_lu
     real(dp) :: correction(5), residual(5)
     integer :: iteration, processes(2)
 
-    call run%open('lu', lu_classes)
+    call run%open('npb', 'lu', lu_classes)
     problem = find_lu_problem(run%class_name)
     processes = process_grid(run%ranks)
     call run%require(all(processes > 0), 'the number of processes must be a product of two '// &

@@ -9,9 +9,9 @@ module mg_charges
 
     use mg_level, only: level_t
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_MAX
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_allreduce
-    use npb_random, only: random_fill, random_seed_common, random_skip
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_allreduce
+    use bl_random, only: random_fill, random_seed_common, random_skip
 
     implicit none(type, external)
     private

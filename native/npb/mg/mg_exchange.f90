@@ -13,8 +13,8 @@ module mg_exchange
 
     use mg_level, only: level_t
     use mpi, only: MPI_DOUBLE_PRECISION
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_irecv, comm_recv, comm_send, comm_wait
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_irecv, comm_recv, comm_send, comm_wait
 
     implicit none(type, external)
     private

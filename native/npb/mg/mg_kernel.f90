@@ -15,8 +15,8 @@ module mg_kernel
     use mg_stencil, only: add_interpolated, interpolate, restrict, smooth, subtract_a, &
         subtract_a_in_place
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_MAX, MPI_SUM
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_allreduce
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_allreduce
 
     implicit none(type, external)
     private

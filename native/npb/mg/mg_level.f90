@@ -12,8 +12,8 @@
 !> Nothing here is collective.
 module mg_level
 
-    use npb_kinds, only: dp, i8
-    use npb_memory, only: prefer_large_pages
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: prefer_large_pages
 
     implicit none(type, external)
     private

@@ -2,8 +2,8 @@
 module mg_reference
 
     use mg_problem, only: mg_classes
-    use npb_kinds, only: dp
-    use npb_verification, only: quantity_t
+    use bl_kinds, only: dp
+    use bl_verification, only: quantity_t
 
     implicit none(type, external)
     private

@@ -18,8 +18,8 @@
 !> and above the plane that an operator is evaluated on. Nothing here is collective.
 module mg_stencil
 
-    use npb_kinds, only: dp, i8
-    use npb_memory, only: prefetch
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: prefetch
 
     implicit none(type, external)
     private

@@ -6,10 +6,10 @@ program npb_mg
     use mg_level, only: level_memory_bytes, new_field, new_levels, process_grid
     use mg_problem, only: find_mg_problem, mg_classes, mg_problem_t
     use mg_reference, only: verify_mg
-    use npb_kinds, only: i8
-    use npb_report, only: parameter_t, report_header, report_point
-    use npb_run, only: run_t
-    use npb_timing, only: timing_begin, timing_end, timing_t
+    use bl_kinds, only: i8
+    use bl_report, only: parameter_t, report_header, report_point
+    use bl_run, only: run_t
+    use bl_timing, only: timing_begin, timing_end, timing_t
 
     implicit none(type, external)
 
@@ -19,7 +19,7 @@ program npb_mg
     type(timing_t) :: timing
     integer :: iteration
 
-    call run%open('mg', mg_classes)
+    call run%open('npb', 'mg', mg_classes)
     problem = find_mg_problem(run%class_name)
     call run%require_power_of_two()
     call run%require(2*maxval(process_grid(run%ranks)) <= 2**problem%levels, 'class '// &

@@ -6,14 +6,14 @@ program npb_sp
     use sp_lines, only: sp_lines_t
     use sp_problem, only: find_sp_problem
     use sp_reference, only: find_sp_reference
-    use npb_run, only: run_t
+    use bl_run, only: run_t
 
     implicit none(type, external)
 
     type(run_t) :: run
     type(adi_problem_t) :: problem
 
-    call run%open('sp', adi_classes)
+    call run%open('npb', 'sp', adi_classes)
     problem = find_sp_problem(run%class_name)
     call run_adi(run, problem, sp_lines_t(problem%n, problem%dt), &
                  find_sp_reference(run%class_name))

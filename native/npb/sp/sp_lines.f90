@@ -19,8 +19,8 @@ module sp_lines
     use adi_grid, only: lanes
     use adi_residual, only: fourth_difference
     use adi_sweep, only: lines_t
-    use adi_memory, only: aligned
-    use npb_kinds, only: dp, i8
+    use bl_memory, only: aligned
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
     private

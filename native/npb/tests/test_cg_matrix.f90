@@ -4,8 +4,8 @@ program test_cg_matrix
 
     use cg_matrix, only: generate_matrix, matrix_t, sparse_vector_t, vector_source_t
     use cg_slices, only: slices_t
-    use npb_check, only: check, finish_checks
-    use npb_kinds, only: dp, i4, i8
+    use bl_check, only: check, finish_checks
+    use bl_kinds, only: dp, i4, i8
 
     implicit none(type, external)
 

@@ -4,10 +4,10 @@ program test_ft_kernel
 
     use ft_kernel, only: ft_state_t
     use mpi, only: MPI_COMM_WORLD
-    use npb_check, only: check, finish_checks
-    use npb_kinds, only: dp, i8
-    use npb_messages, only: comm_rank, comm_size, job_finalize, job_init
-    use npb_random, only: random_next, random_seed_common
+    use bl_check, only: check, finish_checks
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_rank, comm_size, job_finalize, job_init
+    use bl_random, only: random_next, random_seed_common
 
     implicit none(type, external)
 

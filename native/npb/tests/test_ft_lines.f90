@@ -3,8 +3,8 @@
 program test_ft_lines
 
     use ft_lines, only: lines_t, new_lines, new_rows, rows_t
-    use npb_check, only: check, finish_checks
-    use npb_kinds, only: dp, i8
+    use bl_check, only: check, finish_checks
+    use bl_kinds, only: dp, i8
 
     implicit none(type, external)
 

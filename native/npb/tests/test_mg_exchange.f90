@@ -5,9 +5,9 @@ program test_mg_exchange
     use mg_exchange, only: refresh, repopulate, wrap
     use mg_level, only: level_t, new_levels
     use mpi, only: MPI_COMM_WORLD, MPI_INTEGER, MPI_SUM
-    use npb_check, only: check, finish_checks
-    use npb_kinds, only: dp
-    use npb_messages, only: comm_allreduce, comm_rank, comm_size, job_finalize, job_init
+    use bl_check, only: check, finish_checks
+    use bl_kinds, only: dp
+    use bl_messages, only: comm_allreduce, comm_rank, comm_size, job_finalize, job_init
 
     implicit none(type, external)
 

@@ -3,8 +3,8 @@ program test_mg_stencil
 
     use mg_stencil, only: add_interpolated, interpolate, restrict, smooth, subtract_a, &
         subtract_a_in_place
-    use npb_check, only: check, finish_checks
-    use npb_kinds, only: dp
+    use bl_check, only: check, finish_checks
+    use bl_kinds, only: dp
 
     implicit none(type, external)
 

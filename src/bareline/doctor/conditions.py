@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from bareline.doctor.check import Area, Check, Status, ask
 from bareline.facts import format_fact, parse_node, script
-from bareline.model import Scalar
+from bareline.vocabulary.model import Scalar
 
 _STEAL_LIMIT = 0.005
 _FREE_LIMIT = 0.1

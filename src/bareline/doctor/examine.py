@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from bareline.doctor.check import Area, Check, Look, Status
-from bareline.errors import BarelineError
+from bareline.vocabulary.errors import BarelineError
 
 #: Area, module and function of every look, in the order of display. The modules are loaded one
 #: by one, so that one that cannot be imported is a finding too.

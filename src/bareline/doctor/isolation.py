@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
 
-from bareline.cache import cache_folder
 from bareline.doctor.check import Area, Check, Status, ask, last_line
 from bareline.doctor.programs import program
-from bareline.errors import BarelineError
+from bareline.host.cache import cache_folder
+from bareline.host.tools import package_hint
 from bareline.platforms.netns.namespaces import Privilege, find_privilege
-from bareline.tools import package_hint
+from bareline.vocabulary.errors import BarelineError
 
 _KVM = Path("/dev/kvm")
 _KVM_GET_API_VERSION = 0xAE00
@@ -80,7 +80,7 @@ def guests() -> Iterable[Check]:
             Status.MISSING,
             "the Python package is not installed",
             f"run `{sys.executable} -m pip install libvirt-python` "
-            f"(needs libvirt-dev: {package_hint('libvirt-dev pkg-config', 'libvirt-devel')})",
+            f"(needs libvirt-dev: {package_hint('libvirt-dev pkg-config')})",
         )
     else:
         yield Check("libvirt-python", Area.GUESTS, Status.OK, "installed")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib.util import find_spec
 
 from bareline.doctor.check import Area, Check, Status, ask, last_line
-from bareline.tools import TOOLS, install_hint, package_hint
+from bareline.host.tools import TOOLS, find_browser, install_hint
+from bareline.probes.listing import required_programs
+from bareline.vocabulary.units import listing
 
 _SYSTEM_PATHS = ("/usr/sbin", "/sbin")
 _VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-.]?[a-z]\w*)?")
@@ -23,20 +25,21 @@ def program(
     name: str,
     area: Area,
     *,
-    version: Sequence[str] = ("--version",),
     title: str = "",
+    needed_by: Iterable[str] = (),
 ) -> Check:
-    """Look for a program and, unless `version` is empty, ask for its version."""
-    tool = TOOLS[name]
+    """Look for a program and, where the table says how, ask for its version."""
+    tool = TOOLS.get(name)
     title = title or name
     path = find_program(name)
     if path is None:
-        return Check(
-            title, area, Status.MISSING, f"not installed ({tool.purpose})", install_hint(name)
-        )
+        why = [tool.purpose] if tool else []
+        why += [f"for {listing(list(needed_by))}"] if needed_by else []
+        detail = f"not installed ({'; '.join(why)})"
+        return Check(title, area, Status.MISSING, detail, install_hint(name))
     found = ""
-    if version:
-        done = ask([path, *version])
+    if tool and tool.version:
+        done = ask([path, tool.version])
         if done.timed_out or done.exit_code < 0:
             return Check(title, area, Status.WARN, f"does not run: {last_line(done)}")
         match = _VERSION.search(done.stdout) or _VERSION.search(done.stderr)
@@ -45,12 +48,9 @@ def program(
 
 
 def benchmarks() -> Iterable[Check]:
-    """Look for the real tools that probes run."""
-    yield program("nuttcp", Area.PROGRAMS, version=["-V"])
-    yield program("iperf3", Area.PROGRAMS)
-    yield program("fio", Area.PROGRAMS)
-    yield program("hpcc", Area.PROGRAMS, version=[])
-    yield program("ib_write_bw", Area.PROGRAMS, title="perftest")
+    """Look for the real tools that probes run, as the probes themselves name them."""
+    for name, probes in required_programs().items():
+        yield program(name, Area.PROGRAMS, needed_by=probes)
 
 
 def fact_tools() -> Iterable[Check]:
@@ -67,7 +67,7 @@ def fact_tools() -> Iterable[Check]:
 
 def clusters() -> Iterable[Check]:
     """Look for the ways to other machines."""
-    yield program("ssh", Area.CLUSTERS, version=["-V"])
+    yield program("ssh", Area.CLUSTERS)
     slurm = program("srun", Area.CLUSTERS, title="Slurm")
     yield slurm
     if slurm.status is Status.OK:
@@ -103,7 +103,7 @@ def _slurm_controller() -> Check:
 
 def simulation() -> Iterable[Check]:
     """Look for SimGrid."""
-    found = program("smpicc", Area.SIMULATION, version=[], title="SimGrid SMPI")
+    found = program("smpicc", Area.SIMULATION, title="SimGrid SMPI")
     yield found
     if found.status is Status.OK and find_program("smpirun") is None:
         yield Check(
@@ -113,14 +113,14 @@ def simulation() -> Iterable[Check]:
 
 def pages() -> Iterable[Check]:
     """Look for the browser that tests the report; reading it needs none."""
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            yield Check("Chromium", Area.PAGES, Status.OK, path)
-            return
+    path = find_browser()
+    if path is not None:
+        yield Check("Chromium", Area.PAGES, Status.OK, path)
+        return
     yield Check(
         "Chromium",
         Area.PAGES,
         Status.MISSING,
-        "the page tests need a browser; reports do without",
-        package_hint("chromium", "chromium"),
+        "PDF reports and the page tests need a browser; HTML and Markdown do without",
+        install_hint("chromium"),
     )

@@ -12,16 +12,17 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
-from bareline import __version__, build_cache
-from bareline.build import source_folder
-from bareline.cache import cache_folder
+from bareline import __version__
+from bareline.build import cache as build_cache
+from bareline.build.sources import source_folder
 from bareline.doctor.check import Area, Check, Status, ask, last_line
 from bareline.doctor.programs import find_program, program
-from bareline.errors import BarelineError
-from bareline.model import Layout
+from bareline.host.cache import cache_folder
+from bareline.host.tools import install_hint, package_hint
 from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import LAUNCHERS, MpiInstallation, find_mpi
-from bareline.tools import install_hint, package_hint
+from bareline.platforms.launchers import LAUNCHERS, Job, MpiInstallation, find_mpi
+from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Layout
 
 _COMPILE_S = 60.0
 _JOB_S = 60.0
@@ -110,17 +111,16 @@ def compilers() -> Iterable[Check]:
         yield program("make", Area.BUILD)
     else:
         yield program("ninja", Area.BUILD, title="Ninja")
-    yield _library("OpenBLAS", ("openblas",), "libopenblas-dev", "openblas-devel")
-    yield _library("FFTW", ("fftw3",), "libfftw3-dev", "fftw-devel")
+    yield _library("OpenBLAS", ("openblas",), "libopenblas-dev")
+    yield _library("FFTW", ("fftw3",), "libfftw3-dev")
     yield _library(
         "ScaLAPACK",
         ("scalapack-openmpi", "scalapack-mpich", "scalapack"),
         "libscalapack-openmpi-dev",
-        "scalapack-openmpi-devel",
     )
 
 
-def _library(name: str, modules: tuple[str, ...], debian: str, fedora: str) -> Check:
+def _library(name: str, modules: tuple[str, ...], debian: str) -> Check:
     if find_program("pkg-config") is None:
         return Check(
             name, Area.BUILD, Status.WARN, "cannot tell: no pkg-config", install_hint("pkg-config")
@@ -129,7 +129,7 @@ def _library(name: str, modules: tuple[str, ...], debian: str, fedora: str) -> C
         done = ask(["pkg-config", "--modversion", module])
         if done.exit_code == 0:
             return Check(name, Area.BUILD, Status.OK, done.stdout.strip())
-    return Check(name, Area.BUILD, Status.MISSING, "not installed", package_hint(debian, fedora))
+    return Check(name, Area.BUILD, Status.MISSING, "not installed", package_hint(debian))
 
 
 def native() -> Iterable[Check]:
@@ -214,7 +214,7 @@ def _two_ranks(library: MpiInstallation) -> Check:
                 f"try `{library.mpicc} --version`",
             )
         host = [Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))]
-        line = library.argv([f"{folder}/hello"], Layout(1, 2), host, {})
+        line = library.argv(Job(argv=[f"{folder}/hello"], layout=Layout(1, 2), nodes=host))
         done = ask(line, timeout_s=_JOB_S, cwd=folder)
     if re.search(r"^ranks 2 sum 1$", done.stdout, re.MULTILINE):
         return Check(

@@ -10,8 +10,9 @@ from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
-from bareline.model import Scalar
-from bareline.units import format_duration, format_value, significant
+from bareline.vocabulary.instructions import INSTRUCTION_SETS
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.units import format_duration, format_value, significant
 
 
 class Group(StrEnum):
@@ -46,8 +47,8 @@ class FactKey:
     Parameters
     ----------
     unit
-        A base unit of `bareline.units`, ``bit/s``, ``T/s`` (transfers per second), ``switch``
-        (on or off) or empty.
+        A base unit of `bareline.vocabulary.units`, ``bit/s``, ``T/s`` (transfers per second),
+        ``switch`` (on or off) or empty.
     detail
         Shown only where it differs or on demand.
     """
@@ -102,26 +103,8 @@ _PROCESSOR = (
     FactKey("cpu.l2_bytes", "L2 cache", Group.PROCESSOR, "B"),
     FactKey("cpu.l3_bytes", "L3 cache", Group.PROCESSOR, "B"),
     *(
-        _detail(f"cpu.flags.{name}", label, Group.PROCESSOR)
-        for name, label in (
-            ("sse2", "SSE2"),
-            ("sse3", "SSE3"),
-            ("ssse3", "SSSE3"),
-            ("sse4_1", "SSE4.1"),
-            ("sse4_2", "SSE4.2"),
-            ("avx", "AVX"),
-            ("f16c", "F16C"),
-            ("fma", "FMA"),
-            ("avx2", "AVX2"),
-            ("avx512f", "AVX-512 F"),
-            ("avx512dq", "AVX-512 DQ"),
-            ("avx512bw", "AVX-512 BW"),
-            ("avx512vl", "AVX-512 VL"),
-            ("amx", "AMX"),
-            ("neon", "NEON"),
-            ("sve", "SVE"),
-            ("sve2", "SVE2"),
-        )
+        _detail(f"cpu.flags.{known.name}", known.title, Group.PROCESSOR)
+        for known in INSTRUCTION_SETS
     ),
     _volatile("cpu.current_hz", "Frequency at the time", Group.PROCESSOR, "Hz"),
 )

@@ -15,36 +15,8 @@ from bareline.facts.sections import (
     pairs,
     put,
 )
+from bareline.vocabulary.instructions import ARM_SETS, X86_SETS, widest
 
-#: Instruction sets that numerical code is compiled for: our name, the kernel's flag.
-INSTRUCTION_SETS = (
-    ("sse2", "sse2"),
-    ("sse3", "pni"),
-    ("ssse3", "ssse3"),
-    ("sse4_1", "sse4_1"),
-    ("sse4_2", "sse4_2"),
-    ("avx", "avx"),
-    ("f16c", "f16c"),
-    ("fma", "fma"),
-    ("avx2", "avx2"),
-    ("avx512f", "avx512f"),
-    ("avx512dq", "avx512dq"),
-    ("avx512bw", "avx512bw"),
-    ("avx512vl", "avx512vl"),
-    ("amx", "amx_tile"),
-)
-_ARM_SETS = (("neon", "asimd"), ("sve", "sve"), ("sve2", "sve2"))
-_SUMMARY = (
-    ("avx512f", "AVX-512"),
-    ("avx2", "AVX2"),
-    ("avx", "AVX"),
-    ("sse4_2", "SSE4.2"),
-    ("ssse3", "SSSE3"),
-    ("sse2", "SSE2"),
-    ("sve2", "SVE2"),
-    ("sve", "SVE"),
-    ("neon", "NEON"),
-)
 _CPU = "/sys/devices/system/cpu/"
 _CACHES = {("1", "Data"): "l1d", ("1", "Instruction"): "l1i", ("2", ""): "l2", ("3", ""): "l3"}
 _CACHE_SIZE = re.compile(r"([\d.]+)\s*([KMG])i?B?(?:\s*\((\d+) instances?\))?")
@@ -165,9 +137,9 @@ def _instruction_sets(first: Mapping[str, str]) -> Facts:
     words = set((first.get("flags") or first.get("Features") or "").split())
     if not words:
         return facts
-    for name, flag in INSTRUCTION_SETS if "flags" in first else _ARM_SETS:
-        facts[f"cpu.flags.{name}"] = flag in words
-    best = [label for name, label in _SUMMARY if facts.get(f"cpu.flags.{name}")][:1]
+    for known in X86_SETS if "flags" in first else ARM_SETS:
+        facts[f"cpu.flags.{known.name}"] = known.flag in words
+    best = [found] if (found := widest(_shown(facts))) else []
     if best and facts.get("cpu.flags.fma"):
         best.append("FMA")
     put(facts, "cpu.isa", " + ".join(best))
@@ -262,7 +234,7 @@ def flops_per_cycle(facts: Facts) -> int | None:
     model, name = facts.get("cpu.model_number"), str(facts.get("cpu.model", ""))
     if not isinstance(family, int) or not isinstance(model, int):
         return None
-    shown = {key.removeprefix("cpu.flags.") for key in facts if facts[key] is True}
+    shown = _shown(facts)
     if vendor == "AuthenticAMD":
         if family < 0x17:
             return None  # modules of two cores shared their units
@@ -281,3 +253,8 @@ def flops_per_cycle(facts: Facts) -> int | None:
     if "fma" in shown and "avx2" in shown:
         return 16
     return 8 if "avx" in shown else 4
+
+
+def _shown(facts: Facts) -> set[str]:
+    """Give the instruction sets that a node shows."""
+    return {key.removeprefix("cpu.flags.") for key in facts if facts[key] is True}

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from bareline.model import Scalar
+from bareline.vocabulary.model import Scalar
 
 Facts = dict[str, Scalar]
 Sections = Mapping[str, str]

@@ -15,7 +15,7 @@ from bareline.facts.keys import (
     same_value,
     split_node,
 )
-from bareline.model import Scalar
+from bareline.vocabulary.model import Scalar
 
 PlatformFacts = Mapping[str, Scalar]
 

@@ -7,93 +7,16 @@ trials. What a launch holds but cannot be trusted becomes a failed trial with it
 
 from __future__ import annotations
 
-import importlib
-import math
-import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cache
-from types import MappingProxyType
-from typing import Any, ClassVar
+from itertools import chain
+from typing import ClassVar
 
-from bareline.errors import ParseError
-from bareline.model import (
-    Case,
-    Failed,
-    Layer,
-    Measured,
-    Metric,
-    Sample,
-    Scalar,
-    Stage,
-    format_point,
-)
-
-#: Number of ranks of a case whose output does not say it.
-UNKNOWN_RANKS = 0
-
-LATENCY = Metric("s", "lower")
-BANDWIDTH = Metric("B/s", "higher")
-MESSAGE_RATE = Metric("op/s", "higher")
-
-
-def as_detail(metric: Metric) -> Metric:
-    """Give a metric that only describes the spread of another one or restates it."""
-    return Metric(metric.unit, metric.better, detail=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
-    """One trial found in an existing output.
-
-    Parameters
-    ----------
-    probe
-        Program and benchmark, e.g. ``osu.latency``; never the name of one of bareline's probes.
-    title
-        What is measured, as it stands in a sentence: "the latency".
-    metrics
-        Every metric of the trial, the headline first.
-    params
-        What else tells the case from others of the probe.
-    ranks
-        Number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
-    """
-
-    probe: str
-    title: str
-    layer: Layer
-    metrics: Mapping[str, Metric]
-    outcome: Measured | Failed
-    params: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
-    ranks: int = 1
-    threads: int = 1
-    caveats: tuple[str, ...] = ()
-
-    def case(self, ranks: int | None = None) -> Case:
-        """Give what is compared.
-
-        Parameters
-        ----------
-        ranks
-            Number of ranks where the output does not say it.
-        """
-        known = self.ranks or ranks or UNKNOWN_RANKS
-        params = format_point(self.params)
-        return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
-
-    def declaration(self) -> dict[str, Any]:
-        """Give what an analysis must know of the probe, as it is kept in a run."""
-        return {
-            "layer": self.layer.value,
-            "title": self.title,
-            "headline": next(iter(self.metrics)),
-            "metrics": {
-                name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}
-                for name, metric in self.metrics.items()
-            },
-        }
+from bareline.formats.reading import Reading
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.plugins import brought, checked, named, own
 
 
 class Importer(ABC):
@@ -119,7 +42,7 @@ class Importer(ABC):
         return (text,)
 
     @abstractmethod
-    def parse(self, text: str) -> Iterable[Imported]:
+    def parse(self, text: str) -> Iterable[Reading]:
         """Read the trials out of one launch; pure.
 
         Raises
@@ -128,54 +51,23 @@ class Importer(ABC):
             Not even the benchmark can be told.
         """
 
+    def started(self, text: str) -> datetime | None:
+        """Read when the launch began, where its output says so; without a zone it counts as UTC."""
+        return None
+
     def facts(self, text: str) -> Mapping[str, Scalar]:
         """Read what the output tells of the platform, as facts."""
         return {}
 
 
-def outcome_of(
-    metrics: Mapping[str, Metric], read: Callable[[], Iterable[Sample]]
-) -> Measured | Failed:
-    """Read samples and hold them against the declared metrics; what cannot be read has failed.
-
-    Parameters
-    ----------
-    metrics
-        Every metric that must be there, and none else.
-    read
-        Raises `ParseError` where the output is not what its program prints when it succeeds.
-    """
-    try:
-        samples = tuple(read())
-        _check(metrics, samples)
-    except ParseError as error:
-        return Failed(Stage.PARSE, str(error))
-    return Measured(samples)
-
-
-def _check(metrics: Mapping[str, Metric], samples: Sequence[Sample]) -> None:
-    seen: set[tuple[str, str]] = set()
-    for sample in samples:
-        if not math.isfinite(sample.value) or sample.value < 0:
-            raise ParseError(f"{sample.metric} = {sample.value} is no measured value")
-        key = (sample.metric, format_point(sample.point))
-        if key in seen:
-            raise ParseError(f"{' '.join(key).strip()} stands twice")
-        seen.add(key)
-    given = {sample.metric for sample in samples}
-    if given != set(metrics):
-        wrong = ", ".join(sorted(given ^ set(metrics)))
-        raise ParseError(f"the output has no complete {wrong}")
-
-
 @cache
 def load_importers() -> Mapping[str, Importer]:
-    """Find every importer of this package, by name."""
-    import bareline.importers as package
+    """Find every importer of this package and of installed plug-ins, by name.
 
-    found: dict[str, Importer] = {}
-    for module in pkgutil.iter_modules(package.__path__, "bareline.importers."):
-        importer = getattr(importlib.import_module(module.name), "IMPORTER", None)
-        if isinstance(importer, Importer):
-            found[importer.name] = importer
-    return found
+    Raises
+    ------
+    PluginError
+        Two share a name, or a plug-in is no importer.
+    """
+    every = chain(own("bareline.importers", "IMPORTER"), brought("bareline.importers"))
+    return named("importer", checked("importer", every, Importer), lambda one: one.name)

@@ -1,188 +1,19 @@
-"""HPC Challenge 1.0 to 1.5: the summary at the end of ``hpccoutf.txt``.
-
-Each of its benchmarks is a trial of its own. "Star" figures are means over processes that all run
-at once, "single" ones are of one process alone.
-
-References
-----------
-P. Luszczek et al., "The HPC Challenge (HPCC) benchmark suite", SC 2006,
-doi:10.1145/1188455.1188677.
-"""
+"""HPC Challenge: recognised and split into launches."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from datetime import datetime
 from typing import ClassVar
 
-from bareline.errors import ParseError
-from bareline.importers.base import (
-    BANDWIDTH,
-    LATENCY,
-    UNKNOWN_RANKS,
-    Imported,
-    Importer,
-    as_detail,
-    outcome_of,
-)
-from bareline.importers.table import check_whole, integer, number, split_before
-from bareline.model import Layer, Metric, Sample, Scalar
+from bareline.formats import hpcc
+from bareline.formats.reading import Reading
+from bareline.formats.table import split_before
+from bareline.importers.base import Importer
+from bareline.vocabulary.model import Scalar
 
 _TITLE = re.compile(r"HPC Challenge Benchmark|^Begin of Summary section\.", re.MULTILINE)
-_HEAD = re.compile(r"^This is the DARPA/DOE HPC Challenge Benchmark", re.MULTILINE)
-_SUMMARY = re.compile(
-    r"^Begin of Summary section\.\n(.*?)^End of Summary section\.", re.MULTILINE | re.DOTALL
-)
-_RESIDUAL_FAILED = re.compile(r"\|\|Ax-b\|\|.*\.+ FAILED")
-_RATE = Metric("flop/s", "higher")
-_UPDATES = Metric("op/s", "higher")
-
-#: Metric, and what one unit of the summary's value is in base units.
-_Value = tuple[str, Metric, float]
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """One benchmark: which keys of the summary it is made of.
-
-    `later` are keys that versions before 1.4 do not print.
-    """
-
-    name: str
-    title: str
-    layer: Layer
-    values: Mapping[str, _Value]
-    params: Mapping[str, str] = field(default_factory=dict)
-    later: Mapping[str, _Value] = field(default_factory=dict)
-
-    def known(self, values: Mapping[str, str]) -> Mapping[str, _Value]:
-        """Give what a summary has to hold: all but the later keys that it lacks."""
-        later = {key: value for key, value in self.later.items() if key in values}
-        return {**self.values, **later}
-
-
-def _stream(kind: str, prefix: str) -> dict[str, _Value]:
-    names = ("Triad", "Copy", "Scale", "Add")
-    detail = bool(prefix)
-    return {
-        f"{kind}STREAM_{name}": (
-            f"{prefix}{name.lower()}",
-            as_detail(BANDWIDTH) if detail else BANDWIDTH,
-            1e9,
-        )
-        for name in names
-    }
-
-
-_GROUPS = (
-    _Group(
-        "hpl",
-        "the HPL rate (HPCC)",
-        Layer.COMPUTE,
-        {
-            "HPL_Tflops": ("rate", _RATE, 1e12),
-            "HPL_time": ("time", Metric("s", "lower", detail=True), 1.0),
-        },
-        {"n": "HPL_N", "nb": "HPL_NB", "p": "HPL_nprow", "q": "HPL_npcol"},
-    ),
-    _Group(
-        "dgemm",
-        "the DGEMM rate (HPCC)",
-        Layer.COMPUTE,
-        {
-            "StarDGEMM_Gflops": ("rate", _RATE, 1e9),
-            "SingleDGEMM_Gflops": ("rate_single", as_detail(_RATE), 1e9),
-        },
-        {"n": "DGEMM_N"},
-    ),
-    _Group(
-        "fft",
-        "the FFT rate (HPCC)",
-        Layer.COMPUTE,
-        {
-            "StarFFT_Gflops": ("rate", _RATE, 1e9),
-            "SingleFFT_Gflops": ("rate_single", as_detail(_RATE), 1e9),
-        },
-        {"n": "FFT_N"},
-    ),
-    _Group(
-        "stream",
-        "memory bandwidth (HPCC STREAM)",
-        Layer.MEMORY,
-        {**_stream("Star", ""), **_stream("Single", "single_")},
-        {"vector": "STREAM_VectorSize"},
-    ),
-    _Group(
-        "randomaccess",
-        "random memory updates (HPCC)",
-        Layer.MEMORY,
-        {
-            "StarRandomAccess_GUPs": ("rate", _UPDATES, 1e9),
-            "SingleRandomAccess_GUPs": ("rate_single", as_detail(_UPDATES), 1e9),
-        },
-        {"n": "RandomAccess_N"},
-        {
-            "StarRandomAccess_LCG_GUPs": ("rate_lcg", as_detail(_UPDATES), 1e9),
-            "SingleRandomAccess_LCG_GUPs": ("rate_lcg_single", as_detail(_UPDATES), 1e9),
-        },
-    ),
-    _Group(
-        "ptrans",
-        "the parallel transpose (HPCC PTRANS)",
-        Layer.MPI,
-        {"PTRANS_GBs": ("bandwidth", BANDWIDTH, 1e9)},
-        {"n": "PTRANS_n", "nb": "PTRANS_nb", "p": "PTRANS_nprow", "q": "PTRANS_npcol"},
-    ),
-    _Group(
-        "mpirandomaccess",
-        "random updates over MPI (HPCC)",
-        Layer.MPI,
-        {"MPIRandomAccess_GUPs": ("rate", _UPDATES, 1e9)},
-        {"n": "MPIRandomAccess_N"},
-        {"MPIRandomAccess_LCG_GUPs": ("rate_lcg", as_detail(_UPDATES), 1e9)},
-    ),
-    _Group(
-        "mpifft",
-        "the FFT over MPI (HPCC)",
-        Layer.MPI,
-        {"MPIFFT_Gflops": ("rate", _RATE, 1e9)},
-        {"n": "MPIFFT_N"},
-    ),
-    _Group(
-        "pingpong",
-        "MPI ping-pong (HPCC)",
-        Layer.MPI,
-        {
-            "AvgPingPongLatency_usec": ("latency", LATENCY, 1e-6),
-            "MinPingPongLatency_usec": ("latency_min", as_detail(LATENCY), 1e-6),
-            "MaxPingPongLatency_usec": ("latency_max", as_detail(LATENCY), 1e-6),
-            "AvgPingPongBandwidth_GBytes": ("bandwidth", BANDWIDTH, 1e9),
-            "MinPingPongBandwidth_GBytes": ("bandwidth_min", as_detail(BANDWIDTH), 1e9),
-            "MaxPingPongBandwidth_GBytes": ("bandwidth_max", as_detail(BANDWIDTH), 1e9),
-        },
-    ),
-    _Group(
-        "ring",
-        "the random-order ring (HPCC)",
-        Layer.MPI,
-        {
-            "RandomlyOrderedRingLatency_usec": ("latency", LATENCY, 1e-6),
-            "NaturallyOrderedRingLatency_usec": ("latency_natural", LATENCY, 1e-6),
-            "RandomlyOrderedRingBandwidth_GBytes": ("bandwidth", BANDWIDTH, 1e9),
-            "NaturallyOrderedRingBandwidth_GBytes": ("bandwidth_natural", BANDWIDTH, 1e9),
-        },
-    ),
-)
-
-
-def summary_metrics() -> dict[str, Metric]:
-    """Give the metrics of all benchmarks in one table, named ``<benchmark>_<metric>``."""
-    return {
-        f"{group.name}_{name}": metric
-        for group in _GROUPS
-        for name, metric, _ in (*group.values.values(), *group.later.values())
-    }
 
 
 class Hpcc(Importer):
@@ -197,108 +28,19 @@ class Hpcc(Importer):
 
     def launches(self, text: str) -> Sequence[str]:
         """Split at the heads; HPCC appends to its file."""
-        return split_before(_HEAD, text)
+        return split_before(hpcc.HEAD, text)
 
-    def parse(self, text: str) -> Iterable[Imported]:
-        """Read the benchmarks of the summary."""
-        problem: ParseError | None = None
-        values: dict[str, str] = {}
-        try:
-            values = _summary(text)
-        except ParseError as error:
-            problem = error
-        for group in _GROUPS:
-            yield _imported(group, values, problem, text)
+    def parse(self, text: str) -> Iterable[Reading]:
+        """Read one launch; see `bareline.formats.hpcc`."""
+        return hpcc.read(text)
+
+    def started(self, text: str) -> datetime | None:
+        """Give the first time that HPCC prints."""
+        return hpcc.started(text)
 
     def facts(self, text: str) -> Mapping[str, Scalar]:
-        """Give the version."""
-        found = re.findall(r"^Version(?:Major|Minor|Micro)=(\d{1,3})$", text, re.MULTILINE)
-        return {"import.hpcc": ".".join(found[:3])} if found else {}
-
-
-def _summary(text: str) -> dict[str, str]:
-    summaries = _SUMMARY.findall(text)
-    if not summaries:
-        check_whole(text)
-        raise ParseError("there is no whole summary section: the run did not end")
-    if len(summaries) > 1:
-        raise ParseError("one launch has several summary sections")
-    values: dict[str, str] = {}
-    for line in summaries[0].splitlines():
-        key, equals, value = line.partition("=")
-        if not equals or not re.fullmatch(r"\w+", key):
-            continue  # a launcher's line
-        if values.setdefault(key, value) != value:
-            raise ParseError(f"the summary has two values of {key}")
-    return values
-
-
-def _imported(
-    group: _Group, values: Mapping[str, str], problem: ParseError | None, text: str
-) -> Imported:
-    metrics = {name: metric for name, metric, _ in group.known(values).values()}
-    ranks = values.get("CommWorldProcs", "")
-    params: dict[str, Scalar] = {}
-    try:
-        for name, key in group.params.items():
-            if key in values:
-                params[name] = integer(values[key], key)
-        known_ranks = integer(ranks, "CommWorldProcs") if ranks else UNKNOWN_RANKS
-    except ParseError as error:
-        problem, known_ranks = problem or error, UNKNOWN_RANKS
-
-    def read() -> Iterable[Sample]:
-        if problem is not None:
-            raise problem
-        _check(group, values, text)
-        return list(_samples(group, values))
-
-    return Imported(
-        probe=f"hpcc.{group.name}",
-        title=group.title,
-        layer=group.layer,
-        metrics=metrics,
-        params=params,
-        ranks=known_ranks,
-        outcome=outcome_of(metrics, read),
-    )
-
-
-def _samples(group: _Group, values: Mapping[str, str]) -> Iterable[Sample]:
-    for key, (name, _, scale) in group.known(values).items():
-        if key not in values:
-            raise ParseError(f"the summary has no {key}")
-        if values[key].startswith("-"):
-            raise ParseError(f"{key} = {values[key]}: the benchmark failed or was not run")
-        value = number(values[key], key)
-        if value == 0:
-            raise ParseError(f"{key} = 0 is no measured value")
-        yield Sample(name, value * scale)
-
-
-def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
-    """Refuse a benchmark that failed its own check, or whose numbers contradict each other."""
-    if group.name == "hpl":
-        if _RESIDUAL_FAILED.search(text):
-            raise ParseError("the residual check FAILED")
-        n = number(values.get("HPL_N", ""), "HPL_N")
-        time_s = number(values.get("HPL_time", "").lstrip("-"), "HPL_time")
-        tflops = number(values.get("HPL_Tflops", "").lstrip("-"), "HPL_Tflops")
-        operations = (2 / 3 * n + 3 / 2) * n**2
-        if not 0.999 <= tflops * 1e12 * time_s / max(operations, 1.0) <= 1.001:
-            raise ParseError("HPL_Tflops contradicts HPL_N and HPL_time")
-    if group.name == "mpirandomaccess":
-        wrong = number(values.get("MPIRandomAccess_ErrorsFraction", "0"), "ErrorsFraction")
-        if wrong > 0.01:  # the benchmark's own limit
-            raise ParseError(f"{wrong:.1%} of the updates are wrong")
-    if group.name == "pingpong":
-        for what in ("Latency_usec", "Bandwidth_GBytes"):
-            low, mean, high = (
-                number(values.get(f"{part}PingPong{what}", ""), f"{part}PingPong{what}")
-                for part in ("Min", "Avg", "Max")
-            )
-            if not low <= mean <= high:
-                raise ParseError(f"AvgPingPong{what} is not between Min and Max")
+        """Give the version and what else the output tells of the machine."""
+        return hpcc.facts(text)
 
 
 IMPORTER = Hpcc()

@@ -1,50 +1,15 @@
-"""High-Performance Linpack (HPL 1.0 to 2.3, and vendors' builds of it).
-
-A launch solves one or several systems; each line of results is checked against its residual, and
-its rate against its order and time: (2/3 n^3 + 3/2 n^2) / time.
-
-References
-----------
-A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, "HPL: a portable implementation of the
-High-Performance Linpack benchmark", https://www.netlib.org/benchmark/hpl.
-"""
+"""High-Performance Linpack: recognised and split into launches."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
 from typing import ClassVar
 
-from bareline.errors import ParseError
-from bareline.importers.base import UNKNOWN_RANKS, Imported, Importer, outcome_of
-from bareline.importers.table import check_whole, integer, number, rounding, split_before
-from bareline.model import Layer, Metric, Sample, Scalar
-
-_TITLE = re.compile(r"^HPLinpack (\S+) +-- ", re.MULTILINE)
-_HEADER = re.compile(r"T/V +N +NB +P +Q +Time +Gflops")
-_RESULT = re.compile(r"W[A-Z]\S*\s+\S+\s+\S")
-#: Order, look-ahead depth, broadcast, recursive and panel factorisation; vendors print less.
-_VARIANT = re.compile(r"W[A-Z]{1,3}\d(?:\d[LCR]\d{1,3}[LCR]\d{1,3})?")
-_ASKED = re.compile(r"^(N|NB|P|Q) +:((?:\s+\d{1,9})+)\s*$", re.MULTILINE)
-_RESIDUAL = re.compile(r"\|\|Ax-b\|\|.*=\s*(\S+) \.+ (PASSED|FAILED)")
-_UNCHECKED = "completed without checking"
-_END = "End of Tests."
-
-_METRICS: Mapping[str, Metric] = {
-    "rate": Metric("flop/s", "higher"),
-    "time": Metric("s", "lower", detail=True),
-}
-
-
-@dataclass(slots=True)
-class _Result:
-    """One line of results: its fields as printed, and what the check said."""
-
-    fields: list[str]
-    number: int
-    passed: bool | None = None
+from bareline.formats import hpl
+from bareline.formats.reading import Reading
+from bareline.formats.table import split_before
+from bareline.importers.base import Importer
+from bareline.vocabulary.model import Scalar
 
 
 class Hpl(Importer):
@@ -55,153 +20,19 @@ class Hpl(Importer):
 
     def sniff(self, text: str) -> bool:
         """Look for the title, but leave HPCC, which embeds HPL, to its own importer."""
-        return _TITLE.search(text) is not None and "HPC Challenge Benchmark" not in text
+        return hpl.TITLE.search(text) is not None and "HPC Challenge Benchmark" not in text
 
     def launches(self, text: str) -> Sequence[str]:
         """Split at the titles."""
-        return split_before(_TITLE, text)
+        return split_before(hpl.TITLE, text)
 
-    def parse(self, text: str) -> Iterable[Imported]:
-        """Read the lines of results; equal cases of one launch are one trial, their median."""
-        cases: dict[tuple[str, ...], list[_Result]] = {}
-        for result in _results(text):
-            cases.setdefault(_case_of(result), []).append(result)
-        if not cases:
-            yield _failed("there is no line of results: the output is truncated", text)
-        whole = _END in text
-        for results in cases.values():
-            yield _imported(results, text, whole=whole)
+    def parse(self, text: str) -> Iterable[Reading]:
+        """Read one launch; see `bareline.formats.hpl`."""
+        return hpl.read(text)
 
     def facts(self, text: str) -> Mapping[str, Scalar]:
-        """Give the version."""
-        match = _TITLE.search(text)
-        return {"import.hpl": match[1]} if match else {}
-
-
-def _results(text: str) -> list[_Result]:
-    found: list[_Result] = []
-    for line_number, line in enumerate(text.splitlines(), 1):
-        if _RESULT.match(line):
-            found.append(_Result(line.split(), line_number))
-        elif found and (match := _RESIDUAL.search(line)):
-            earlier = found[-1].passed
-            found[-1].passed = match[2] == "PASSED" and earlier is not False
-    return found
-
-
-def _case_of(result: _Result) -> tuple[str, ...]:
-    return tuple(result.fields[:5])
-
-
-def _imported(results: Sequence[_Result], text: str, *, whole: bool) -> Imported:
-    fields = results[0].fields
-    params: dict[str, Scalar] = {"variant": fields[0]}
-    ranks = UNKNOWN_RANKS
-    if len(fields) == 7 and all(field.isascii() and field.isdecimal() for field in fields[1:5]):
-        n, nb, p, q = (int(field[:9]) for field in fields[1:5])
-        params |= {"n": n, "nb": nb, "p": p, "q": q}
-        ranks = p * q
-    caveats: tuple[str, ...] = ()
-    if _UNCHECKED in text and all(result.passed is None for result in results):
-        caveats += ("HPL was told not to check its residuals",)
-    if not whole:
-        caveats += ("the output ends before HPL does: later tests are missing",)
-    if len(results) > 1:
-        caveats += (f"median of {len(results)} equal tests in one launch",)
-
-    def read() -> Iterable[Sample]:
-        if not _HEADER.search(text):
-            raise ParseError("the titles of HPL's columns are missing")
-        if not whole:
-            _check_last(results[-1], text)
-        pairs = [_check(result, text) for result in results]
-        yield Sample("rate", median(rate for rate, _ in pairs))
-        yield Sample("time", median(time for _, time in pairs))
-
-    return Imported(
-        probe="hpl",
-        title="the HPL rate",
-        layer=Layer.COMPUTE,
-        metrics=_METRICS,
-        params=params,
-        ranks=ranks,
-        caveats=caveats,
-        outcome=outcome_of(_METRICS, read),
-    )
-
-
-def _check_last(result: _Result, text: str) -> None:
-    """Refuse what a torn output may have torn."""
-    if result.passed is None:
-        check_whole(text)
-
-
-def _check(result: _Result, text: str) -> tuple[float, float]:
-    """Give rate in flop/s and time in s of a line whose numbers agree with each other."""
-    where = f"line {result.number}"
-    if len(result.fields) != 7:
-        raise ParseError(f"{where} has {len(result.fields)} columns, but HPL prints 7")
-    if result.passed is False:
-        raise ParseError(f"{where}: the residual check FAILED")
-    if result.passed is None and _UNCHECKED not in text:
-        raise ParseError(f"{where} has no residual check: the output is truncated")
-    variant, n_text, nb_text, p_text, q_text, time_text, rate_text = result.fields
-    if not _VARIANT.fullmatch(variant):
-        raise ParseError(f"{where}: '{variant}' is no variant of HPL")
-    n, nb, p, q = (
-        integer(field, f"{where}: {name}")
-        for name, field in zip(
-            ("N", "NB", "P", "Q"), (n_text, nb_text, p_text, q_text), strict=True
-        )
-    )
-    _check_asked(n, nb, (p, q), text, where)
-    if "e" in time_text or "e" not in rate_text:
-        # Their product is the same either way; only the notation tells them apart.
-        raise ParseError(f"{where}: Time and Gflops have changed places")
-    time_s = number(time_text, f"{where}: Time")
-    gflops = number(rate_text, f"{where}: Gflops")
-    if time_s <= 0 or gflops <= 0:
-        raise ParseError(f"{where}: a time or rate of 0 is no measured value")
-    operations = (2 / 3 * n + 3 / 2) * float(n) ** 2
-    slack_s = rounding(time_text)
-    low = operations / (time_s + 1.01 * slack_s) * 1e-9
-    high = operations / max(time_s - 1.01 * slack_s, 1e-9) * 1e-9
-    slack = 1.01 * rounding(rate_text)
-    if not low - slack <= gflops <= high + slack:
-        raise ParseError(f"{where}: Gflops contradicts N and Time")
-    return gflops * 1e9, time_s
-
-
-def _check_asked(n: int, nb: int, grid: tuple[int, int], text: str, where: str) -> None:
-    """Refuse a line of results for something that the launch was not asked for."""
-    asked = {
-        name: [int(value) for value in values.split()] for name, values in _ASKED.findall(text)
-    }
-    grids = list(zip(asked.get("P", []), asked.get("Q", []), strict=False))
-    for name, value, values in (
-        ("N", n, asked.get("N")),
-        ("NB", nb, asked.get("NB")),
-        ("P x Q", grid, grids),
-    ):
-        if not values:
-            raise ParseError(f"the parameter {name} is missing above the results")
-        if value not in values:
-            raise ParseError(f"{where}: {name} = {value} was not asked for: a column shifted")
-
-
-def _failed(reason: str, text: str) -> Imported:
-    def read() -> Iterable[Sample]:
-        check_whole(text)
-        raise ParseError(reason)
-
-    return Imported(
-        probe="hpl",
-        title="the HPL rate",
-        layer=Layer.COMPUTE,
-        metrics=_METRICS,
-        ranks=UNKNOWN_RANKS,
-        outcome=outcome_of(_METRICS, read),
-    )
+        """Give the version and what else the output tells of the machine."""
+        return hpl.facts(text)
 
 
 IMPORTER = Hpl()

@@ -1,69 +1,15 @@
-"""perftest (``ib_write_bw``, ``ib_send_lat`` and their kin), 2.x to 6.x.
-
-Its MB are 2^20 bytes, whether the title says MB or MiB; with ``--report_gbits`` it prints decimal
-gigabits. The message rate tells the bandwidth once more and is held against it.
-"""
+"""The perftest programs: recognised and split into launches."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
-from bareline.errors import ParseError
-from bareline.importers.base import (
-    BANDWIDTH,
-    LATENCY,
-    MESSAGE_RATE,
-    Imported,
-    Importer,
-    as_detail,
-    outcome_of,
-)
-from bareline.importers.table import (
-    Line,
-    Table,
-    check_ascending,
-    check_sizes,
-    check_whole,
-    is_row,
-    number_lines,
-    read_table,
-    rounding,
-    split_before,
-)
-from bareline.model import Layer, Metric, Sample, Scalar
-
-_TITLE = re.compile(
-    r"^ +(?P<verb>RDMA_Write|RDMA_Read|Send|(?:RDMA_)?Atomic\w*|Fetch_And_Add|Compare_And_Swap)"
-    r"(?P<both> Bidirectional)?(?P<posts> Post List)? (?P<kind>BW|Latency) Test *$",
-    re.MULTILINE,
-)
-_HEADER = re.compile(r"^ *#bytes +#iterations ", re.MULTILINE)
-_PROGRAMS = {"RDMA_Write": "write", "RDMA_Read": "read", "Send": "send"}
-_RULE = re.compile(r"-{20,}")
-
-_MIB = float(1 << 20)
-_GIGABIT = 1e9 / 8
-_DETAIL = as_detail(LATENCY)
-_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
-    "BW peak[MB/sec]": ("bandwidth_peak", as_detail(BANDWIDTH), _MIB),
-    "BW peak[MiB/sec]": ("bandwidth_peak", as_detail(BANDWIDTH), _MIB),
-    "BW peak[Gb/sec]": ("bandwidth_peak", as_detail(BANDWIDTH), _GIGABIT),
-    "BW average[MB/sec]": ("bandwidth", BANDWIDTH, _MIB),
-    "BW average[MiB/sec]": ("bandwidth", BANDWIDTH, _MIB),
-    "BW average[Gb/sec]": ("bandwidth", BANDWIDTH, _GIGABIT),
-    "MsgRate[Mpps]": ("message_rate", as_detail(MESSAGE_RATE), 1e6),
-    "t_typical[usec]": ("latency", LATENCY, 1e-6),
-    "t_avg[usec]": ("latency_mean", _DETAIL, 1e-6),
-    "t_min[usec]": ("latency_min", _DETAIL, 1e-6),
-    "t_max[usec]": ("latency_max", _DETAIL, 1e-6),
-    "t_stdev[usec]": ("latency_stdev", _DETAIL, 1e-6),
-    "99% percentile[usec]": ("latency_p99", _DETAIL, 1e-6),
-    "99.9% percentile[usec]": ("latency_p99_9", _DETAIL, 1e-6),
-}
-_PLAIN = ("#bytes", "#iterations")
-_TITLES = re.compile("|".join(re.escape(title) for title in (*_PLAIN, *_COLUMNS)))
+from bareline.formats import perftest
+from bareline.formats.reading import Reading
+from bareline.formats.table import split_before
+from bareline.importers.base import Importer
+from bareline.vocabulary.model import Scalar
 
 
 class Perftest(Importer):
@@ -74,197 +20,19 @@ class Perftest(Importer):
 
     def sniff(self, text: str) -> bool:
         """Look for a title."""
-        return _TITLE.search(text) is not None
+        return perftest.TITLE.search(text) is not None
 
     def launches(self, text: str) -> Sequence[str]:
         """Split at the titles."""
-        return split_before(_TITLE, text)
+        return split_before(perftest.TITLE, text)
 
-    def parse(self, text: str) -> Iterable[Imported]:
-        """Read the table of one test."""
-        title = _TITLE.search(text)
-        if title is None:
-            raise ParseError("there is no title of a perftest program")
-        rate = title["kind"] == "BW"
-        verb = _PROGRAMS.get(title["verb"], "atomic")
-        program = f"ib_{verb}_{'bw' if rate else 'lat'}"
-        problem: ParseError | None = None
-        metrics: dict[str, Metric] = {}
-        columns: list[str] = []
-        told: list[str] = []
-        lines = number_lines(text)
-        try:
-            header = _header(lines)
-            columns = _columns(lines[header])
-            lines = _rows(lines[header + 1 :])
-            told = _told(columns, lines)
-            metrics = {_COLUMNS[title][0]: _COLUMNS[title][1] for title in told}
-            metrics = _with_headline(metrics)
-        except ParseError as error:
-            problem = error
-            metrics = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
-
-        def read() -> Iterable[Sample]:
-            if problem is not None:
-                raise problem
-            check_whole(text)
-            return list(_samples(read_table(columns, lines, aligned=False), told))
-
-        yield Imported(
-            probe=f"perftest.{program}",
-            title=f"RDMA {'bandwidth' if rate else 'latency'} ({program})",
-            layer=Layer.NETWORK,
-            metrics=metrics,
-            params=_params(title, text),
-            outcome=outcome_of(metrics, read),
-        )
+    def parse(self, text: str) -> Iterable[Reading]:
+        """Read one launch; see `bareline.formats.perftest`."""
+        return perftest.read(text)
 
     def facts(self, text: str) -> Mapping[str, Scalar]:
-        """Give what perftest tells of the adapter."""
-        found: dict[str, Scalar] = {}
-        for title, key in (("Device", "net.rdma.device"), ("Link type", "net.rdma.link")):
-            match = re.search(rf"\b{title} +: (\S+)", text)
-            if match:
-                found[key] = match[1]
-        return found
-
-
-def _params(title: re.Match[str], text: str) -> dict[str, Scalar]:
-    params: dict[str, Scalar] = {}
-    if title["verb"] not in _PROGRAMS:
-        params["operation"] = title["verb"]
-    if title["both"]:
-        params["direction"] = "both"
-    if title["posts"]:
-        params["posts"] = "list"
-    connection = re.search(r"Connection type : (\w{1,9})", text)
-    if connection:
-        params["connection"] = connection[1]
-    pairs = re.search(r"Number of qps +: (\d{1,9})\b", text)
-    if pairs and int(pairs[1]) != 1:
-        params["queue_pairs"] = int(pairs[1])
-    return params
-
-
-def _header(lines: Sequence[Line]) -> int:
-    for at, line in enumerate(lines):
-        if _HEADER.match(line.text):
-            return at
-    raise ParseError("there is no line of column titles: the output is truncated")
-
-
-def _columns(header: Line) -> list[str]:
-    rest = _TITLES.sub("", header.text).strip()
-    if rest:
-        raise ParseError(f"line {header.number}: unknown column title '{rest}'")
-    columns = _TITLES.findall(header.text)
-    if len(set(columns)) < len(columns):
-        raise ParseError(f"line {header.number}: a column title stands twice")
-    return columns
-
-
-def _with_headline(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    for first in ("bandwidth", "latency"):
-        if first in metrics:
-            return dict(sorted(metrics.items(), key=lambda item: item[0] != first))
-    raise ParseError("there is no column of average bandwidth or typical latency")
-
-
-def _rows(lines: Sequence[Line]) -> list[Line]:
-    """Give the lines up to the rule that ends the table."""
-    for at, line in enumerate(lines):
-        if _RULE.match(line.text.strip()):
-            return list(lines[:at])
-    raise ParseError("the table has no end: the output is truncated")
-
-
-def _told(columns: Sequence[str], lines: Sequence[Line]) -> list[str]:
-    """Give the columns of measured values.
-
-    With a duration instead of a number of iterations perftest knows no peak and prints 0.00.
-    """
-    told = [title for title in columns if title not in _PLAIN]
-    peak = next((title for title in told if title.startswith("BW peak")), None)
-    if peak is not None:
-        at = columns.index(peak)
-        texts = [line.text.split()[at : at + 1] for line in lines if is_row(line.text)]
-        if all(text == ["0.00"] for text in texts):
-            told.remove(peak)
-    return told
-
-
-def _samples(table: Table, told: Sequence[str]) -> Iterable[Sample]:
-    sizes = table.integers("#bytes")
-    table.integers("#iterations")
-    check_sizes(sizes, doubling=True)
-    _check_rates(table)
-    _check_order(table)
-    for title in told:
-        name, metric, scale = _COLUMNS[title]
-        values = [value * scale for value in table.numbers(title, uniform=False)]
-        if title.startswith("BW average"):
-            values = _sharpened(values, table, title)
-        for value, size in zip(values, sizes, strict=True):
-            if value == 0 and title.startswith("BW peak"):
-                continue  # below what two decimals can say
-            if value == 0 and not metric.detail:
-                raise ParseError(f"{title} = 0 is no measured value")
-            yield Sample(name, value, {"size_bytes": size})
-
-
-def _sharpened(rates: Sequence[float], table: Table, title: str) -> list[float]:
-    """Take a bandwidth from the message rate where that is printed with more digits.
-
-    Two decimals leave nothing of a small message's bandwidth on a slow fabric: 0.00.
-    """
-    if "MsgRate[Mpps]" not in table.titles:
-        return list(rates)
-    sharp = []
-    for size, rate, text, messages in zip(
-        table.integers("#bytes"),
-        rates,
-        table.column(title),
-        table.column("MsgRate[Mpps]"),
-        strict=True,
-    ):
-        coarse = float(text) < 100 * rounding(text) and float(messages) > 100 * rounding(messages)
-        sharp.append(float(messages) * 1e6 * size if coarse else rate)
-    return sharp
-
-
-def _check_rates(table: Table) -> None:
-    """Refuse rows whose bandwidth is not their message rate times their size."""
-    average = next((title for title in table.titles if title.startswith("BW average")), None)
-    peak = next((title for title in table.titles if title.startswith("BW peak")), None)
-    if average is None:
-        return
-    scale = _COLUMNS[average][2]
-    texts, sizes = table.column(average), table.integers("#bytes")
-    means = table.numbers(average, uniform=False)
-    if "MsgRate[Mpps]" in table.titles:
-        rates = table.column("MsgRate[Mpps]")
-        table.numbers("MsgRate[Mpps]", uniform=False)
-        for line, size, mean, rate in zip(table.lines, sizes, texts, rates, strict=True):
-            difference = abs(float(mean) - float(rate) * 1e6 * size / scale)
-            slack = rounding(mean) + rounding(rate) * 1e6 * size / scale
-            if difference > 1.01 * slack + 1e-4 * float(mean):
-                raise ParseError(f"line {line.number}: bandwidth and MsgRate contradict each other")
-    if peak is not None:
-        peaks = table.numbers(peak, uniform=False)
-        for line, highest, value in zip(table.lines, peaks, means, strict=True):
-            if highest and highest < 0.99 * value:
-                raise ParseError(f"line {line.number}: the peak is below the average")
-
-
-def _check_order(table: Table) -> None:
-    """Refuse rows whose times are not in their order."""
-    percentiles = ("99% percentile[usec]", "99.9% percentile[usec]")
-    order = ("t_min[usec]", "t_typical[usec]", *percentiles, "t_max[usec]")
-    present = [title for title in order if title in table.titles]
-    check_ascending(table, present, uniform=False)
-    bounds = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
-    if all(title in table.titles for title in bounds):
-        check_ascending(table, bounds, uniform=False)
+        """Give the version and what else the output tells of the machine."""
+        return perftest.facts(text)
 
 
 IMPORTER = Perftest()

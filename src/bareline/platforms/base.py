@@ -1,24 +1,28 @@
 """What a platform is, and how its types are found.
 
 A platform type is one module or package of this package that ends in ``PLATFORM = ...`` (a
-subclass of `Platform`).
+subclass of `Platform`). Others install theirs under the entry-point group
+``bareline.platforms``.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypeVar
 
-from bareline.model import Command, Layout, Output, Scalar
+from bareline.build.native import NativeBuild
+from bareline.vocabulary.errors import PluginError, UsageError, one_line
+from bareline.vocabulary.model import Command, Layout, Output, Scalar
+from bareline.vocabulary.plugins import brought, checked, named, own
 
 
 class Options(BaseModel):
@@ -31,9 +35,17 @@ class Options(BaseModel):
         """Number of nodes over which ranks can be spread."""
         return 1
 
+    def refuses(self, command: Command) -> str:
+        """Say why such a command can never run there; "" where it may."""
+        return ""
+
+
+#: The options of a platform type; a spec whose type nobody has looked at has some `Options`.
+O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
+
 
 @dataclass(frozen=True, slots=True)
-class PlatformSpec:
+class PlatformSpec(Generic[O_co]):
     """A platform as configured: its name, type and checked options.
 
     `builtin` says that it came with bareline rather than from the user's file.
@@ -41,7 +53,7 @@ class PlatformSpec:
 
     name: str
     type: str
-    options: Options
+    options: O_co
     title: str = ""
     builtin: bool = False
 
@@ -86,6 +98,16 @@ class Allocation(ABC):
         """Name what makes every number measured with this layout doubtful."""
         return ()
 
+    def prepare(self, command: Command) -> None:
+        """Do, before a trial is timed, what has to be done once: build what a command needs."""
+
+    def helpers_s(self) -> float | None:
+        """Give the processor time so far of long-lived processes here that work for the nodes.
+
+        None where trials run on other machines, of whose load this one tells nothing.
+        """
+        return 0.0
+
     def suspend(self) -> None:
         """Stop using the machine while another platform is measured; idempotent."""
 
@@ -113,7 +135,7 @@ class Context:
     cache: Path
 
 
-class Platform(ABC):
+class Platform(ABC, Generic[O_co]):
     """A kind of place where trials run.
 
     Attributes
@@ -124,20 +146,55 @@ class Platform(ABC):
         One line for ``bareline platforms``.
     options
         Its checked options.
+    boots
+        Its nodes are made when it is acquired, and a new acquisition makes them anew.
+    cases_per_turn
+        How many cases it takes at a turn: more than one where a turn costs seconds.
     """
 
     type_name: ClassVar[str]
     summary: ClassVar[str]
     options: ClassVar[type[Options]]
+    boots: ClassVar[bool] = False
+    cases_per_turn: ClassVar[int] = 1
 
-    def __init__(self, spec: PlatformSpec, context: Context) -> None:
+    def __init__(self, spec: PlatformSpec[O_co], context: Context) -> None:
         self.spec = spec
         self.context = context
 
     @classmethod
-    def available(cls, spec: PlatformSpec) -> Availability:
+    def available(cls, spec: PlatformSpec[O_co]) -> Availability:
         """Say, cheaply and without side effects, whether the platform can be acquired here."""
         return Availability(True)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:
+        """Build the native programs for the platform's MPI library, or find them in the cache.
+
+        Raises
+        ------
+        UsageError
+            Nothing is built for this type.
+        ToolMissing
+            Its MPI library is not installed.
+        BuildError
+            The programs do not compile.
+        """
+        raise UsageError(f"a platform of type '{cls.type_name}' needs no native programs")
+
+    @classmethod
+    def definition(cls, spec: PlatformSpec[O_co]) -> str:
+        """Give the libvirt definition of the platform's first node.
+
+        Raises
+        ------
+        UsageError
+            Its nodes are no virtual machines.
+        """
+        raise UsageError(
+            f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
+            hint=f"`bareline platforms show {spec.name}` shows its options",
+        )
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -156,13 +213,28 @@ class Platform(ABC):
 
 
 @cache
-def load_platform_types() -> Mapping[str, type[Platform]]:
-    """Find every platform type of this package, by name."""
-    import bareline.platforms as package
+def load_platform_types() -> Mapping[str, type[Platform[Any]]]:
+    """Find every platform type of this package and of installed plug-ins, by name.
 
-    found: dict[str, type[Platform]] = {}
-    for module in pkgutil.iter_modules(package.__path__, "bareline.platforms."):
-        platform = getattr(importlib.import_module(module.name), "PLATFORM", None)
-        if platform is not None:
-            found[platform.type_name] = platform
-    return found
+    Raises
+    ------
+    PluginError
+        Two share a name, or a plug-in is no platform type.
+    """
+    every = chain(own("bareline.platforms", "PLATFORM"), brought("bareline.platforms"))
+    return named("platform type", _classes(every), lambda platform: platform.type_name)
+
+
+def _classes(found: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, type[Platform[Any]]]]:
+    for where, thing in checked("platform type", found, type):
+        if not issubclass(thing, Platform):
+            raise PluginError(f"{thing.__name__} is no platform type", where=where)
+        yield where, thing
+
+
+def availability_of(spec: PlatformSpec[Any]) -> Availability:
+    """Say whether a platform can be acquired here; whatever its type raises is a reason why not."""
+    try:
+        return load_platform_types()[spec.type].available(spec)
+    except Exception as error:  # options of a user, types of third parties
+        return Availability(False, one_line(f"{type(error).__name__}: {error}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bareline.errors import PlatformError, did_you_mean
+from bareline.host.toml import parse_toml, read_toml
 from bareline.platforms.base import PlatformSpec, load_platform_types
+from bareline.vocabulary.errors import PlatformError, did_you_mean
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
@@ -34,7 +34,7 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
     """
     builtin = resources.files("bareline.platforms") / "builtin.toml"
     specs = platforms_from_toml(
-        tomllib.loads(builtin.read_text(encoding="utf-8")),
+        parse_toml(builtin.read_bytes()),
         where="built-in platforms",
         builtin=True,
     )
@@ -42,10 +42,10 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
         path = DEFAULT_FILE
     if path is not None:
         try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
+            content = read_toml(path)
         except OSError as error:
             raise PlatformError(f"cannot be read: {error.strerror}", where=str(path)) from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except ValueError as error:
             raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
         specs |= platforms_from_toml(content, where=str(path))
     return specs

@@ -6,11 +6,24 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bareline.build import ensure_native
-from bareline.errors import ToolMissing
-from bareline.platforms.base import Context
+from bareline.build.native import ensure_native
+from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import HostsAllocation, Node
-from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+
+
+def mpi_availability(choice: str) -> Availability:
+    """Say whether the chosen MPI library is here.
+
+    Without any library, what needs none can still be measured.
+    """
+    try:
+        find_mpi(choice)
+    except PlatformError as error:
+        usable = isinstance(error, ToolMissing) and choice == "auto"
+        return Availability(usable, error.what, error.hint or "")
+    return Availability(True)
 
 
 class HereAllocation(HostsAllocation):

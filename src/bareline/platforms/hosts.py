@@ -13,23 +13,24 @@ import re
 import tempfile
 import time
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from bareline.errors import PlatformError, ToolMissing
 from bareline.facts import read_steal, steal_caveats
-from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.platforms.base import Allocation
 from bareline.platforms.process import Finished, Process, end_group, kill_marked, run_process, spawn
 from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port|server_data_port)\}")
-_SERVER_READY_S = 20.0
-_SERVER_TRIES = 3
+SERVER_READY_S = 20.0
+SERVER_TRIES = 3
 _HOUSEKEEPING_S = 60.0
-_SERVER_PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
+SERVER_PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,11 @@ class HostsAllocation(Allocation):
         line = self.node_argv(node, argv, env or {})
         return run_process(line, env=local_environment(), timeout_s=timeout_s, stdin=stdin)
 
+    def prepare(self, command: Command) -> None:
+        """Build bareline's own programs where a command needs them."""
+        if mentions(command, "native"):
+            self.native_folder()
+
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
         used = range(layout.nodes) if command.mpi else (self._index(command.node),)
@@ -119,7 +125,7 @@ class HostsAllocation(Allocation):
         try:
             with self._workdir(command, token, used) as workdir:
                 values = {"native": "", "workdir": workdir}
-                if _mentions(command, "native"):
+                if mentions(command, "native"):
                     values["native"] = self.native_folder()
                 hidden = self._storage_caveats(command, workdir, used)
                 if command.server is None:
@@ -134,8 +140,8 @@ class HostsAllocation(Allocation):
     def _execute(
         self, command: Command, layout: Layout, values: Mapping[str, str], timeout_s: float
     ) -> Output:
-        argv = [_expand(part, values) for part in command.argv]
-        env = {name: _expand(value, values) for name, value in command.env}
+        argv = [expand(part, values) for part in command.argv]
+        env = {name: expand(value, values) for name, value in command.env}
         cwd = values["workdir"] or None
         if command.mpi:
             line = self.mpi_argv(argv, layout, env, cwd)
@@ -171,10 +177,11 @@ class HostsAllocation(Allocation):
         timeout_s: float,
     ) -> Output:
         """Start the server, wait until it listens, run the command, end the server."""
-        node = self._index(server.node)
+        # The last of the layout's nodes, however many others the platform has.
+        node = server.node if server.node >= 0 else layout.nodes + server.node
         self._check_tools(command, (node,))
         problem = ""
-        for _ in range(_SERVER_TRIES):
+        for _ in range(SERVER_TRIES):
             port, data_port = self.free_ports(node, 2)
             known = {
                 **values,
@@ -183,7 +190,7 @@ class HostsAllocation(Allocation):
                 "server_data_port": str(data_port),
             }
             line = self.node_argv(
-                node, [_expand(part, known) for part in server.argv], dict(command.env)
+                node, [expand(part, known) for part in server.argv], dict(command.env)
             )
             # A file for what it says: nobody reads pipes while the command is measured.
             with (
@@ -200,14 +207,14 @@ class HostsAllocation(Allocation):
         raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
 
     def _wait_listening(self, node: int, port: int, process: Process) -> str:
-        deadline = time.monotonic() + _SERVER_READY_S
+        deadline = time.monotonic() + SERVER_READY_S
         while time.monotonic() < deadline:
             if port in self.listening_ports(node):
                 return ""
             if process.popen.poll() is not None:
                 return f"exit code {process.popen.returncode}"
             time.sleep(0.02)
-        return f"nothing listens on port {port} after {_SERVER_READY_S:.0f} s"
+        return f"nothing listens on port {port} after {SERVER_READY_S:.0f} s"
 
     def listening_ports(self, node: int) -> set[int]:
         """List the TCP ports on which something listens on a node."""
@@ -222,7 +229,7 @@ class HostsAllocation(Allocation):
     def free_ports(self, node: int, count: int) -> list[int]:
         """Choose TCP ports on which nothing listens on a node."""
         taken = self.listening_ports(node)
-        free = [port for port in _SERVER_PORTS if port not in taken]
+        free = [port for port in SERVER_PORTS if port not in taken]
         return random.sample(free, count)
 
     def has_tool(self, node: int, tool: str) -> bool:
@@ -237,7 +244,7 @@ class HostsAllocation(Allocation):
         for node in used:
             for tool in command.requires:
                 if not self.has_tool(node, tool):
-                    from bareline.tools import install_hint
+                    from bareline.host.tools import install_hint
 
                     raise ToolMissing(
                         f"'{tool}' is not installed",
@@ -248,7 +255,7 @@ class HostsAllocation(Allocation):
     @contextmanager
     def _workdir(self, command: Command, token: str, used: Sequence[int] | range) -> Iterator[str]:
         """Make the trial's working directory where one is needed, and remove it."""
-        if not (command.inputs or command.outputs or _mentions(command, "workdir")):
+        if not needs_folder(command):
             yield ""
             return
         folder = f"{self.work_folder()}/{folder_name(token)}"
@@ -312,16 +319,46 @@ class HostsAllocation(Allocation):
         return ("oversubscribed",) if over else ()
 
 
+def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
+    """Tell which of this machine's cores each node may use, and which of them it shares.
+
+    Two nodes on one core look like two nodes on two in every other fact.
+
+    Parameters
+    ----------
+    cores
+        Numbers of the cores by the node's name.
+    """
+    users = Counter(core for each in cores.values() for core in set(each))
+    shared = sorted(core for core, count in users.items() if count > 1)
+    listed = [f"{name}: {_numbers(each)}" for name, each in cores.items()]
+    return {
+        "cpu.pinned_to": "; ".join(listed),
+        "cpu.shared_cores": _numbers(shared) or "none",
+    }
+
+
+def _numbers(cores: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(cores)))
+
+
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
     return {**os.environ, "LC_ALL": "C", **(extra or {})}
 
 
-def _mentions(command: Command, placeholder: str) -> bool:
+def needs_folder(command: Command) -> bool:
+    """Tell whether a command wants a working directory of its own."""
+    return bool(command.inputs or command.outputs or mentions(command, "workdir"))
+
+
+def mentions(command: Command, placeholder: str) -> bool:
+    """Tell whether a command has a placeholder somewhere."""
     parts = command.argv + (command.server.argv if command.server else ())
     parts += tuple(value for _, value in command.env)
     return any(f"{{{placeholder}}}" in part for part in parts)
 
 
-def _expand(part: str, values: Mapping[str, str]) -> str:
+def expand(part: str, values: Mapping[str, str]) -> str:
+    """Put values in the place of placeholders."""
     return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bareline.build import build_native
-from bareline.cache import cache_folder
-from bareline.errors import UsageError
-from bareline.platforms.base import PlatformSpec, load_platform_types
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
+from bareline.platforms.base import PlatformSpec, availability_of, load_platform_types
 from bareline.platforms.config import choose_platforms, load_platforms
-from bareline.platforms.launcher import find_mpi
+from bareline.platforms.launchers import find_mpi
 
 
 def platform_rows(path: Path | None = None) -> list[dict[str, Any]]:
     """List every platform with whether it is available here, and if not why."""
-    types = load_platform_types()
     rows = []
     for spec in load_platforms(path).values():
-        available = types[spec.type].available(spec)
+        available = availability_of(spec)
         rows.append(
             {
                 "platform": spec.name,
@@ -42,20 +40,8 @@ def spec_toml(spec: PlatformSpec) -> str:
 
 
 def definition(spec: PlatformSpec) -> str:
-    """Give the libvirt definition of a virtual machine platform's first guest.
-
-    Raises
-    ------
-    UsageError
-        The platform is of another type.
-    """
-    define = getattr(load_platform_types()[spec.type], "definition", None)
-    if define is None:
-        raise UsageError(
-            f"'{spec.name}' is of type '{spec.type}', only virtual machines have a definition",
-            hint=f"`bareline platforms show {spec.name}` shows its options",
-        )
-    return str(define(spec))
+    """Give the libvirt definition of a platform's first guest; see `Platform.definition`."""
+    return load_platform_types()[spec.type].definition(spec)
 
 
 def clean() -> list[str]:
@@ -64,19 +50,10 @@ def clean() -> list[str]:
 
 
 def build_for(name: str, path: Path | None = None) -> dict[str, Any]:
-    """Build the native programs for a platform's MPI library, or find them in the cache.
-
-    Raises
-    ------
-    PlatformError
-        There is no such platform.
-    ToolMissing
-        Its MPI library is not installed.
-    BuildError
-        The programs do not compile.
-    """
+    """Build the native programs for a platform; see `Platform.build`."""
     spec = choose_platforms([name], path)[0]
-    return {"platform": name, **build_row(str(getattr(spec.options, "mpi", "auto")))}
+    built = load_platform_types()[spec.type].build(spec, cache_folder())
+    return {"platform": name, **built.to_dict()}
 
 
 def build_row(mpi: str) -> dict[str, Any]:

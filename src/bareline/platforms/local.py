@@ -12,9 +12,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.errors import PlatformError, ToolMissing
-from bareline.model import Layout, Scalar
-from bareline.owner import has_ended, owner_mark
+from bareline.build.native import NativeBuild, build_native
+from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import (
     Allocation,
     Availability,
@@ -23,15 +22,18 @@ from bareline.platforms.base import (
     Platform,
     PlatformSpec,
 )
-from bareline.platforms.here import HereAllocation
-from bareline.platforms.hosts import Node
-from bareline.platforms.launcher import (
+from bareline.platforms.here import HereAllocation, mpi_availability
+from bareline.platforms.hosts import Node, core_facts
+from bareline.platforms.launchers import (
     Binding,
+    Job,
     Transport,
     find_mpi,
     mpi_facts,
 )
 from bareline.platforms.workdir import check_io_folder
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Layout, Scalar
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"
@@ -100,26 +102,31 @@ class LocalAllocation(HereAllocation):
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         """Give the command line of this machine's own MPI launcher."""
-        line = self._mpi.argv(
-            argv,
-            layout,
-            self.nodes,
-            env,
-            self._options.transport,
+        job = Job(
+            argv=argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            cwd=cwd,
+            transport=self._options.transport,
             binding=self._options.binding,
             session_folder=str(self._session) if self._session else None,
-            cwd=cwd,
         )
-        return [*self._pin, *line]
+        return [*self._pin, *self._mpi.argv(job)]
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe this machine and how MPI runs on it."""
         from bareline.facts import gather
 
-        return {**gather(self), **mpi_facts(self._options.mpi, self._options.transport)}
+        cores = self._options.cores
+        return {
+            **gather(self),
+            **mpi_facts(self._options.mpi, self._options.transport),
+            **(core_facts({self.nodes[0].name: cores}) if cores else {}),
+        }
 
 
-class LocalPlatform(Platform):
+class LocalPlatform(Platform[LocalOptions]):
     """The machine that bareline runs on."""
 
     type_name = "local"
@@ -127,22 +134,22 @@ class LocalPlatform(Platform):
     options = LocalOptions
 
     @classmethod
-    def available(cls, spec: PlatformSpec) -> Availability:
+    def available(cls, spec: PlatformSpec[LocalOptions]) -> Availability:
         """Say whether the chosen cores, folder and MPI library are there."""
-        assert isinstance(spec.options, LocalOptions)
         try:
             _check(spec.options)
-            find_mpi(spec.options.mpi)
         except PlatformError as error:
-            # Without any MPI library, what needs none can still be measured.
-            usable = isinstance(error, ToolMissing) and spec.options.mpi == "auto"
-            return Availability(usable, error.what, error.hint or "")
-        return Availability(True)
+            return Availability(False, error.what, error.hint or "")
+        return mpi_availability(spec.options.mpi)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[LocalOptions], cache: Path) -> NativeBuild:
+        """Build the native programs for this machine's MPI library."""
+        return build_native(find_mpi(spec.options.mpi), cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         """Give this machine; nothing has to come up."""
-        assert isinstance(self.spec.options, LocalOptions)
         _check(self.spec.options, self.spec.name)
         if layout.nodes > 1:
             raise PlatformError("a local platform has one node", where=self.spec.name)

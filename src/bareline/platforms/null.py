@@ -11,9 +11,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bareline.errors import PlatformError
-from bareline.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.platforms.base import Allocation, Options, Platform
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 
 class NullOptions(Options):
@@ -35,7 +35,7 @@ class NullOptions(Options):
 
     factor: Annotated[float, Field(gt=0)] = 1.0
     seed: int = 0
-    nodes: Annotated[int, Field(ge=1)] = 1
+    nodes: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     fail_every: Annotated[int, Field(ge=0)] = 0
     pause_s: Annotated[float, Field(ge=0)] = 0.0
 
@@ -68,6 +68,10 @@ class NullAllocation(Allocation):
     def facts(self) -> Mapping[str, Scalar]:
         """Describe what was planted."""
         return {"planted.factor": self._options.factor, "planted.seed": self._options.seed}
+
+    def helpers_s(self) -> float | None:
+        """Tell nothing: no time is measured."""
+        return None
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Draw the times that the null probe asks for."""
@@ -103,7 +107,7 @@ class NullAllocation(Allocation):
         )
 
 
-class NullPlatform(Platform):
+class NullPlatform(Platform[NullOptions]):
     """Planted distributions, to test bareline itself."""
 
     type_name: ClassVar[str] = "null"
@@ -113,7 +117,6 @@ class NullPlatform(Platform):
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         """Give an allocation; there is nothing to bring up."""
-        assert isinstance(self.spec.options, NullOptions)
         yield NullAllocation(self.spec.options, self.spec.name)
 
 

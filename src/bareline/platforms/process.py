@@ -9,18 +9,21 @@ import selectors
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from bareline.errors import PlatformError
-from bareline.model import TRIAL_VARIABLE
+from bareline.host.owner import has_ended
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE
 
 #: More output than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
 OUTPUT_LIMIT_BYTES = 32 << 20
 _GRACE_S = 2.0
+#: How often it is looked whether a process is lost.
+_LOOK_S = 0.5
 _PR_SET_PDEATHSIG = 1
 
 
@@ -50,7 +53,8 @@ def run_process(
     env: Mapping[str, str],
     timeout_s: float,
     cwd: str | Path | None = None,
-    stdin: str | None = None,
+    stdin: str | bytes | None = None,
+    lost: Callable[[], bool] | None = None,
 ) -> Finished:
     """Run a program to its end or its time limit, with its whole process group.
 
@@ -60,6 +64,8 @@ def run_process(
         The complete environment.
     stdin
         Text for its standard input; nothing otherwise.
+    lost
+        Tells that there is nothing to wait for any more; asked twice a second.
 
     Raises
     ------
@@ -68,8 +74,8 @@ def run_process(
     """
     started = time.monotonic()
     with spawn(argv, env=env, cwd=cwd, stdin=stdin is not None) as process:
-        timed_out = _feed_and_collect(process, stdin, started + timeout_s)
-        if timed_out:
+        timed_out = _feed_and_collect(process, stdin, started + timeout_s, lost)
+        if process.popen.poll() is None:
             end_group(process)
         stdout, stderr = (bytes(buffer) for buffer in process.buffers)
         code = process.popen.wait()
@@ -98,6 +104,7 @@ def spawn(
     cwd: str | Path | None = None,
     stdin: bool = False,
     output: IO[bytes] | None = None,
+    errors: IO[bytes] | None = None,
 ) -> Iterator[Process]:
     """Start a program in a process group of its own and end the group on every exit.
 
@@ -107,6 +114,8 @@ def spawn(
         Give it a pipe as standard input instead of nothing.
     output
         File that takes both its outputs, in place of pipes that somebody has to read.
+    errors
+        File that takes its standard error alone.
 
     Raises
     ------
@@ -120,7 +129,7 @@ def spawn(
             cwd=cwd,
             stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
             stdout=output or subprocess.PIPE,
-            stderr=output or subprocess.PIPE,
+            stderr=errors or output or subprocess.PIPE,
             start_new_session=True,
             preexec_fn=die_with_parent,  # noqa: PLW1509 - one system call, no lock
         )
@@ -155,8 +164,13 @@ def _signal_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def _feed_and_collect(process: Process, stdin: str | None, deadline: float) -> bool:
-    """Collect output until the process ends; tell whether the time ran out instead.
+def _feed_and_collect(
+    process: Process,
+    stdin: str | bytes | None,
+    deadline: float,
+    lost: Callable[[], bool] | None = None,
+) -> bool:
+    """Collect output until the process ends or is lost; tell whether the time ran out instead.
 
     The end of the process counts, not the end of its pipes: a server that it left behind would
     hold them open for ever.
@@ -166,7 +180,7 @@ def _feed_and_collect(process: Process, stdin: str | None, deadline: float) -> b
     outputs = tuple(
         zip((popen.stdout.fileno(), popen.stderr.fileno()), process.buffers, strict=True)
     )
-    unsent = memoryview((stdin or "").encode())
+    unsent = memoryview(stdin.encode() if isinstance(stdin, str) else stdin or b"")
     ended = os.pidfd_open(popen.pid)
     try:
         with selectors.DefaultSelector() as selector:
@@ -181,7 +195,10 @@ def _feed_and_collect(process: Process, stdin: str | None, deadline: float) -> b
                 remaining_s = deadline - time.monotonic()
                 if remaining_s <= 0:
                     return True
-                for key, _ in selector.select(remaining_s):
+                if lost is not None and lost():
+                    return False
+                wait_s = remaining_s if lost is None else min(remaining_s, _LOOK_S)
+                for key, _ in selector.select(wait_s):
                     if key.fileobj is popen.stdin:
                         unsent = unsent[_feed(key.fd, unsent) :]
                         if not unsent:
@@ -224,15 +241,24 @@ def kill_marked(token: str) -> int:
     """Kill every process on this machine that carries a trial's mark; give their number.
 
     Returns when they are gone, so that nothing of them runs into the next trial.
-
-    Parameters
-    ----------
-    token
-        Value of the variable `TRIAL_VARIABLE`, or its beginning when it ends in ``-``.
     """
+    return _kill(lambda mark: mark == token)
+
+
+def kill_abandoned() -> int:
+    """Kill the processes of trials whose bareline on this machine has ended; give their number."""
+    return _kill(has_ended)
+
+
+def marked_processes(token: str) -> list[int]:
+    """List the processes on this machine that carry a trial's mark."""
+    return processes_with(lambda mark: mark == token)
+
+
+def _kill(chosen: Callable[[str], bool]) -> int:
     killed: set[int] = set()
     deadline = time.monotonic() + _GRACE_S
-    while (marked := marked_processes(token)) and time.monotonic() < deadline:
+    while (marked := processes_with(chosen)) and time.monotonic() < deadline:
         for pid in marked:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
@@ -241,9 +267,9 @@ def kill_marked(token: str) -> int:
     return len(killed)
 
 
-def marked_processes(token: str) -> list[int]:
-    """List the processes on this machine that carry a trial's mark."""
-    mark = f"{TRIAL_VARIABLE}={token}".encode()
+def processes_with(chosen: Callable[[str], bool]) -> list[int]:
+    """List the processes on this machine whose trial's mark is a chosen one."""
+    name = f"{TRIAL_VARIABLE}=".encode()
     found = []
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -253,7 +279,7 @@ def marked_processes(token: str) -> list[int]:
         except OSError:
             continue
         for variable in environ.split(b"\0"):
-            if variable == mark or (mark.endswith(b"-") and variable.startswith(mark)):
+            if variable.startswith(name) and chosen(variable[len(name) :].decode(errors="replace")):
                 found.append(int(entry.name))
                 break
     return found

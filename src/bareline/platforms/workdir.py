@@ -12,9 +12,9 @@ import re
 from pathlib import Path
 from typing import Protocol
 
-from bareline.errors import PlatformError
-from bareline.owner import has_ended, owner_mark
+from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.process import Finished
+from bareline.vocabulary.errors import PlatformError
 
 _PREFIX = "bareline-work-"
 #: Prints free blocks, their size, the kind of file system, and a line if a hypervisor runs below.
@@ -37,7 +37,8 @@ class Shell(Protocol):
 
 def folder_name(token: str) -> str:
     """Name the working directory of the trial with that mark."""
-    return f"{_PREFIX}{owner_mark()}-{token or 'trial'}"
+    mark = owner_mark()
+    return _PREFIX + (token if token.startswith(mark) else f"{mark}-{token or 'trial'}")
 
 
 def is_abandoned(name: str) -> bool:

@@ -6,19 +6,27 @@ the entry-point group ``bareline.probes``.
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from importlib.metadata import entry_points
+from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bareline.errors import ParseError, ProbeError, did_you_mean
-from bareline.model import Command, Layer, Layout, Metric, Output, Sample, Scalar, format_point
-from bareline.units import BASE_UNITS
+from bareline.vocabulary.errors import ParseError, ProbeError, did_you_mean
+from bareline.vocabulary.model import (
+    Command,
+    Layer,
+    Layout,
+    Metric,
+    Output,
+    Sample,
+    Scalar,
+    format_point,
+)
+from bareline.vocabulary.plugins import brought, checked, named, own
+from bareline.vocabulary.units import BASE_UNITS
 
 P = TypeVar("P")
 
@@ -43,6 +51,9 @@ class Probe(ABC, Generic[P]):
         adaptive stopping look at it.
     min_ranks
         Fewest ranks it can run with.
+    nodes
+        Nodes that it measures between; None where the layout says how many it uses. A study that
+        means another number says so (``nodes = 1``: both ends on one node).
     source
         Where the benchmark is defined: the field's usual program or a publication.
     """
@@ -54,6 +65,7 @@ class Probe(ABC, Generic[P]):
     params: type[P]
     metrics: ClassVar[Mapping[str, Metric]]
     min_ranks: ClassVar[int] = 1
+    nodes: ClassVar[int | None] = None
     source: ClassVar[str] = ""
 
     @abstractmethod
@@ -85,8 +97,15 @@ class Probe(ABC, Generic[P]):
                 hint=f"set ranks = {self.min_ranks}",
             )
 
+    def delivers(self, params: P) -> Mapping[str, Metric]:
+        """Give the metrics without which a trial with these parameters has failed.
+
+        All of them, but where the program itself says fewer with some option.
+        """
+        return self.metrics
+
     def caveats(self, params: P, output: Output) -> Iterable[str]:
-        """Name what makes the whole trial doubtful, as codes of `bareline.model.CAVEATS`."""
+        """Name what makes the whole trial doubtful, as codes of `CAVEATS`."""
         return ()
 
     @property
@@ -150,21 +169,23 @@ class Probe(ABC, Generic[P]):
         Raises
         ------
         ParseError
-            A declared metric is missing, an undeclared one is there, a value is not finite, or
-            a point stands twice.
+            A declared metric is missing, an undeclared one is there, a value is not finite, a
+            time or rate is negative, or a point stands twice.
         """
         samples = tuple(self.parse(params, output))
         seen: set[tuple[str, str]] = set()
         for sample in samples:
             if sample.metric not in self.metrics:
                 raise ParseError(f"{self.name} gave the undeclared metric '{sample.metric}'")
-            if not math.isfinite(sample.value):
+            unit = self.metrics[sample.metric].unit
+            # What has no unit may be a difference; times, sizes and rates have no sign.
+            if not math.isfinite(sample.value) or (sample.value < 0 and unit != "1"):
                 raise ParseError(f"{self.name} gave {sample.metric} = {sample.value!r}")
             key = (sample.metric, format_point(sample.point))
             if key in seen:
                 raise ParseError(f"{self.name} gave {' '.join(key).strip()} twice")
             seen.add(key)
-        missing = set(self.metrics) - {sample.metric for sample in samples}
+        missing = set(self.delivers(params)) - {sample.metric for sample in samples}
         if missing:
             raise ParseError(f"{self.name} gave no {', '.join(sorted(missing))}")
         return samples
@@ -188,32 +209,21 @@ def load_probes() -> Mapping[str, Probe[Any]]:
 
     Raises
     ------
-    ProbeError
+    PluginError
         Two probes share a name, or a plug-in is not a probe.
+    ProbeError
+        One has a metric in a unit that is not stored.
     """
-    import bareline.probes as package
-
-    found: dict[str, Probe[Any]] = {}
-    for module in pkgutil.iter_modules(package.__path__, "bareline.probes."):
-        probe = getattr(importlib.import_module(module.name), "PROBE", None)
-        if probe is not None:
-            _add(found, probe, module.name)
-    for entry in entry_points(group="bareline.probes"):
-        try:
-            probe = entry.load()
-        except Exception as error:
-            raise ProbeError(
-                f"the plug-in '{entry.name}' cannot be loaded: {error}", where=entry.value
-            ) from error
-        _add(found, probe, entry.value)
-    return dict(sorted(found.items(), key=lambda item: (list(Layer).index(item[1].layer), item[0])))
+    every = chain(own("bareline.probes", "PROBE", deep=True), brought("bareline.probes"))
+    found = list(checked("probe", every, Probe))
+    for where, probe in found:
+        _check_units(probe, where)
+    order = list(Layer)
+    found.sort(key=lambda one: (order.index(one[1].layer), one[1].name))
+    return named("probe", found, lambda probe: probe.name)
 
 
-def _add(found: dict[str, Probe[Any]], probe: Any, where: str) -> None:
-    if not isinstance(probe, Probe):
-        raise ProbeError("PROBE is not a Probe", where=where)
-    if probe.name in found:
-        raise ProbeError(f"a second probe is named '{probe.name}'", where=where)
+def _check_units(probe: Probe[Any], where: str) -> None:
     for metric, declared in probe.metrics.items():
         if declared.unit not in BASE_UNITS:
             raise ProbeError(
@@ -221,7 +231,6 @@ def _add(found: dict[str, Probe[Any]], probe: Any, where: str) -> None:
                 where=where,
                 hint=f"use one of {', '.join(sorted(BASE_UNITS))}",
             )
-    found[probe.name] = probe
 
 
 def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:

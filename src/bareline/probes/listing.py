@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bareline.probes.base import find_probe, load_probes
+from bareline.vocabulary.model import Layout
 
 
 def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
@@ -24,6 +26,7 @@ def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
             "summary": probe.summary,
             "source": probe.source,
             "min_ranks": probe.min_ranks,
+            "nodes": probe.nodes,
             "headline": probe.headline,
             "params": probe.defaults(),
             "metrics": [
@@ -39,3 +42,13 @@ def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
         }
         for probe in chosen
     ]
+
+
+def required_programs() -> Mapping[str, tuple[str, ...]]:
+    """Give the external programs that probes run as they come, and which probes those are."""
+    needed: dict[str, list[str]] = {}
+    for probe in load_probes().values():
+        layout = Layout(nodes=2, ranks_per_node=max(1, probe.min_ranks // 2))
+        for name in probe.command(probe.make_params({}), layout).requires:
+            needed.setdefault(name, []).append(probe.name)
+    return {name: tuple(probes) for name, probes in needed.items()}

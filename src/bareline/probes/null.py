@@ -12,9 +12,9 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.errors import ParseError
-from bareline.model import Command, Layer, Layout, Metric, Output, Sample
 from bareline.probes.base import Probe
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
 Shape = Literal["constant", "normal", "lognormal", "heavy", "bimodal"]
 

@@ -11,17 +11,20 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from bareline.errors import ProfileError
 from bareline.profile.journal import is_journal, journal_of, read_journal
 from bareline.profile.model import (
+    ADDED,
     CALL_COLUMNS,
+    OLDEST,
     RANK_COLUMNS,
     SCHEMA,
     SEND_COLUMNS,
+    SITE_COLUMNS,
     VERSION,
     Mode,
     Profile,
 )
+from bareline.vocabulary.errors import ProfileError
 
 _AGAIN = "profile the program again"
 
@@ -84,20 +87,9 @@ def parse_profile(text: bytes | str, path: Path) -> Profile:
     return _assemble(path, content.split(b"\n"))
 
 
-def looks_like_profile(path: Path) -> bool:
-    """Whether a file is meant as a profile rather than as a run directory or a study."""
-    if path.is_dir():
-        return False
-    if not path.exists():
-        return journal_of(path).exists()
-    if is_journal(path):
-        return True
-    try:
-        with path.open("rb") as file:
-            start = file.read(200)
-    except OSError:
-        return False
-    return b'"bareline.profile"' in start or path.suffix == ".profile"
+def is_profile(path: Path) -> bool:
+    """Whether a path names a profile, or the journal that a killed program left of one."""
+    return path.is_file() or (not path.exists() and journal_of(path).is_file())
 
 
 def write_profile(profile: Profile, path: Path) -> None:
@@ -131,6 +123,8 @@ def _lines(profile: Profile) -> Iterator[dict[str, Any]]:
         yield {"type": "rank", **row}
     for row in profile.call_table.iter_rows(named=True):
         yield {"type": "call", **row}
+    for row in profile.site_table.iter_rows(named=True):
+        yield {"type": "site", **row}
     grouped = profile.send_table.sort("from", "to").group_by("from", maintain_order=True)
     for row in grouped.agg("to", "count", "bytes").iter_rows(named=True):
         yield {"type": "sends", **row}
@@ -164,12 +158,19 @@ def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
             where=str(path),
             hint=_AGAIN,
         )
-    kinds: dict[str, list[Mapping[str, Any]]] = {"rank": [], "call": [], "sends": []}
+    kinds: dict[str, list[Mapping[str, Any]]] = {
+        "rank": [],
+        "call": [],
+        "site": [],
+        "sends": [],
+    }
     for number, line in enumerate(lines[1:-1], start=2):
         kind = line.get("type")
         if kind not in kinds:
             raise _damaged(path, number, f"a line of unknown type {kind!r}")
-        kinds[kind].append(line)
+        kinds[kind].append(
+            line if lines[0]["version"] == VERSION else {**dict.fromkeys(ADDED, -1), **line}
+        )
     ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
     if sorted(ranks["rank"]) != list(range(header.ranks)) and header.complete:
         raise ProfileError(
@@ -190,6 +191,7 @@ def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
         regions={int(number): name for number, name in header.regions.items()},
         rank_table=ranks,
         call_table=_frame(path, kinds["call"], CALL_COLUMNS, "call"),
+        site_table=_frame(path, kinds["site"], SITE_COLUMNS, "site"),
         send_table=_sends(path, kinds["sends"], -(-header.ranks // header.ranks_per_cell)),
     )
 
@@ -231,9 +233,10 @@ def _header(path: Path, line: Mapping[str, Any]) -> _Header:
             where=str(path),
             hint="give a file that `bareline profile -o` wrote",
         )
-    if line.get("version") != VERSION:
+    if line.get("version") not in range(OLDEST, VERSION + 1):
         raise ProfileError(
-            f"the profile is of version {line.get('version')!r}, this bareline reads {VERSION}",
+            f"the profile is of version {line.get('version')!r}, this bareline reads "
+            f"{OLDEST} to {VERSION}",
             where=str(path),
             hint="profile again, or use the bareline that wrote it",
         )

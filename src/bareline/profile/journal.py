@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from bareline.errors import ProfileError
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import (
     CALL_COLUMNS,
@@ -25,6 +24,7 @@ from bareline.profile.model import (
     SEND_COLUMNS,
     Profile,
 )
+from bareline.vocabulary.errors import ProfileError
 
 #: Columns of the call table that add up over rows.
 _SUMS = (
@@ -38,6 +38,9 @@ _SUMS = (
     "finished",
     "window_ns",
     "flight_ns",
+    "queued_ns",
+    "receives",
+    "awaited_bytes",
     "ranks",
 )
 
@@ -225,6 +228,9 @@ def _call_rows(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.
             "finished": whole(rows["finished"]),
             "window_ns": time("window"),
             "flight_ns": time("flight"),
+            "queued_ns": whole(rows["queued"]),
+            "receives": whole(rows["receives"]),
+            "awaited_bytes": whole(rows["awaited"]),
             "ranks": np.ones(len(rows), np.int64),
             "rank_min_ns": spent,
             "rank_max_ns": spent,
@@ -299,6 +305,7 @@ def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.D
         "waited_ns": round(waited),
         "paused_ns": round(paused),
         "init_ns": round(init),
+        "processor_ns": -1,
         "calls": calls,
         "voluntary_switches": -1,
         "involuntary_switches": -1,

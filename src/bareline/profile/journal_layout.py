@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 MAGIC = b"BLJRNL\n\0"
-VERSION = 1
+VERSION = 2
 PIECE_BYTES = 65536
 SLICE_BYTES = 8 << 20
 CHUNK_ROWS = 512
@@ -83,6 +83,8 @@ ROW = np.dtype(
         ("finished", "u8"),
         ("window", "u8"),
         ("flight", "u8"),
-        ("unused", "u8"),
+        ("queued", "u8"),
+        ("receives", "u8"),
+        ("awaited", "u8"),
     ]
 )

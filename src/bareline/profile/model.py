@@ -12,7 +12,10 @@ from typing import Any, Literal
 import polars as pl
 
 SCHEMA = "bareline.profile"
-VERSION = 1
+VERSION = 2
+#: Older files lack `ADDED` and call sites; what they do not tell is -1.
+OLDEST = 1
+ADDED = ("processor_ns", "queued_ns", "receives", "awaited_bytes")
 
 #: Columns of the tables of a profile; every line of its kind has all of them.
 RANK_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
@@ -29,6 +32,7 @@ RANK_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
         "waited_ns": pl.Int64,
         "paused_ns": pl.Int64,
         "init_ns": pl.Int64,
+        "processor_ns": pl.Int64,
         "calls": pl.Int64,
         "voluntary_switches": pl.Int64,
         "involuntary_switches": pl.Int64,
@@ -79,6 +83,9 @@ CALL_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
         "finished": pl.Int64,
         "window_ns": pl.Int64,
         "flight_ns": pl.Int64,
+        "queued_ns": pl.Int64,
+        "receives": pl.Int64,
+        "awaited_bytes": pl.Int64,
         "ranks": pl.Int64,
         "rank_min_ns": pl.Int64,
         "rank_max_ns": pl.Int64,
@@ -86,6 +93,23 @@ CALL_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
 )
 SEND_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
     {"from": pl.Int64, "to": pl.Int64, "count": pl.Int64, "bytes": pl.Int64}
+)
+SITE_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
+    {
+        "call": pl.String,
+        "object": pl.String,
+        "offset": pl.Int64,
+        "function": pl.String,
+        "file": pl.String,
+        "line": pl.Int64,
+        "count": pl.Int64,
+        "bytes": pl.Int64,
+        "time_ns": pl.Int64,
+        "max_ns": pl.Int64,
+        "ranks": pl.Int64,
+        "rank_min_ns": pl.Int64,
+        "rank_max_ns": pl.Int64,
+    }
 )
 
 Mode = Literal["plain", "split"]
@@ -113,8 +137,9 @@ class Profile:
         Neighbouring ranks that share a row and column of the communication matrix.
     regions
         Names of the regions that ``MPI_Pcontrol`` entered, by number; 0 is outside of all.
-    rank_table, call_table, send_table
-        Frames with the columns of `RANK_COLUMNS`, `CALL_COLUMNS` and `SEND_COLUMNS`.
+    rank_table, call_table, send_table, site_table
+        Frames with the columns of `RANK_COLUMNS`, `CALL_COLUMNS`, `SEND_COLUMNS` and
+        `SITE_COLUMNS`.
     """
 
     path: Path
@@ -132,6 +157,7 @@ class Profile:
     rank_table: pl.DataFrame
     call_table: pl.DataFrame
     send_table: pl.DataFrame
+    site_table: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SITE_COLUMNS))
 
     @cached_property
     def calls(self) -> pl.DataFrame:

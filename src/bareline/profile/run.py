@@ -7,17 +7,20 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bareline.build import build_native
-from bareline.cache import cache_folder
-from bareline.errors import BarelineError, PlatformError, ProfileError, ToolMissing
-from bareline.platforms.launcher import MpiInstallation, find_mpi
+from bareline.build.native import build_native
+from bareline.host.cache import cache_folder
+from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile, write_profile
 from bareline.profile.journal import journal_of
+from bareline.profile.sites import with_sites_named
+from bareline.profile.trace import trace_of
+from bareline.vocabulary.errors import BarelineError, PlatformError, ProfileError, ToolMissing
 
 LIBRARY = "libbareline_pmpi.so"
 #: Launchers that hand their own environment on to every rank by themselves.
@@ -53,6 +56,8 @@ def profile_command(
     *,
     mpi: str = "auto",
     split: bool = False,
+    trace: bool = False,
+    trace_limit_bytes: int = 64 << 20,
     regions: Mapping[int, str] | None = None,
 ) -> ProfiledRun:
     """Run a command line whose MPI program is profiled.
@@ -68,6 +73,8 @@ def profile_command(
         ``mpirun`` is), a flavour, or the path of a launcher.
     split
         Put a barrier before every blocking collective, to tell waiting from transfer.
+    trace
+        Also write every call beside the profile, for a replay; `trace_limit_bytes` at most.
     regions
         Names of the regions that the program enters by ``MPI_Pcontrol``.
 
@@ -84,12 +91,22 @@ def profile_command(
         )
     if shutil.which(argv[0]) is None:
         raise ToolMissing(f"'{argv[0]}' is not found", hint="give the path of the program")
+    if split and trace:
+        raise ProfileError(
+            "a trace of a split profile would hold its barriers",
+            hint="profile twice: once with --split, once with --trace",
+        )
     out = out.absolute()
     _make_way(out)
     installation = _installation(argv, mpi)
     variables = profile_environment(installation, out, split=split, regions=regions or {})
+    if trace:
+        variables |= {
+            "BARELINE_TRACE": str(trace_of(out)),
+            "BARELINE_TRACE_LIMIT": str(trace_limit_bytes),
+        }
     line, environment = preloaded(argv, installation.flavour, variables)
-    return _finish(_run(line, environment), out)
+    return _finish(_run(line, environment), out, argv, installation)
 
 
 def profile_environment(
@@ -155,6 +172,21 @@ def parse_regions(texts: Sequence[str]) -> dict[int, str]:
     return regions
 
 
+def parse_limit(text: str) -> int:
+    """Read ``64MB`` or ``512 KiB`` as bytes.
+
+    Raises
+    ------
+    ProfileError
+        It is no size, or too small or large for a trace.
+    """
+    match = re.fullmatch(r"(\d{1,6}) ?(k|M|G)(i?)B?", text, re.IGNORECASE)
+    if match is None or int(match[1]) == 0:
+        raise ProfileError(f"'{text[:40]}' is not a size", hint="write --limit 64MB")
+    power = "kmg".index(match[2].lower()) + 1
+    return int(match[1]) * int((1024 if match[3] else 1000) ** power)
+
+
 def preloaded(
     argv: Sequence[str], flavour: str, variables: Mapping[str, str]
 ) -> tuple[list[str], dict[str, str]]:
@@ -178,7 +210,7 @@ def _make_way(out: Path) -> None:
     if out.is_dir():
         raise ProfileError("is a folder", where=str(out), hint="give the name of a file to -o")
     try:
-        for old in (out, journal_of(out)):
+        for old in (out, journal_of(out), trace_of(out), journal_of(trace_of(out))):
             old.unlink(missing_ok=True)
         out.touch()
         out.unlink()
@@ -205,17 +237,8 @@ def _installation(argv: Sequence[str], mpi: str) -> MpiInstallation:
 def _linked_library(argv: Sequence[str]) -> str | None:
     """Say which library a program is linked with that is started without a launcher."""
     path = shutil.which(argv[0])
-    if path is None:
-        return None
-    try:
-        done = subprocess.run(
-            ["ldd", path], capture_output=True, text=True, check=False, timeout=20
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    if "libmpi.so.40" in done.stdout:
-        return "openmpi"
-    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", done.stdout) else None
+    libraries = _libraries(Path(path)) if path is not None else None
+    return _flavour(libraries) if libraries is not None else None
 
 
 def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -229,17 +252,91 @@ def _run(line: Sequence[str], environment: Mapping[str, str]) -> int:
     return code if code >= 0 else 128 - code
 
 
-def _finish(exit_code: int, out: Path) -> ProfiledRun:
+def _finish(exit_code: int, out: Path, argv: Sequence[str], mpi: MpiInstallation) -> ProfiledRun:
     """Turn what is left of a crashed program into a profile."""
     journal = journal_of(out)
     if not out.exists() and journal.exists():
         try:
             left = read_profile(journal)
+            left = replace(left, ended=left.ended + _by_signal(exit_code))
             write_profile(left, out)
         except BarelineError as error:
             return ProfiledRun(exit_code, None, False, str(error))
         journal.unlink()
         return ProfiledRun(exit_code, out, False, left.ended)
     if out.exists():
+        with contextlib.suppress(BarelineError):
+            profile = read_profile(out)
+            named = with_sites_named(profile)
+            if named is not profile:
+                write_profile(named, out)
         return ProfiledRun(exit_code, out, True)
-    return ProfiledRun(exit_code, None, False, "no MPI program ran to MPI_Init under the profiler")
+    what = "no MPI program ran to MPI_Init under the profiler"
+    failed = f"the command failed with exit code {exit_code}, its own messages say why; else "
+    why = f"{failed if exit_code else ''}{why_nothing(argv, mpi)}"
+    ended = f"{what}{_by_signal(exit_code)}: {why}"
+    return ProfiledRun(exit_code, None, False, ended)
+
+
+def _by_signal(exit_code: int) -> str:
+    """Name the signal that an exit code stands for."""
+    try:
+        name = signal.Signals(exit_code - 128).name if exit_code > 128 else ""
+    except ValueError:
+        return ""
+    return f", by {name} (exit code {exit_code})" if name else ""
+
+
+def why_nothing(argv: Sequence[str], mpi: MpiInstallation) -> str:
+    """Say why the profiler saw nothing of a program: what is known, else the likely causes."""
+    program = _program_of(argv)
+    if program is not None:
+        libraries = _libraries(program)
+        if program.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):
+            return f"{program} is set-uid, and the system preloads nothing into such a program"
+        if libraries is not None and _is_static(libraries):
+            return f"{program} is linked statically, so nothing can be preloaded; link it anew"
+        flavour = _flavour(libraries or "")
+        if flavour is not None and flavour != mpi.flavour:
+            return f"{program} is linked with {flavour}, profiled was {mpi.title}; add --mpi"
+        if libraries is not None and flavour is None:
+            return f"{program} is linked with no MPI library"
+    return (
+        "it calls no MPI function, is linked statically, is set-uid, or uses another MPI library "
+        f"than {mpi.title} (--mpi names one)"
+    )
+
+
+def _program_of(argv: Sequence[str]) -> Path | None:
+    """Find the program in a command line: what a launcher's arguments first name of that kind."""
+    known = {"env", "nice", "taskset", "numactl"}
+    rest = argv[1:] if _LAUNCHER.fullmatch(Path(argv[0]).name) or argv[0] in _BATCH else argv
+    for text in rest:
+        path = shutil.which(text)
+        if path is not None and Path(path).name not in known:
+            return Path(path).resolve()
+    return None
+
+
+def _libraries(program: Path) -> str | None:
+    """Give what ``ldd`` prints of a program; None for a script or without ``ldd``."""
+    try:
+        with program.open("rb") as file:
+            if file.read(4) != b"\x7fELF":
+                return None
+        done = subprocess.run(
+            ["ldd", str(program)], capture_output=True, text=True, check=False, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout + done.stderr
+
+
+def _is_static(libraries: str) -> bool:
+    return "not a dynamic executable" in libraries or "statically linked" in libraries
+
+
+def _flavour(libraries: str) -> str | None:
+    if re.search(r"libmpi\.so\.(20|40)", libraries):
+        return "openmpi"
+    return "mpich" if re.search(r"libmpich\.so|libmpi\.so\.12", libraries) else None

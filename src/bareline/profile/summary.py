@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from bareline.profile.model import Profile
-from bareline.units import format_value
+from bareline.vocabulary.units import format_value
 
 #: What kinds of calls are called together in the time split, in the order of display.
 GROUPS = {
@@ -173,6 +173,38 @@ def _mpi_parts(profile: Profile) -> dict[str, float]:
     return parts
 
 
+#: Shares of the time without a core, or with the core taken by other guests, from which a
+#: profile tells more about the machine than about the program.
+DISTURBED = 0.05
+
+
+def queued_share(profile: Profile) -> float:
+    """Give the share of the ranks' time in which they were ready but had no core."""
+    return _lost_share(profile, "queued_ns")
+
+
+def stolen_share(profile: Profile) -> float:
+    """Give the largest share of a rank's time that the hypervisor gave to other guests."""
+    ranks = profile.rank_table.filter((pl.col("steal_ns") > 0) & (pl.col("wall_ns") > 0))
+    if ranks.is_empty():
+        return 0.0
+    return float((ranks["steal_ns"] / ranks["wall_ns"]).to_numpy().max())
+
+
+def _lost_share(profile: Profile, column: str) -> float:
+    ranks = profile.rank_table.filter(pl.col(column) >= 0)
+    wall = float(ranks["wall_ns"].sum())
+    return float(ranks[column].sum()) / wall if wall > 0 else 0.0
+
+
+def other_threads_mpi_s(profile: Profile) -> float:
+    """Give the time per rank that threads beside the main one spent in MPI calls, in s."""
+    calls = profile.calls.filter(~pl.col("call").is_in(_START_UP) & (pl.col("kind") != "posix-io"))
+    everyone = float((calls["time_ns"] + calls["waited_ns"]).sum())
+    main = float(profile.rank_table["mpi_ns"].sum())
+    return max(0.0, everyone - main) * 1e-9 / max(1, profile.ranks)
+
+
 def imbalance(profile: Profile) -> Imbalance:
     """Compare the computing times of the ranks."""
     times = profile.rank_table["compute_ns"].to_numpy().astype(float) * 1e-9
@@ -306,9 +338,8 @@ def remarks(profile: Profile) -> list[str]:
     untracked = int(ranks["untracked"].sum())
     if untracked:
         found.append(f"{untracked} requests were not followed to their completion")
-    steal = ranks.filter(pl.col("steal_ns") > 0.01 * pl.col("wall_ns"))
-    if steal.height:
-        most = float((steal["steal_ns"] / steal["wall_ns"]).max() or 0.0)  # type: ignore[arg-type]
+    most = stolen_share(profile)
+    if 0.01 < most <= DISTURBED:
         found.append(f"other guests took processor time (up to {most:.0%} of the wall time)")
     sources = [source for source in ranks["clock_source"].unique().sort() if source != "tsc"]
     if sources:

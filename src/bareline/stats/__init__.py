@@ -5,36 +5,36 @@ the last axis, which holds one value per launch (NaN where a launch is absent).
 """
 
 from bareline.stats.effect import cliffs_delta
-from bareline.stats.family import ALPHA, can_reject, family_size, holm, smallest_p
-from bareline.stats.joint import MAX_FLIPPED_BLOCKS, adjust_paired
-from bareline.stats.ratio import Ratio, paired_ratio, unpaired_ratio
+from bareline.stats.family import ALPHA, CERTAIN_ALPHA, false_discovery, holm
+from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
+from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
+from bareline.stats.series import Series, look
 from bareline.stats.shift import Shift, paired_shift, unpaired_shift
-from bareline.stats.stack import MIN_LAUNCHES
 from bareline.stats.summary import Summary, relative_half_width, summarize
-from bareline.stats.verdict import DEFAULT_MARGIN, Verdict, judge, judge_shift
+from bareline.stats.verdict import judge, judge_shift
 
 __all__ = [
+    "ALL_FLIPS_BLOCKS",
     "ALPHA",
-    "DEFAULT_MARGIN",
-    "MAX_FLIPPED_BLOCKS",
-    "MIN_LAUNCHES",
+    "CERTAIN_ALPHA",
     "Ratio",
+    "Series",
     "Shift",
     "Summary",
-    "Verdict",
-    "adjust_paired",
-    "can_reject",
     "cliffs_delta",
-    "family_size",
+    "differences_of_blocks",
+    "false_discovery",
+    "false_discovery_q",
+    "family_wise_p",
     "holm",
     "judge",
     "judge_shift",
+    "look",
     "paired_ratio",
     "paired_shift",
     "reached",
     "relative_half_width",
-    "smallest_p",
     "summarize",
     "unpaired_ratio",
     "unpaired_shift",

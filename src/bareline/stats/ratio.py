@@ -16,12 +16,19 @@ be zero has no bounded interval. `on_logs` tells which cases have gone this way;
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bareline.stats.shift import ROUNDING, Shift, paired_shift, rounding_of, unpaired_shift
+from bareline.stats.lost import Bounds, nearest_differences, paired_bounds, unpaired_bounds
+from bareline.stats.shift import (
+    ROUNDING,
+    Shift,
+    paired_shift,
+    rounding_of,
+    unpaired_shift,
+)
 from bareline.stats.stack import (
     BoolArray,
     FloatArray,
@@ -63,7 +70,14 @@ class Ratio:
     on_logs: BoolArray
 
 
-def paired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float = 0.95) -> Ratio:
+def paired_ratio(
+    values: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    beyond: ArrayLike = 0,
+    beyond_baseline: ArrayLike = 0,
+) -> Ratio:
     """Return the paired ratio of `values` to `baseline`, by signed-rank inversion.
 
     Parameters
@@ -73,17 +87,29 @@ def paired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float = 
         left out.
     confidence : float
         Level that the interval must at least have.
+    beyond, beyond_baseline : array_like of int, shape (..., n)
+        Launches that were lost to a limit and have no value: 1 where it would be larger than all,
+        -1 where it would be smaller, 0 elsewhere. Ranks need no more to count them. A bound that
+        they leave open is infinite.
 
     Raises
     ------
     ValueError
         If the shapes differ or a value is infinite.
     """
-    first, second = _complete_blocks(values, baseline)
-    return _ratio(first, second, paired_shift, confidence)
+    first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
+    found = _ratio(first, second, paired_shift, confidence)
+    return _with_lost(found, (first, second), (beyond, beyond_baseline), paired_bounds, confidence)
 
 
-def unpaired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float = 0.95) -> Ratio:
+def unpaired_ratio(
+    values: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    beyond: ArrayLike = 0,
+    beyond_baseline: ArrayLike = 0,
+) -> Ratio:
     """Return the two-sample ratio of `values` to `baseline`, by Mann-Whitney inversion.
 
     For platforms that did not share blocks (two runs, an imported result).
@@ -94,6 +120,8 @@ def unpaired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float 
         Independent launches; NaN marks an absent one.
     confidence : float
         Level that the interval must at least have.
+    beyond, beyond_baseline
+        As for `paired_ratio`.
 
     Raises
     ------
@@ -101,7 +129,9 @@ def unpaired_ratio(values: ArrayLike, baseline: ArrayLike, *, confidence: float 
         If the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
-    return _ratio(first, second, unpaired_shift, confidence)
+    found = _ratio(first, second, unpaired_shift, confidence)
+    lost = (beyond, beyond_baseline)
+    return _with_lost(found, (first, second), lost, unpaired_bounds, confidence)
 
 
 def _ratio(
@@ -132,36 +162,80 @@ def _ratio(
     )
 
 
-def differences_of_blocks(values: ArrayLike, baseline: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return the differences that `paired_ratio` tests, and what it takes for rounding.
+def _with_lost(
+    found: Ratio,
+    stacks: tuple[FloatArray, FloatArray],
+    lost: tuple[ArrayLike, ArrayLike],
+    bounds_of: Callable[..., Bounds],
+    confidence: float,
+) -> Ratio:
+    """Bound anew the cases of which launches were lost to a limit."""
+    signs = [
+        np.where(np.isnan(stack), np.broadcast_to(np.asarray(sign), stack.shape), 0)
+        for stack, sign in zip(stacks, lost, strict=True)
+    ]
+    affected = found.on_logs & ((signs[0] != 0).any(axis=-1) | (signs[1] != 0).any(axis=-1))
+    if not affected.any():
+        return found
+    own = [_logarithm(stack[affected]) for stack in stacks]
+    bounds = bounds_of(*own, *(sign[affected] for sign in signs), confidence=confidence)
+    changed = replace(found, **{name: getattr(found, name).copy() for name in _BOUNDED})
+    with np.errstate(over="ignore"):
+        changed.ratio[affected] = np.exp(bounds.shift)
+        changed.lo[affected], changed.hi[affected] = np.exp(bounds.lo), np.exp(bounds.hi)
+    changed.p[affected], changed.level[affected] = bounds.p, bounds.level
+    changed.n[affected], changed.n_baseline[affected] = bounds.n, bounds.n_baseline
+    return changed
+
+
+_BOUNDED = ("ratio", "lo", "hi", "p", "level", "n", "n_baseline")
+
+
+def differences_of_blocks(
+    values: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    beyond: ArrayLike = 0,
+    beyond_baseline: ArrayLike = 0,
+) -> FloatArray:
+    """Return the differences that `paired_ratio` tests, shape (..., n).
+
+    They are of logarithms, or of the values themselves in cases with a value that is not positive.
+    A launch lost to a limit counts with the least that it says for certain.
 
     Parameters
     ----------
-    values, baseline : array_like, shape (..., n)
+    values, baseline, beyond, beyond_baseline
         As in `paired_ratio`.
-
-    Returns
-    -------
-    differences : array, shape (..., n)
-        Of logarithms, or of the values themselves in cases with a value that is not positive.
-    rounding : array, shape (...)
-        Differences up to this size count as 0.
     """
-    first, second = _complete_blocks(values, baseline)
+    first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
     on_logs = _all_positive(first, second)
     logs = _logarithm(first) - _logarithm(second)
-    plain = rounding_of(first, second)
-    return (
-        np.where(on_logs[..., None], logs, first - second),
-        np.where(on_logs, ROUNDING, plain),
-    )
+    rounding = np.where(on_logs, ROUNDING, rounding_of(first, second))[..., None]
+    found = np.where(on_logs[..., None], logs, first - second)
+    found = np.where(np.abs(found) <= rounding, 0.0, found)
+    signs = [np.broadcast_to(np.asarray(sign), found.shape) for sign in (beyond, beyond_baseline)]
+    lost = np.isnan(found) & ((signs[0] != 0) | (signs[1] != 0))
+    affected = lost.any(axis=-1)
+    if affected.any():
+        own = [
+            np.where(on_logs[affected, None], _logarithm(stack[affected]), stack[affected])
+            for stack in (first, second)
+        ]
+        nearest = nearest_differences(*own, *(sign[affected] for sign in signs))
+        found[affected] = np.where(lost[affected], nearest, found[affected])
+    return found
 
 
-def _complete_blocks(values: ArrayLike, baseline: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    """Return both stacks with NaN wherever either is NaN."""
+def _complete_blocks(
+    values: ArrayLike, baseline: ArrayLike, beyond: ArrayLike = 0, beyond_baseline: ArrayLike = 0
+) -> tuple[FloatArray, FloatArray]:
+    """Return both stacks with NaN wherever either is NaN, but for what was lost to a limit."""
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_blocks(first, second)
-    broken = np.isnan(first) | np.isnan(second)
+    no_first = np.isnan(first) & (np.asarray(beyond) == 0)
+    no_second = np.isnan(second) & (np.asarray(beyond_baseline) == 0)
+    broken = no_first | no_second
     return np.where(broken, np.nan, first), np.where(broken, np.nan, second)
 
 

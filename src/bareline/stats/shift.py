@@ -30,7 +30,6 @@ from bareline.stats import null_distribution
 from bareline.stats.null_distribution import NullDistribution
 from bareline.stats.pairwise import Pairwise, differences, walsh_averages
 from bareline.stats.stack import (
-    MIN_LAUNCHES,
     FloatArray,
     IntArray,
     as_rows,
@@ -39,6 +38,7 @@ from bareline.stats.stack import (
     require_same_blocks,
     require_same_cases,
 )
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 ROUNDING = 1e-12
 """Relative difference below which two values are the same measurement: rounding, not a clock."""

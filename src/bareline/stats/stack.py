@@ -14,9 +14,6 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 
-MIN_LAUNCHES = 6
-"""Below six launches neither the median nor the signed-rank method has a 95 % interval."""
-
 
 def as_stack(values: ArrayLike, name: str = "values") -> FloatArray:
     """Return `values` as a float64 stack.

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from bareline.stats import null_distribution
 from bareline.stats.stack import (
-    MIN_LAUNCHES,
     FloatArray,
     IntArray,
     as_rows,
@@ -18,6 +17,7 @@ from bareline.stats.stack import (
     pick,
     relative,
 )
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 TUKEY_FENCE = 1.5
 

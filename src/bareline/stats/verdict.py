@@ -17,24 +17,12 @@ is low.
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bareline.stats.family import ALPHA
-from bareline.stats.stack import MIN_LAUNCHES, BoolArray, FloatArray
-
-DEFAULT_MARGIN = 0.02
-
-
-class Verdict(StrEnum):
-    """What a comparison says about one case."""
-
-    SLOWER = "slower"
-    FASTER = "faster"
-    EQUIVALENT = "equivalent"
-    INCONCLUSIVE = "inconclusive"
+from bareline.stats.stack import BoolArray, FloatArray
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES, Verdict
 
 
 def judge(

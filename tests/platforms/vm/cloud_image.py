@@ -12,8 +12,8 @@ import struct
 import subprocess
 from pathlib import Path
 
+from bareline.host.locks import file_lock
 from bareline.platforms.vm.image import os_release, package_sources
-from bareline.platforms.vm.locks import file_lock
 
 PACKAGES = (
     *("systemd-sysv", "cloud-init", "openssh-server", "iproute2", "ethtool", "procps", "kmod"),

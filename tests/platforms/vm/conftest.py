@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from bareline.cache import cache_folder
-from bareline.model import TRIAL_VARIABLE, Command, Layout, Output
+from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
-from bareline.platforms.vm.platform import VmAllocation, VmPlatform
+from bareline.platforms.vm.allocation import VmAllocation
+from bareline.platforms.vm.platform import VmPlatform
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
 
 
 @dataclass

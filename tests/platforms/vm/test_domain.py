@@ -15,11 +15,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.cache import cache_folder
+from bareline.host.cache import cache_folder
+from bareline.platforms.config import make_spec
 from bareline.platforms.vm.domain import Boot, Places, domain_xml, pool_xml
 from bareline.platforms.vm.guest import make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, missing_tool
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.platform import VmPlatform
 
 SCHEMA = Path("/usr/share/libvirt/schemas/domain.rng")
 
@@ -277,3 +279,11 @@ def test_no_text_breaks_out_of_the_definition(text):
     domain = ET.fromstring(domain_xml(options, hostile))
     assert (domain.find("os/cmdline").text or "") == text
     assert len(domain.findall("devices/disk")) == 1
+
+
+def test_hardware_passed_through_is_shown_with_hardware_virtualization():
+    """Before, `platforms show --xml` of vm-sriov said "qemu" where KVM is missing."""
+    spec = make_spec(
+        "vm-sriov", {"type": "vm", "nic": {"attach": "vf", "device": "auto"}}, where="test"
+    )
+    assert '<domain type="kvm">' in VmPlatform.definition(spec)

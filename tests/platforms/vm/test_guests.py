@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from bareline.cache import cache_folder
-from bareline.errors import PlatformError, ToolMissing
-from bareline.model import TRIAL_VARIABLE, Layout, Server
+from bareline.host.cache import cache_folder
 from bareline.platforms.vm import fleet as fleet_module
 from bareline.platforms.vm.platform import VmPlatform
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Server
 
 pytestmark = [pytest.mark.vm, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -149,7 +149,7 @@ def test_a_time_limit_leaves_nothing_running(jumbo):
 
 
 def test_a_paused_guest_stands_still_and_goes_on(jumbo):
-    pid = jumbo.allocation.fleet.pid(jumbo.allocation.guests[0])
+    pid = jumbo.allocation.measured.fleet.pid(jumbo.allocation.measured.guests[0])
     before = float(jumbo.said("cut -d' ' -f1 /proc/uptime"))
     jumbo.allocation.suspend()
     jumbo.allocation.suspend()
@@ -174,7 +174,10 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
     allocation = jumbo.allocation
     allocation.events()
     threading.Timer(
-        2.0, lambda: os.kill(allocation.fleet.pid(allocation.guests[1]), signal.SIGKILL)
+        2.0,
+        lambda: os.kill(
+            allocation.measured.fleet.pid(allocation.measured.guests[1]), signal.SIGKILL
+        ),
     ).start()
     started = time.monotonic()
     with pytest.raises(PlatformError, match=r"g2.*ended") as caught:
@@ -186,10 +189,45 @@ def test_a_guest_that_is_killed_mid_trial_is_told_and_rebuilt(jumbo):
     assert allocation.events() == ()
 
 
+def test_a_killed_libvirtd_is_replaced_with_its_guests_and_that_is_said(jumbo):
+    """Before, each later trial of the platform failed within a second."""
+    allocation = jumbo.allocation
+    allocation.events()
+    hypervisor = allocation.measured.fleet._hypervisor
+    (daemon,) = (
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit()
+        and (entry / "comm").read_text() == "libvirtd\n"
+        and f"\nPPid:\t{hypervisor.pid}\n" in (entry / "status").read_text()
+    )
+    os.kill(daemon, signal.SIGKILL)
+    assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
+    said = allocation.events()
+    assert said[0] == "libvirtd ended and all guests with it: both are started anew"
+    assert any("g1 is rebuilt" in text for text in said)
+    assert allocation.events() == ()
+
+
+def test_paused_guests_end_for_memory_and_start_anew_when_used(jumbo):
+    allocation = jumbo.allocation
+    fleet = allocation.measured.fleet
+    allocation.events()
+    assert not fleet.may_end()
+    allocation.suspend()
+    pids = [fleet.pid(guest) for guest in fleet.guests]
+    assert fleet.may_end()
+    fleet.end_paused()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    allocation.resume()
+    assert sorted(jumbo.run("hostname", mpi=True, layout=TWO).stdout.split()) == ["g1", "g2"]
+    assert allocation.events()[0] == "its paused guests are ended to make room in memory"
+
+
 def test_a_guest_that_hangs_mid_trial_is_told_and_rebuilt(jumbo, monkeypatch):
     monkeypatch.setattr(fleet_module, "ANSWER_S", 4.0)
     allocation = jumbo.allocation
-    pid = allocation.fleet.pid(allocation.guests[0])
+    pid = allocation.measured.fleet.pid(allocation.measured.guests[0])
     threading.Timer(1.0, lambda: os.kill(pid, signal.SIGSTOP)).start()
     try:
         with pytest.raises(PlatformError, match=r"g1.*does not answer"):
@@ -232,7 +270,7 @@ def test_an_emulated_nic_joins_guests_and_a_stillborn_one_is_replaced(open_guest
         assert any("g1 did not come up, attempt 1 of 3: " in text for text in events)
         assert any("g1 came up at attempt 2" in text for text in events)
         assert bench.said("basename $(readlink /sys/class/net/net0/device/driver)") == "e1000"
-        fleet = bench.allocation.fleet
+        fleet = bench.allocation.measured.fleet
         line = Path(f"/proc/{fleet.pid(fleet.guests[0])}/cmdline").read_text()
         assert '"mitigation":false' in line
         assert nuttcp_megabits_per_s(bench) > 10
@@ -266,14 +304,14 @@ def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp
 USER = """
 import sys, time
 from pathlib import Path
-from bareline.model import Layout
+from bareline.vocabulary.model import Layout
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.vm.platform import VmPlatform
 table = {"type": "vm", "guests": 1, "acceleration": "tcg", "memory": {"size_bytes": "256MiB"}}
 spec = make_spec("vm-test", table, where="test")
 with VmPlatform(spec, Context(Path(sys.argv[1]), Path(sys.argv[2]))).acquire(Layout()) as guests:
-    print(guests.fleet.guests[0].uuid, flush=True)
+    print(guests.measured.fleet.guests[0].uuid, flush=True)
     time.sleep(600)
 """
 
@@ -359,9 +397,9 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_p
             bench.said(f"echo {kind} > /{kind}/output")
             assert (tmp_path / "output").read_text() == f"{kind}\n"
         bench.said("echo once >> /var/tmp/ran; sleep 2")
-        first, second = bench.allocation.fleet.guests
+        first, second = bench.allocation.measured.fleet.guests
         count = ["sh", "-c", "wc -l < /var/tmp/ran"]
-        access = bench.allocation.access
+        access = bench.allocation.measured.access
         assert access.run(first.name, count).stdout.strip() == "1"
         assert int(access.run(second.name, count).stdout) >= 1
         marked = access.run(second.name, ["pgrep", "-c", "sleep"]).stdout.strip()

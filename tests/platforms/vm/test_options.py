@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bareline.errors import PlatformError
 from bareline.platforms.config import make_spec
 from bareline.platforms.vm import preflight
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.platform import VmPlatform, vcpus_of
 from bareline.platforms.vm.preflight import check_host
+from bareline.vocabulary.errors import PlatformError
 
 VF = "0000:3b:02.0"
 
@@ -57,6 +57,15 @@ IMPOSSIBLE = {
         {"guests": 2, "cpu": {"count": 2, "pin": ["0", "1"]}},
         "2 entries for 4",
     ),
+    "a pin that would take all memory": (
+        {"cpu": {"emulator_pin": "0-9999999999"}},
+        "above 9999",
+    ),
+    "a NUMA node that would take all memory": (
+        {"memory": {"numa_nodes": "0-9999999999"}},
+        "above 9999",
+    ),
+    "memory beyond numbers": ({"memory": {"size_bytes": "9" * 400 + "GiB"}}, "beyond any memory"),
     "a pin that is no list": ({"guests": 1, "cpu": {"count": 1, "pin": ["a"]}}, "processors"),
     "memory in halves of huge pages": (
         {"memory": {"size_bytes": "1025MiB", "huge_pages": "2MiB"}},

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.owner import owner_mark
+from bareline.host.owner import owner_mark
 from bareline.platforms.vm import remains
 
 

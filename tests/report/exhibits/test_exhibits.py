@@ -7,12 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bareline.errors import AnalysisError
-from bareline.report.document import Document, ExhibitSpec, Published
-from bareline.report.exhibits.base import Figure, find_exhibit, load_exhibits
+from bareline.report.content.document import Document
+from bareline.report.exhibits.base import find_exhibit, load_exhibits
+from bareline.report.exhibits.choice import default_exhibits, draw_figures
 from bareline.report.exhibits.curve import parameter_axis
-from bareline.report.figures import default_exhibits, draw_figures
-from bareline.report.svg import draw, for_file, for_page, specification, to_png
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.errors import AnalysisError
 
 
 def figures(document: Document, **spec: Any) -> list[Figure]:
@@ -47,6 +49,15 @@ def test_every_kind_is_found_by_its_name() -> None:
         "relative",
         "trials",
         "steps",
+        "beside",
+        "characteristics",
+        "factors",
+        "scaling",
+        "relative-performance",
+        "degradation",
+        "pairs",
+        "suitability",
+        "agreement",
     }
     for kind, exhibit in load_exhibits().items():
         assert exhibit.kind == kind
@@ -170,19 +181,27 @@ def test_curves_are_left_out_where_nothing_varies(document: Document) -> None:
     assert figures(document, kind="curve", probe="compute.dgemm") == []
 
 
-def test_trials_are_sorted_with_their_median_last(document: Document) -> None:
+def test_trials_stand_in_time_order_with_what_was_counted_and_their_median(
+    document: Document,
+) -> None:
     (figure,) = figures(document, kind="trials", probe="net.nuttcp", metric="rate")
     table = figure.data_table
     assert table is not None
-    assert figure.title == "All trials of rate (GB/s)"
-    assert [column.title for column in table.columns][1] == "bare"
+    heads = [column.title for column in table.columns]
+    assert heads[:3] == ["trial", "bare (GB/s)", "retransmissions"]
     assert len(table.rows) == 10
-    bare = [row[1].order for row in table.rows]
-    assert bare == sorted(bare)  # type: ignore[type-var]
-    virtio = [row[2].text for row in table.rows]
+    samples = document.metric_samples["net.nuttcp", "rate"].filter(platform="bare").sort("trial")
+    assert [row[1].order for row in table.rows] == samples["value"].to_list()
+    counted = document.metric_samples["net.nuttcp", "retransmissions"].filter(platform="bare")
+    assert [row[2].order for row in table.rows] == counted.sort("trial")["value"].to_list()
+    virtio = [row[3].text for row in table.rows]
     assert virtio[-2:] == ["", ""]
     assert table.foot[0].text == "median"
     assert "2 further trials failed" in figure.caption
+    (figure,) = figures(document, kind="trials", probe="net.nuttcp", metric="rate", rule="sorted")
+    assert figure.data_table is not None
+    bare = [row[1].order for row in figure.data_table.rows]
+    assert bare == sorted(bare)  # type: ignore[type-var]
 
 
 def test_a_table_has_ratio_interval_n_and_caveats(document: Document) -> None:
@@ -202,7 +221,7 @@ def test_a_table_has_ratio_interval_n_and_caveats(document: Document) -> None:
     )
     assert virtio[4].order == cell.ratio
     equal = [
-        row for row in table.rows if row[6].text not in ("worse", "better", "failed", "missing")
+        row for row in table.rows if row[6].text not in ("slower", "faster", "failed", "missing")
     ]
     assert all(row[4].tone in ("", "muted") for row in equal)
 
@@ -242,26 +261,35 @@ def test_simulated_values_are_hollow(planted: Callable[..., Document]) -> None:
     assert hollow and all(row["tip"].startswith("p6,") for row in hollow)
 
 
-def test_published_values_are_diamonds_with_their_source(document: Document) -> None:
-    published = [
-        Published(
-            label="Nebula", source="Table III", probe="net.nuttcp", metric="rate", value=1.1e9
-        ),
-        Published(
-            label="Magellan",
-            source="Figure 2",
-            probe="mpi.pingpong",
-            metric="latency",
-            value=2e-6,
-            coordinates={"size_bytes": 8},
-        ),
-    ]
-    with_them = replace(document, published=published)
-    (bars,) = figures(with_them, kind="bars", probe="net.nuttcp")
-    (curve,) = figures(with_them, kind="curve", probe="mpi.pingpong", metric="latency")
-    for figure, source in ((bars, "Table III"), (curve, "Figure 2")):
-        assert any("published" in tip and source in tip for tip in tips(figure))
+def test_published_ratios_are_diamonds_with_their_source(in_roles: Document) -> None:
+    (bars,) = figures(in_roles, kind="bars", probe="net.nuttcp", metric="rate")
+    (curve,) = figures(in_roles, kind="curve", probe="mpi.allreduce", x="size_bytes")
+    for figure, source in ((bars, "Section V.A"), (curve, "Figure 5")):
+        told = [tip for tip in tips(figure) if tip.startswith("published:")]
+        assert any(source in tip for tip in told)
         assert '"diamond"' in json.dumps(figure.panels[0].to_dict(validate=False))
+        assert "published ratio" in figure.caption
+        assert figure.data_table is not None
+        assert figure.data_table.columns[-1].title == "published ratio"
+    assert any("71 to 139 times worse" in tip and "128 ranks" in tip for tip in tips(curve))
+    # A published ratio moves the baseline's own value: no absolute figure of 2012 is drawn.
+    (base,) = (c for c in in_roles.cells
+               if (c.platform, c.probe, c.metric) == ("bare", "net.nuttcp", "rate"))  # fmt: skip
+    assert base.value is not None
+    drawn = [
+        row
+        for row in rows_of(bars.panels[0].to_dict(validate=False))
+        if row.get("tip", "").startswith("published:") and "Section V.A" in row["tip"]
+    ]
+    assert drawn[0]["x"] == pytest.approx(base.value / 1.64 * 1e-9, rel=0.01)
+
+
+def test_an_exhibit_shows_the_parts_that_it_names(in_roles: Document) -> None:
+    (bars,) = figures(
+        in_roles, kind="bars", probe="net.nuttcp", metric="rate", published=["nccs:slide-nuttcp"]
+    )
+    told = [tip for tip in tips(bars) if tip.startswith("published:")]
+    assert told and all("NCCS" in tip for tip in told)
 
 
 def test_platforms_look_the_same_everywhere(document: Document) -> None:

@@ -17,14 +17,25 @@ _PREFIX = "10.94.0"
 SUBNET = f"{_PREFIX}.0/24"
 SWITCH_ADDRESS = f"{_PREFIX}.254"
 
-_RATE = re.compile(r"(\d+(?:\.\d+)?)(k|m|g)bit")
+_RATE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)(k|m|g)bit")
+_HIGHEST_RATE = 10**13
 _SCALE = {"k": 10**3, "m": 10**6, "g": 10**9}
 #: Bytes that the kernel hands over at once when it leaves segmentation to the device.
 _LARGEST_PACKET_BYTES = 65_536
-#: How much a pause may save up, as time at full rate. More lets messages outrun the link (with
-#: 1 ms, 256 KiB cross a 10 Gb/s link in a third of the time they need); less loses rate whenever
-#: the kernel's timer is late.
-_BURST_S = 50e-6
+_FRAME_BYTES = 14
+#: Longest that one packet may keep a limited link busy: a shaper lets a packet pass whole and
+#: charges for it afterwards, so what one packet holds outruns the link. This is the time of a full
+#: frame at 1 Gb/s, and about the latency of a message, which hides it.
+_PACKET_S = 12e-6
+#: How much a pause may save up, as time at full rate: it makes up for a timer of the kernel that
+#: is late. More lets messages outrun the link, less loses rate.
+_BURST_S = 5e-6
+#: Packets that the switch lets pass at once. The sender's own link has spaced them already; only
+#: where several senders meet, the switch's has to hold them back.
+_SWITCH_PACKETS = 4
+#: What a frame takes on a wire beyond what the kernel counts: preamble, checksum, gap. And the
+#: shortest frame with them.
+_WIRE = "overhead 24 mpu 84"
 #: How long a packet may wait in the shaper before it is dropped, as in a switch's buffer.
 _QUEUE_S = 0.020
 
@@ -39,8 +50,10 @@ def parse_rate(text: str) -> int:
     """
     match = _RATE.fullmatch(text)
     rate = round(float(match[1]) * _SCALE[match[2]]) if match else 0
-    if rate < 1_000_000:
-        raise ValueError(f"'{text}' is not a rate of 1mbit or more, such as 1gbit or 10gbit")
+    if not 1_000_000 <= rate <= _HIGHEST_RATE:
+        raise ValueError(
+            f"'{text[:40]}' is not a rate between 1mbit and 10000gbit, such as 1gbit or 10gbit"
+        )
     return rate
 
 
@@ -83,24 +96,40 @@ def host_lines(index: int) -> list[str]:
     ]
 
 
-def shaper_lines(device: str, rate_bits_per_s: int, shaper: Shaper, mtu: int) -> list[str]:
-    """Limit what leaves through a device.
+def packet_bytes(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> int:
+    """Give the largest packet that a host hands to a limited link.
+
+    Where nobody chose, segmentation is left to the device only as far as the link carries the
+    packet in the time in which it carries a frame at 1 Gb/s.
+    """
+    frame = mtu + _FRAME_BYTES
+    if offloads is None:
+        return min(_LARGEST_PACKET_BYTES, max(frame, round(rate_bits_per_s / 8 * _PACKET_S)))
+    return _LARGEST_PACKET_BYTES if offloads else frame
+
+
+def shaper_lines(device: str, rate_bits_per_s: int, shaper: Shaper, packet: int) -> list[str]:
+    """Limit what leaves through a device, in packets of so many bytes at most.
 
     The token bucket (tbf) cuts up packets that are larger than what it saved up, which costs it
     the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
     longer afterwards.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
-    saved = max(round(rate_bytes_per_s * _BURST_S), 2 * mtu)
+    saved = round(rate_bytes_per_s * _BURST_S)
+    if device != HOST_DEVICE:
+        saved = max(saved, _SWITCH_PACKETS * packet)
     limit = max(round(rate_bytes_per_s * _QUEUE_S), 4 * _LARGEST_PACKET_BYTES)
     rate = f"rate {rate_bits_per_s}bit"
     if shaper == "tbf":
-        burst = max(saved, 2 * _LARGEST_PACKET_BYTES)
-        return [f"qdisc add dev {device} root tbf {rate} burst {burst} limit {limit + burst}"]
+        burst = max(saved, 2 * packet)
+        return [
+            f"qdisc add dev {device} root tbf {rate} burst {burst} limit {limit + burst} {_WIRE}"
+        ]
     return [
         f"qdisc add dev {device} root handle 1: htb default 1",
         f"class add dev {device} parent 1: classid 1:1 htb {rate} burst {saved} cburst {saved} "
-        f"quantum {_LARGEST_PACKET_BYTES}",
+        f"quantum {_LARGEST_PACKET_BYTES} {_WIRE}",
         f"qdisc add dev {device} parent 1:1 handle 10: bfifo limit {limit}",
     ]
 
@@ -109,3 +138,13 @@ def offload_argv(device: str) -> list[str]:
     """Turn off what a simple NIC cannot do: segmentation and merging of packets, checksums."""
     features = ("tso", "gso", "gro", "tx", "rx")
     return ["-K", device, *(word for name in features for word in (name, "off"))]
+
+
+def packet_lines(device: str, packet: int, mtu: int) -> list[str]:
+    """Let TCP make packets of so many bytes at most.
+
+    Turning segmentation offload off does not: the kernel cuts a packet up when it leaves the
+    shaper, which has seen it whole.
+    """
+    frames = max(1, packet // (mtu + _FRAME_BYTES))
+    return [f"link set {device} gso_max_size {packet} gso_max_segs {frames}"]

@@ -20,10 +20,10 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
-from bareline.errors import PlatformError, ToolMissing
+from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Process, spawn
-from bareline.tools import install_hint
+from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 #: What a holder does before it waits for the end of its standard input. Ignoring SIGCHLD lets the
 #: kernel reap orphans: a daemon that detaches itself has this process as its parent. (The shell's

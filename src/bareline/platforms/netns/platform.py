@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from bareline.errors import PlatformError
-from bareline.model import Command, Layout, Output, Scalar
+from bareline.build.native import NativeBuild, build_native
 from bareline.platforms.base import (
     Allocation,
     Availability,
@@ -20,9 +19,9 @@ from bareline.platforms.base import (
     Platform,
     PlatformSpec,
 )
-from bareline.platforms.here import HereAllocation
-from bareline.platforms.hosts import Node, local_environment
-from bareline.platforms.launcher import Network, find_mpi, mpi_facts
+from bareline.platforms.here import HereAllocation, mpi_availability
+from bareline.platforms.hosts import Node, core_facts, local_environment
+from bareline.platforms.launchers import Job, Network, find_mpi, mpi_facts
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
@@ -34,6 +33,8 @@ from bareline.platforms.netns.namespaces import (
 )
 from bareline.platforms.process import run_process
 from bareline.platforms.workdir import check_io_folder
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout, Output, Scalar
 
 _SETUP_S = 20.0
 #: In the namespaces' own memory: no other path is certain to be short, private and executable.
@@ -51,11 +52,12 @@ class NetnsOptions(Options):
         Rate of each link in each direction, e.g. ``1gbit``; not limited by default.
     shaper
         What limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the simple
-        token bucket, lets 128 KiB outrun the link after every pause.
+        token bucket, lets two packets outrun the link after every pause.
     mtu
         Largest packet of the links, in bytes.
     offloads
-        Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does.
+        Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does;
+        a limited link by default only such as it carries in 12 us, because a packet outruns it.
     mpi
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
         that an MPI library was installed into.
@@ -73,7 +75,7 @@ class NetnsOptions(Options):
     rate: str | None = None
     shaper: links.Shaper = "htb"
     mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
-    offloads: bool = True
+    offloads: bool | None = None
     mpi: str = "auto"
     transport: Literal["auto", "tcp"] = "auto"
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
@@ -150,12 +152,12 @@ class NetnsAllocation(HereAllocation):
             subnet=links.SUBNET,
             launch_address=links.SWITCH_ADDRESS,
         )
-        line = self._mpi.argv(
-            argv,
-            layout,
-            self.nodes,
-            env,
-            self._options.transport,
+        job = Job(
+            argv=argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            transport=self._options.transport,
             network=network,
             agent=_AGENT,
             cwd=cwd or str(Path.cwd()),
@@ -163,7 +165,7 @@ class NetnsAllocation(HereAllocation):
             session_folder="/dev/shm",  # It goes away with the namespaces.
             crowded="oversubscribed" in self.caveats(layout),
         )
-        return self._switch.enter(_with_env(line, {}, cwd))
+        return self._switch.enter(_with_env(self._mpi.argv(job), {}, cwd))
 
     def _write_agent(self) -> None:
         """Put the program that launchers take for ssh into the switch and onto the hosts."""
@@ -209,7 +211,11 @@ class NetnsAllocation(HereAllocation):
         """Describe the hosts, their links and how MPI runs on them."""
         from bareline.facts import gather
 
-        return {**gather(self), **mpi_facts(self._options.mpi, self._options.transport)}
+        return {
+            **gather(self),
+            **mpi_facts(self._options.mpi, self._options.transport),
+            **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),
+        }
 
 
 def host_name(index: int) -> str:
@@ -241,33 +247,34 @@ def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> l
     return ["env", f"--chdir={cwd or Path.cwd()}", *variables, *argv]
 
 
-class NetnsPlatform(Platform):
+class NetnsPlatform(Platform[NetnsOptions]):
     """Hosts as network namespaces of this machine."""
 
     type_name = "netns"
     summary = "hosts as network namespaces of this machine, joined by shaped links"
     options = NetnsOptions
+    boots = True
 
     @classmethod
-    def available(cls, spec: PlatformSpec) -> Availability:
+    def available(cls, spec: PlatformSpec[NetnsOptions]) -> Availability:
         """Say whether namespaces can be made here, and the tools, cores and MPI are there."""
-        assert isinstance(spec.options, NetnsOptions)
         try:
             find_privilege()
             usable_cores(spec.options)
             check_io_folder(spec.options.io_folder)
-            find_mpi(spec.options.mpi)
         except PlatformError as error:
-            # Without any MPI library, what needs none can still be measured.
-            usable = error.what == "no MPI library found" and spec.options.mpi == "auto"
-            return Availability(usable, error.what, error.hint or "")
-        return Availability(True)
+            return Availability(False, error.what, error.hint or "")
+        return mpi_availability(spec.options.mpi)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[NetnsOptions], cache: Path) -> NativeBuild:
+        """Build the native programs for this machine's MPI library."""
+        return build_native(find_mpi(spec.options.mpi), cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         """Bring all hosts up with their links; they go when the context ends."""
         options = self.spec.options
-        assert isinstance(options, NetnsOptions)
         if layout.nodes > options.hosts:
             raise PlatformError(
                 f"{layout.nodes} nodes are wanted of {options.hosts} hosts", where=self.spec.name
@@ -300,13 +307,16 @@ def _connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOpti
     ports = []
     for index, host in enumerate(hosts):
         _must(host, ["ip", "-batch", "-"], links.host_lines(index))
-        if not options.offloads:
+        if options.offloads is False:
             _must(host, ["ethtool", *links.offload_argv(links.HOST_DEVICE)])
             _must(switch, ["ethtool", *links.offload_argv(links.port(index))])
         if rate is not None:
-            shaped = links.shaper_lines(links.HOST_DEVICE, rate, options.shaper, options.mtu)
+            packet = links.packet_bytes(rate, options.mtu, options.offloads)
+            limits = links.packet_lines(links.HOST_DEVICE, packet, options.mtu)
+            _must(host, ["ip", "-batch", "-"], limits)
+            shaped = links.shaper_lines(links.HOST_DEVICE, rate, options.shaper, packet)
             _must(host, ["tc", "-batch", "-"], shaped)
-            ports += links.shaper_lines(links.port(index), rate, options.shaper, options.mtu)
+            ports += links.shaper_lines(links.port(index), rate, options.shaper, packet)
     if ports:
         _must(switch, ["tc", "-batch", "-"], ports)
 

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.errors import PlatformError
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.vm.hypervisor import Hypervisor
+from bareline.vocabulary.errors import PlatformError
 
 #: Cheapest key exchange for a processor without wide multiplication.
 _KEX = "curve25519-sha256"
@@ -161,6 +161,10 @@ class Access:
             timeout_s=10.0,
         )
         socket.unlink(missing_ok=True)
+
+    def forget(self, name: str) -> None:
+        """Drop a connection whose other end is known to be gone; idempotent."""
+        (self._folder / name).unlink(missing_ok=True)
 
     def argv(
         self,

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.machine import Share, parse_cpu_set
-from bareline.platforms.vm.nic import parse_pci_address
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.options.hardware import Share, parse_cpu_set
+from bareline.platforms.vm.options.nic import parse_pci_address
 
 Accelerator = Literal["kvm", "tcg"]
 

@@ -11,11 +11,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bareline.errors import PlatformError
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.vm.domain import share_tag
 from bareline.platforms.vm.hypervisor import Hypervisor
-from bareline.platforms.vm.machine import Share
+from bareline.platforms.vm.options.hardware import Share
+from bareline.vocabulary.errors import PlatformError
 
 PROGRAM = "ganesha.nfsd"
 _START_S = 20.0
@@ -74,7 +74,7 @@ def start_exports(shares: Sequence[Share], hypervisor: Hypervisor) -> None:
     if not any(share.kind == "nfs" for share in shares):
         return
     folder = hypervisor.folder / "nfs"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     config, log = folder / "ganesha.conf", folder / "ganesha.log"
     config.write_text(ganesha_config(shares, hypervisor.address, folder), encoding="utf-8")
     argv = [PROGRAM, "-f", str(config), "-L", str(log), "-p", str(folder / "pid")]

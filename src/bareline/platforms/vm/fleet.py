@@ -7,14 +7,14 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
-from bareline.errors import PlatformError
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
+from bareline.platforms.vm import room
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
 from bareline.platforms.vm.guest import (
@@ -27,6 +27,7 @@ from bareline.platforms.vm.guest import (
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.states import SavedStates
+from bareline.vocabulary.errors import PlatformError
 
 _POLL_S = 0.03
 #: How long a guest may take to answer before it counts as hanging.
@@ -54,6 +55,8 @@ class Fleet:
         Private folder for disks and consoles.
     tell
         Takes a sentence about what happened to a guest.
+    equip
+        Sets up a new enclosure: what guests find there beside each other.
     states
         Where guests start from when they were saved before, and are saved when not.
     """
@@ -70,6 +73,7 @@ class Fleet:
         vcpus: int,
         folder: Path,
         tell: Callable[[str], None],
+        equip: Callable[[], None],
         states: SavedStates | None = None,
     ) -> None:
         self.guests = tuple(guests)
@@ -87,6 +91,7 @@ class Fleet:
         self._medium = medium
         self._folder = folder
         self._tell = tell
+        self._equip = equip
         self._states = states
         self._domains: dict[str, Any] = {}
         self._ready_at: dict[str, float] = {}
@@ -104,6 +109,10 @@ class Fleet:
             A guest did not come up; the message holds the reason of every attempt.
         """
         chosen = tuple(guests if guests is not None else self.guests)
+        room.enter(self)
+        memory_bytes = self._options.memory.size_bytes
+        if not self._options.memory.huge_pages:
+            room.make_room(room.needed_bytes(memory_bytes, len(chosen), self.accelerator))
         self._giving_up.clear()
         with ThreadPoolExecutor(max_workers=len(chosen)) as pool:
             running = [pool.submit(self._bring_up, guest) for guest in chosen]
@@ -298,17 +307,50 @@ class Fleet:
                 found[guest.name] = f"it does not answer within {ANSWER_S:.0f} s"
         return found
 
-    def rebuild(self, guest: Guest, reason: str) -> None:
-        """Put a new guest in the place of a broken one.
+    def renew_enclosure(self) -> None:
+        """Put a new enclosure in the place of one that has ended, as when libvirtd was killed.
+
+        Its guests ended with it; they are found broken and rebuilt one by one.
 
         Raises
         ------
         PlatformError
-            The new one did not come up either.
+            There is no new one either.
         """
-        self._tell(f"{guest.name} is rebuilt: {reason}")
-        self.destroy(guest)
-        self.start([guest])
+        if self._hypervisor.alive():
+            return
+        self._tell("libvirtd ended and all guests with it: both are started anew")
+        for guest in self.guests:
+            self._access.forget(guest.name)
+        self._domains.clear()
+        self._paused = False
+        self._hypervisor.restart()
+        self._equip()
+
+    def rebuild(self, reasons: Mapping[str, str]) -> None:
+        """Put new guests in the place of broken ones, named with what happened to them.
+
+        Raises
+        ------
+        PlatformError
+            A new one did not come up either.
+        """
+        chosen = [guest for guest in self.guests if guest.name in reasons]
+        for guest in chosen:
+            self._tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
+            self.destroy(guest)
+        self.start(chosen)
+
+    def may_end(self) -> bool:
+        """Tell whether the guests are paused, so that they can be ended to make room."""
+        return self._paused and bool(self._domains)
+
+    def end_paused(self) -> None:
+        """End the guests, which nobody uses now; they are rebuilt when they are used again."""
+        self._tell("its paused guests are ended to make room in memory")
+        for guest in self.guests:
+            self.destroy(guest)
+        room.leave(self)
 
     def pause(self) -> None:
         """Stop every guest's processors; idempotent."""
@@ -321,6 +363,7 @@ class Fleet:
         if self._paused:
             self._paused = False
             self._each("resume")
+        room.enter(self)
 
     def _each(self, action: str) -> None:
         libvirt = self._hypervisor.libvirt

@@ -16,8 +16,8 @@ from bareline.platforms.vm.access import (
 )
 from bareline.platforms.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, share_tag
 from bareline.platforms.vm.initramfs import File
-from bareline.platforms.vm.nic import Nic
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.options.nic import Nic
 from bareline.platforms.vm.tuning import arguments, script
 
 #: Last part of the first guest's address; the host has 1.
@@ -119,8 +119,8 @@ def settings_files(
 
 
 def guest_script(name: str) -> bytes:
-    """Give a script of the folder ``guest``."""
-    return (resources.files("bareline.platforms.vm") / "guest" / name).read_bytes()
+    """Give a script of the folder ``scripts``."""
+    return (resources.files("bareline.platforms.vm") / "scripts" / name).read_bytes()
 
 
 def _node_settings(options: VmOptions, guest: Guest) -> str:

@@ -16,12 +16,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from bareline.errors import PlatformError, ToolMissing
+from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
-from bareline.tools import install_hint
+from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _START_S = 20.0
+#: What an enclosure makes in its folder, beside the sockets of libvirt.
+_OF_ENCLOSURE = ("etc", "lib", "log", "cache", "nfs", "enclosure", "enclosure.log")
 _LIBVIRT_FOLDERS = ("/etc/libvirt", "/var/lib/libvirt", "/var/cache/libvirt", "/var/log/libvirt")
 TOOLS = (
     "libvirtd",
@@ -182,7 +184,7 @@ class Hypervisor:
         (self.folder / "cache").symlink_to(known)
         (self.folder / "etc" / "libvirtd.conf").write_text(_DAEMON.format(folder=self.folder))
         (self.folder / "etc" / "qemu.conf").write_text(_QEMU)
-        script = resources.files("bareline.platforms.vm") / "guest" / "enclosure"
+        script = resources.files("bareline.platforms.vm") / "scripts" / "enclosure"
         enclosure = self.folder / "enclosure"
         enclosure.write_text(script.read_text(encoding="utf-8"), encoding="utf-8")
         argv = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -222,6 +224,31 @@ class Hypervisor:
                 hint=self.last_words(),
             )
         raise PlatformError("libvirtd could not be started", hint=self.last_words())
+
+    def alive(self) -> bool:
+        """Tell whether the daemon still answers; the enclosure ends with it, a moment later."""
+        if self._popen is None or self._popen.poll() is not None or self._connection is None:
+            return False
+        try:
+            self._connection.getLibVersion()
+        except self.libvirt.libvirtError:
+            return False
+        return True
+
+    def restart(self) -> None:
+        """Make a new enclosure in the place of one that has ended; its guests are gone."""
+        self.stop()
+        for path in self.folder.iterdir():
+            if path.name in _OF_ENCLOSURE or path.name.startswith("libvirt-"):
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
+        if not self._own_network:
+            run_process(
+                ["ip", "link", "delete", self.bridge], env=local_environment(), timeout_s=20.0
+            )
+        self._start()
 
     def stop(self) -> None:
         """End the daemon and with it every guest; idempotent."""

@@ -10,16 +10,17 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
 
-from bareline.errors import PlatformError, ToolMissing
+from bareline.host.locks import file_lock
+from bareline.host.tools import install_hint
 from bareline.platforms.vm.kernel import unpack_kernel
-from bareline.platforms.vm.locks import file_lock
-from bareline.tools import install_hint
+from bareline.platforms.vm.parts import describe_parts, find_damage
+from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _LOG = logging.getLogger(__name__)
 #: What a guest needs to boot and to be reached, and what the probes run. Both MPI libraries are
@@ -44,6 +45,9 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 _DISK_SIZE = "6G"
 _INODES = 131072
 _BUILD_TIMEOUT_S = 1800.0
+#: What an image consists of, and the file that describes it.
+_PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
+_RECORD = "image.json"
 _TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 
@@ -99,8 +103,13 @@ def image_folder(cache_folder: Path) -> Path:
     return cache_folder / "vm" / "images"
 
 
-def built_image(cache_folder: Path) -> AutoImage:
-    """Give the image for this host, built if the cache does not have it.
+def built_image(cache_folder: Path, tell: Callable[[str], None] | None = None) -> AutoImage:
+    """Give the image for this host, built if the cache does not have it whole.
+
+    Parameters
+    ----------
+    tell
+        Takes a sentence about a damaged image that is built again.
 
     Raises
     ------
@@ -119,13 +128,41 @@ def built_image(cache_folder: Path) -> AutoImage:
     recipe = _recipe()
     folder = image_folder(cache_folder) / recipe.digest
     with file_lock(folder.with_suffix(".lock")):
-        if not (folder / "image.json").exists():
+        if not folder.exists():
             _build(recipe, folder)
-    return _load(folder, recipe.digest)
+        damage = _damage(folder)
+        if damage:
+            said = f"the guest image in the cache is damaged and built again: {damage}"
+            _LOG.warning("%s", said)
+            if tell is not None:
+                tell(said)
+            _build(recipe, folder)
+            damage = _damage(folder)
+        if damage:
+            raise PlatformError(
+                f"the guest image is damaged as soon as it is built: {damage}",
+                where=str(folder),
+                hint="check the disk that holds bareline's cache",
+            )
+        return _load(folder, recipe.digest)
+
+
+def _damage(folder: Path) -> str:
+    """Say what is wrong with a built image; nothing when it is whole."""
+    try:
+        described = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
+        packages, parts = described["packages"], described["parts"]
+        whole = isinstance(described["build_s"], int | float) and set(parts) == set(_PARTS)
+        whole = whole and all({"bytes", "sha256"} <= set(part) for part in parts.values())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        whole, packages, parts = False, None, {}
+    if not whole or not isinstance(packages, dict):
+        return f"{_RECORD} cannot be read"
+    return find_damage(folder, parts)
 
 
 def _load(folder: Path, digest: str) -> AutoImage:
-    described = json.loads((folder / "image.json").read_text(encoding="utf-8"))
+    described = json.loads((folder / _RECORD).read_text(encoding="utf-8"))
     modules = next((folder / "modules").iterdir())
     return AutoImage(
         disk=folder / "disk.raw",
@@ -152,7 +189,7 @@ def _recipe() -> _Recipe:
             where='image = "auto"',
             hint="give the path of a cloud image as `image = { path = ... }`",
         )
-    pack = resources.files("bareline.platforms.vm") / "guest" / "pack"
+    pack = resources.files("bareline.platforms.vm") / "scripts" / "pack"
     return _Recipe(suite, (kernel, *PACKAGES), pack.read_text(encoding="utf-8"))
 
 
@@ -266,8 +303,11 @@ def _build(recipe: _Recipe, folder: Path) -> None:
         "packages": packages,
         "build_s": round(time.monotonic() - started, 1),
         "suite": recipe.suite,
+        "parts": describe_parts(building, _PARTS),
     }
-    (building / "image.json").write_text(json.dumps(described, indent=1), encoding="utf-8")
+    (building / _RECORD).write_text(json.dumps(described, indent=1), encoding="utf-8")
+    # What has a name is on the disk, whatever happens to this machine.
+    os.sync()
     shutil.rmtree(folder, ignore_errors=True)
     building.rename(folder)
 

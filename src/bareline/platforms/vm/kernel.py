@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from bareline.errors import PlatformError
+from bareline.vocabulary.errors import PlatformError
 
 _ELF = b"\x7fELF"
 

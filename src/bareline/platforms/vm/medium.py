@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from bareline.errors import PlatformError, ToolMissing
+from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
 from bareline.platforms.vm.access import Keys
@@ -24,9 +24,9 @@ from bareline.platforms.vm.guest import (
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.initramfs import File, archive
 from bareline.platforms.vm.kernel import load_order, read_module
-from bareline.platforms.vm.machine import Image
 from bareline.platforms.vm.options import VmOptions
-from bareline.tools import install_hint
+from bareline.platforms.vm.options.hardware import Image
+from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _BUS_MODULES = {
     "virtio": ("virtio_blk",),

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from bareline.build import ensure_native
-from bareline.cache import cache_folder
-from bareline.errors import PlatformError, ToolMissing
-from bareline.model import Layout, Scalar
+from bareline.build.native import NativeBuild, build_native, ensure_native
+from bareline.host.cache import cache_folder
+from bareline.host.tools import install_hint
 from bareline.platforms.base import (
     Allocation,
     Availability,
@@ -23,25 +21,28 @@ from bareline.platforms.base import (
     Platform,
     PlatformSpec,
 )
-from bareline.platforms.launcher import MpiInstallation, find_mpi
-from bareline.platforms.vm import remains
+from bareline.platforms.hosts import core_facts
+from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
 from bareline.platforms.vm.access import Access, make_keys
-from bareline.platforms.vm.allocation import GuestsAllocation, TenantsAllocation
-from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml
+from bareline.platforms.vm.allocation import VmAllocation
+from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.exports import start_exports
 from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
 from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
-from bareline.platforms.vm.machine import Image
 from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.preflight import check_host, physical_function
 from bareline.platforms.vm.states import SavedStates, states_of
-from bareline.platforms.vm.tuning import read_changes, tune_host
-from bareline.tools import install_hint
+from bareline.platforms.vm.tenant import TenantAllocation
+from bareline.platforms.vm.tuning import tune_host
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout, Scalar
 
 #: Name of the private bridge, in a network of its own.
 BRIDGE = "bareline0"
@@ -54,77 +55,21 @@ def vcpus_of(options: VmOptions) -> int:
     return max(1, len(os.sched_getaffinity(0)) // options.guest_total)
 
 
-class VmAllocation(TenantsAllocation):
-    """The guests of a platform, with what is known about all of them.
-
-    Parameters
-    ----------
-    told
-        Sentences about what happened to guests, added to by the fleet.
-    about
-        Facts that are known from the making.
-    """
-
-    def __init__(
-        self, *args: Any, told: list[str], about: Mapping[str, Scalar], **named: Any
-    ) -> None:
-        super().__init__(*args, **named)
-        self._told = told
-        self._about = dict(about)
-
-    def facts(self) -> Mapping[str, Scalar]:
-        """Describe the guests and how they were made."""
-        boot_s = self.fleet.boot_s
-        return {
-            **super().facts(),
-            **self._about,
-            **self._tuning(),
-            "vm.boot_s": max(boot_s.values()),
-            **{f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())},
-            "mpi.flavour": self.mpi.flavour,
-            "mpi.version": self.mpi.version,
-        }
-
-    def _tuning(self) -> dict[str, Scalar]:
-        """Tell what the guests' settings were and are."""
-        if not self._options.guest_tuning.settings():
-            return {}
-        said = self.on_node(0, ["cat", "/run/bareline/tuned"]).stdout
-        return {
-            f"tuning.guest.{name}": f"{before} -> {after}"
-            for name, (before, after) in read_changes(said).items()
-        }
-
-    def suspend(self) -> None:
-        """Pause every guest."""
-        self.fleet.pause()
-
-    def resume(self) -> None:
-        """Let every guest go on."""
-        self.fleet.resume()
-
-    def events(self) -> tuple[str, ...]:
-        """Tell what happened to guests since the last call."""
-        told, self._told[:] = tuple(self._told), []
-        return told
-
-
-class VmPlatform(Platform):
+class VmPlatform(Platform[VmOptions]):
     """Virtual machines on this host."""
 
     type_name = "vm"
     summary = "virtual machines on this host, made by bareline (libvirt, QEMU)"
     options = VmOptions
+    boots = True
 
-    def __init__(self, spec: PlatformSpec, context: Context) -> None:
+    def __init__(self, spec: PlatformSpec[VmOptions], context: Context) -> None:
         super().__init__(spec, context)
-        assert isinstance(spec.options, VmOptions)
         self._options = spec.options
 
     @classmethod
-    def available(cls, spec: PlatformSpec) -> Availability:
+    def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
         """Say whether guests with these options can be started here, and if not why."""
-        assert isinstance(spec.options, VmOptions)
         try:
             _check_tools(spec.options)
             check_host(spec.options, vcpus_of(spec.options))
@@ -142,17 +87,23 @@ class VmPlatform(Platform):
         return remains.clean(cache_folder())
 
     @classmethod
-    def definition(cls, spec: PlatformSpec) -> str:
+    def build(cls, spec: PlatformSpec[VmOptions], cache: Path) -> NativeBuild:
+        """Build the native programs for the host's MPI library, which the guests have too."""
+        return build_native(find_mpi(spec.options.mpi), cache)
+
+    @classmethod
+    def definition(cls, spec: PlatformSpec[VmOptions]) -> str:
         """Give the libvirt definition of the platform's first guest, as it would be here."""
         options = spec.options
-        assert isinstance(options, VmOptions)
         # The same at every call, so that two definitions can be compared.
         guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[
             0
         ]
         verdict = known_verdict(cache_folder())
-        kvm = options.acceleration == "kvm" or (
-            options.acceleration == "auto" and verdict is not None and verdict.works
+        kvm = (
+            options.acceleration == "kvm"
+            or options.nic.needs_kvm
+            or (options.acceleration == "auto" and verdict is not None and verdict.works)
         )
         direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line="console=ttyS0")
         places = Places(
@@ -196,8 +147,15 @@ class VmPlatform(Platform):
         options, cache = self._options, self.context.cache
         if nodes > options.guests:
             raise PlatformError(f"{nodes} nodes are more than its {options.guests} guests")
-        image = built_image(cache) if options.image == "auto" else None
+        told: list[str] = []
+        image = built_image(cache, told.append) if options.image == "auto" else None
         accelerator = choose_accelerator(options.acceleration, cache, image)
+        if accelerator == "tcg" and options.nic.needs_kvm:
+            raise PlatformError(
+                f"its adapter ({options.nic.title}) needs hardware virtualization, and no guest "
+                "boots with that here",
+                hint="see `bareline doctor`",
+            )
         states = self._states(nodes, accelerator, image)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
@@ -218,11 +176,16 @@ class VmPlatform(Platform):
                 own_network=not outside,
             )
         )
-        start_exports(options.shares, hypervisor)
-        told: list[str] = []
-        about = tune_host(options.host_tuning, hypervisor, holder)
-        if options.nic.attach == "vf" and options.nic.device:
-            hypervisor.connection.networkCreateXML(pool_xml(physical_function(options.nic.device)))
+        about: dict[str, Scalar] = {}
+
+        def equip() -> None:
+            start_exports(options.shares, hypervisor)
+            about.update(tune_host(options.host_tuning, hypervisor, holder))
+            if options.nic.attach == "vf" and options.nic.device:
+                pool = pool_xml(physical_function(options.nic.device))
+                hypervisor.connection.networkCreateXML(pool)
+
+        equip()
         keys = make_keys((states.folder if states else enclosure) / "keys")
         access = Access(
             hypervisor,
@@ -246,8 +209,10 @@ class VmPlatform(Platform):
             vcpus=vcpus_of(options),
             folder=disks,
             tell=told.append,
+            equip=equip,
             states=states,
         )
+        stack.callback(room.leave, fleet)
         fleet.start()
         about |= self._describe(fleet, image)
         return self._allocation(fleet, access, image, told, about)
@@ -268,6 +233,7 @@ class VmPlatform(Platform):
             "vm.accelerator": fleet.accelerator,
             "vm.guests": len(fleet.guests),
             "vm.vcpus": fleet.vcpus,
+            **_core_facts(options, fleet),
             "vm.memory_bytes": options.memory.size_bytes,
             "vm.nic": options.nic.title,
             "vm.mtu_bytes": options.nic.mtu,
@@ -295,25 +261,25 @@ class VmPlatform(Platform):
         tenants: dict[int, list[Guest]] = {}
         for guest in fleet.guests:
             tenants.setdefault(guest.tenant, []).append(guest)
-        neighbours = [
-            GuestsAllocation(
+        measured, *neighbours = [
+            TenantAllocation(
                 self._options, guests, fleet, access, mpi=inside, native=native, caveats=caveats
             )
-            for tenant, guests in tenants.items()
-            if tenant > 0
+            for guests in tenants.values()
         ]
-        return VmAllocation(
-            self._options,
-            tenants[0],
-            fleet,
-            access,
-            mpi=inside,
-            native=native,
-            caveats=caveats,
-            neighbours=neighbours,
-            told=told,
-            about=about,
-        )
+        busy = self._options.tenancy.neighbours == "same"
+        return VmAllocation(measured, neighbours, busy=busy, told=told, about=about)
+
+
+def _core_facts(options: VmOptions, fleet: Fleet) -> dict[str, Scalar]:
+    """Tell which of the host's cores the guests run on."""
+    cores = {}
+    for guest in fleet.guests:
+        pins = vcpu_pins(options, fleet.places(guest, disk=Path(), boot=None, seed=None))
+        if not pins:
+            return {"cpu.pinned_to": "not pinned: the host's scheduler moves the guests"}
+        cores[guest.name] = [core for pin in pins for core in parse_cpu_set(pin)]
+    return core_facts(cores)
 
 
 def _caveats(fleet: Fleet) -> tuple[str, ...]:

@@ -6,12 +6,12 @@ import os
 import shutil
 from pathlib import Path
 
-from bareline.errors import PlatformError
 from bareline.platforms.vm.domain import host_cpus_needed
 from bareline.platforms.vm.exports import PROGRAM
-from bareline.platforms.vm.machine import Image, parse_cpu_set
-from bareline.platforms.vm.nic import Nic
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
+from bareline.platforms.vm.options.nic import Nic
+from bareline.vocabulary.errors import PlatformError
 
 _PCI = Path("/sys/bus/pci/devices")
 _NETWORK = Path("/sys/class/net")

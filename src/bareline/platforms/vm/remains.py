@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from bareline.owner import has_ended, owner_mark, owner_pid
+from bareline.host.owner import has_ended, owner_mark, owner_pid
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,6 +102,6 @@ def states_of(
     for text in (options.model_dump_json(), str(nodes), image.digest, *about):
         digest.update(text.encode() + b"\0")
     for script in _SCRIPTS:
-        path = resources.files("bareline.platforms.vm") / "guest" / script
+        path = resources.files("bareline.platforms.vm") / "scripts" / script
         digest.update(path.read_bytes())
     return SavedStates(cache / "vm" / "states" / digest.hexdigest()[:16])

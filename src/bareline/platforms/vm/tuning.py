@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
-from bareline.model import Scalar
+from bareline.vocabulary.model import Scalar
 
 if TYPE_CHECKING:
     from bareline.platforms.vm.hypervisor import Hypervisor

@@ -7,32 +7,33 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.cells import Cell, headline_first, varying
-from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
-from bareline.report.dots import trial_dots
-from bareline.report.exhibits.base import (
-    Chart,
-    Exhibit,
-    Figure,
-    heading,
-    inline,
-    raw,
-    select,
-    tip,
-)
-from bareline.report.exhibits.table import cells_table
-from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
-from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
-from bareline.report.wording import (
-    VERDICTS,
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, headline_first, tidy, varying
+from bareline.report.content.document import Document
+from bareline.report.content.dots import trial_dots
+from bareline.report.content.published import PublishedPoint, beside, points_for
+from bareline.report.content.wording import (
     caveat_notes,
     describe,
     interval,
     metric_name,
     ratio_phrase,
+    sentence_case,
+    verdict_word,
 )
-from bareline.units import listing
+from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.exhibits.table import cells_table
+from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.figure import Chart, Figure
+from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
+from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.units import listing
 
+#: What a diamond on an axis of values means.
+DIAMONDS = (
+    "Diamonds: the baseline's value changed by the published ratio; hovering names the source."
+)
 #: Names and bars together.
 WIDTH_PX = 312
 PITCH_PX = 18
@@ -64,30 +65,27 @@ def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Fig
     metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
     groups = grouped(cells, several=len(metrics) > 1)
     dots = trial_dots(document, cells, document.dots_per_panel)
-    published = [
-        point
-        for point in document.published
-        if point.probe == cells[0].probe and point.metric in metrics
-    ]
+    published = points_for(document.published, spec, cells, document.baseline)
     values = [cell.value for cell in cells if cell.value is not None]
     values += [dot.value for dot in dots.dots] + [cell.hi for cell in cells if cell.hi is not None]
-    values += [point.value for point in published]
+    values += [value for group in groups for *_, value in expected(document, group[1], published)]
     ticks = zero_ticks(value * scale.factor for value in values)
     panels = []
     for chunk in chunks(groups, len(document.names)):
-        panels.append(BarPanel(document, chunk, scale, ticks).chart())
+        panels.append(BarPanel(document, chunk, scale, ticks, published).chart())
     names = ", ".join(metric_name(metric) for metric in metrics)
     return Figure(
         id=slug("bars", cells[0].probe, *metrics[:1], spec.title),
         title=spec.title or sentence_case(names),
-        caption=" ".join(filter(None, [spec.caption, dots.note])),
+        caption=" ".join(filter(None, [spec.caption, dots.note, DIAMONDS if published else ""])),
         probe=cells[0].probe,
         layer=cells[0].layer,
         panels=tuple(panels),
         wide=True,
         text_summary=_summary(groups, scale),
         caveats=caveat_notes(cells),
-        data_table=cells_table(cells),
+        data_table=cells_table(cells, published),
+        data=tidy(cells),
     )
 
 
@@ -111,6 +109,25 @@ def chunks(
     return [list(groups[i : i + each]) for i in range(0, len(groups), each)]
 
 
+def expected(
+    document: Document, cells: Sequence[Cell], published: Sequence[PublishedPoint]
+) -> list[tuple[PublishedPoint, Cell, float]]:
+    """Give what platforms would have measured here with the published ratio to the baseline."""
+    base = next((cell for cell in cells if cell.platform == document.baseline), None)
+    if base is None or not base.value:
+        return []
+    return [
+        (
+            point,
+            cell,
+            base.value * point.middle if cell.better == "lower" else base.value / point.middle,
+        )
+        for cell in cells
+        if cell.better in ("lower", "higher")
+        for point in beside(published, cell)
+    ]
+
+
 class BarPanel:
     """Some groups of bars on one axis."""
 
@@ -120,8 +137,10 @@ class BarPanel:
         groups: Sequence[tuple[str, list[Cell]]],
         scale: Scale,
         ticks: Ticks,
+        published: Sequence[PublishedPoint] = (),
     ) -> None:
         self.document = document
+        self.published = published
         self.scale = scale
         self.ticks = ticks
         longest = max(len(name) for name in document.names)
@@ -142,7 +161,7 @@ class BarPanel:
                 cell = next((cell for cell in cells if cell.platform == name), None)
                 self.place(name, cell, y + PITCH_PX / 2)
                 y += PITCH_PX
-            y = self._place_published(cells[0], y)
+            self._place_published(cells, y - PITCH_PX * len(document.names))
         self.height = y
 
     def place(self, name: str, cell: Cell | None, y: float) -> None:
@@ -156,8 +175,8 @@ class BarPanel:
             "shape": look.shape,
         }
         if cell is None or cell.value is None:
-            verdict = cell.verdict if cell is not None else "missing"
-            word = VERDICTS.get(verdict, verdict) or "missing"
+            verdict = verdict_word(cell.verdict) if cell is not None else "missing"
+            word = verdict or "missing"
             self.empty.append({**base, "text": word})
             return
         bounds = interval(scale, cell.lo, cell.hi)
@@ -191,26 +210,14 @@ class BarPanel:
                 }
             )
 
-    def _place_published(self, cell: Cell, y: float) -> float:
-        for point in self.document.published:
-            known = cell.coordinates
-            if (point.probe, point.metric) == (cell.probe, cell.metric) and all(
-                known.get(name) == value for name, value in point.coordinates.items()
-            ):
-                self.diamonds.append(
-                    {
-                        "y": y + PITCH_PX / 2,
-                        "x": point.value * self.scale.factor,
-                        "name": point.label,
-                        "colour": colour("ink"),
-                        "shape": PUBLISHED_SHAPE,
-                        "text": self.scale.show(point.value),
-                        "tip": f"published: {point.label}, {self.scale.show(point.value)} "
-                        f"{self.scale.unit} ({point.source})",
-                    }
-                )
-                y += PITCH_PX
-        return y
+    def _place_published(self, cells: Sequence[Cell], top: float) -> None:
+        """Lay a diamond on a bar where the published ratio would put its end."""
+        for point, cell, value in expected(self.document, cells, self.published):
+            place = self.document.names.index(cell.platform)
+            self.diamonds.append(
+                {"y": top + (place + 0.5) * PITCH_PX, "x": value * self.scale.factor,
+                 "colour": self.looks[cell.platform].colour, "tip": point.tip}
+            )  # fmt: skip
 
     def chart(self) -> Chart:
         """Draw the panel."""
@@ -344,16 +351,9 @@ class BarPanel:
                 shape=PUBLISHED_SHAPE,
                 size=60,
                 fill=colour("paper"),
-                stroke=colour("ink"),
                 strokeWidth=1.3,
                 opacity=1,
-            ).encode(x=self.x(), description=tip()),
-            base.mark_text(
-                align="left", baseline="middle", limit=self.labels - 20, aria=False
-            ).encode(x=alt.value(14 - self.labels), text=alt.Text(field="name", type="nominal")),
-            base.mark_text(align="left", baseline="middle", aria=False).encode(
-                x=alt.value(self.width + 8), text=alt.Text(field="text", type="nominal")
-            ),
+            ).encode(x=self.x(), stroke=raw(alt.Stroke, "colour"), description=tip()),
         ]
 
 
@@ -363,7 +363,7 @@ def _summary(groups: Sequence[tuple[str, list[Cell]]], scale: Scale) -> str:
         values = [
             f"{cell.platform} {scale.show(cell.value)} {scale.unit}"
             if cell.value is not None
-            else f"{cell.platform} {VERDICTS.get(cell.verdict, 'missing')}"
+            else f"{cell.platform} {cell.verdict or 'missing'}"
             for cell in cells
         ]
         parts.append(f"{label + ': ' if label else ''}{listing(values)}")

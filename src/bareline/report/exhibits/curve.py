@@ -2,40 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
 
-from bareline.model import Scalar
-from bareline.report.cells import Cell, is_number, numeric_axis, varying
-from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
-from bareline.report.dots import Dots, trial_dots
-from bareline.report.exhibits.base import (
-    Chart,
-    Exhibit,
-    Figure,
-    by_metric,
-    heading,
-    inline,
-    raw,
-    select,
-    tip,
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import (
+    Cell,
+    is_number,
+    numeric_axis,
+    tidy,
+    varying_beside,
 )
-from bareline.report.exhibits.marks import bands, labels, lines, marks, reference, x_axis, y_axis
-from bareline.report.exhibits.table import cells_table
-from bareline.report.scales import (
-    Scale,
-    Ticks,
-    count_ticks,
-    log_ticks,
-    ratio_ticks,
-    size_ticks,
-    unit_scale,
-)
-from bareline.report.theme import PUBLISHED_SHAPE, colour, looks
-from bareline.report.wording import (
+from bareline.report.content.document import Document
+from bareline.report.content.dots import Dots, trial_dots
+from bareline.report.content.published import PublishedPoint, points_for
+from bareline.report.content.wording import (
     axis_title,
     caveat_notes,
     count,
@@ -44,12 +29,44 @@ from bareline.report.wording import (
     parameter_name,
     parameter_value,
     ratio_phrase,
+    sentence_case,
 )
-from bareline.units import listing
+from bareline.report.exhibits.base import Exhibit, by_metric, select
+from bareline.report.exhibits.table import cells_table
+from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.figure import Chart, Figure
+from bareline.report.figures.marks import (
+    bands,
+    labels,
+    lines,
+    marks,
+    reference,
+    stretches,
+    x_axis,
+    y_axis,
+)
+from bareline.report.figures.scales import (
+    Scale,
+    Ticks,
+    count_ticks,
+    log_ticks,
+    ratio_ticks,
+    size_ticks,
+    unit_scale,
+)
+from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.units import listing
 
 WIDTH_PX = 300
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
+
+#: What a diamond on an axis of ratios means.
+DIAMONDS = (
+    "Diamonds: published ratios, dashed where they are told for a range; hovering names the source."
+)
 
 #: More numbers than these, or numbers that are not whole, have round ticks instead of their own.
 MOST_COUNTS = 16
@@ -88,13 +105,20 @@ class Axes:
     zero: float
 
     @classmethod
-    def around(cls, cells: Sequence[Cell], x: str, trials: Iterable[float] = ()) -> Axes:
-        """Lay out axes that hold every cell with its interval, and the values of trials."""
+    def around(
+        cls,
+        cells: Sequence[Cell],
+        x: str,
+        trials: Iterable[float] = (),
+        published: Iterable[PublishedPoint] = (),
+    ) -> Axes:
+        """Lay out axes that hold cells with their intervals, trials, and published ratios."""
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
         ticks, zero = parameter_axis(x, {_number(cell.coordinates[x]) for cell in cells})
         values = [v * scale.factor for c in cells for v in (c.value, c.lo, c.hi) if v is not None]
         values += [value * scale.factor for value in trials]
         ratios = [v for c in cells for v in (c.ratio, c.ratio_lo, c.ratio_hi) if v is not None]
+        ratios += [v for p in published if p.places(x) for v in (p.low, p.high, p.middle) if v]
         return cls(ticks, log_ticks(values), ratio_ticks(ratios), scale, zero)
 
     def place(self, value: Scalar) -> float:
@@ -125,34 +149,98 @@ def _number(value: Scalar) -> float:
 
 def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
     probe, metric = cells[0].probe, cells[0].metric
-    names = [name for name in varying(cells) if name != x]
+    names = varying_beside(cells, x)
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(describe(cell, names), []).append(cell)
     drawn = [_dots(document, group) for group in groups.values()]
-    axes = Axes.around(cells, x, (dot.value for dots in drawn for dot in dots.dots))
+    published = points_for(document.published, spec, cells, document.baseline)
+    trials = (dot.value for dots in drawn for dot in dots.dots)
+    axes = Axes.around(cells, x, trials, published)
     panels = [
-        _Panel(document, title, x, axes, group, dots)
+        _Panel(document, title, x, axes, group, dots, published)
         for (title, group), dots in zip(groups.items(), drawn, strict=True)
     ]
     note = next((dots.note for dots in drawn if dots.note), "")
     return Figure(
         id=slug("curve", probe, metric, spec.title),
         title=spec.title or f"{sentence_case(metric_name(metric))} by {parameter_name(x)}",
-        caption=" ".join(filter(None, [spec.caption, note])),
+        caption=" ".join(filter(None, [spec.caption, note, DIAMONDS if published else ""])),
         probe=probe,
         layer=cells[0].layer,
         panels=tuple(panel.chart() for panel in panels),
         wide=len(panels) > 1,
         text_summary=_summary(document, x, groups),
         caveats=caveat_notes(cells),
-        data_table=cells_table(cells),
+        data_table=cells_table(cells, published),
+        data=tidy(cells),
     )
 
 
 def _dots(document: Document, cells: Sequence[Cell]) -> Dots:
     measured = [cell for cell in cells if cell.value is not None]
     return trial_dots(document, measured, document.dots_per_panel)
+
+
+def published_marks(
+    names: Sequence[str],
+    published: Sequence[PublishedPoint],
+    cells: Sequence[Cell],
+    x: str,
+    axes: Axes,
+    across: alt.X,
+    up: alt.Y,
+) -> list[alt.Chart]:
+    """Draw published ratios as diamonds, with a line over the range that they are told for.
+
+    Only those that speak of a cell of the panel, or of its platform and another place on the axis.
+    """
+    low, high = axes.ratio.domain
+    styles = looks(names)
+    rows = []
+    for point in published:
+        own = [cell for cell in cells if cell.platform == point.platform]
+        if not any(_beside_line(point, cell, x) for cell in own):
+            continue
+        for begin, end in point.places(x):
+            left, right = (min(max(place, axes.x.domain[0]), axes.x.domain[1])
+                           for place in (begin, end))  # fmt: skip
+            if begin > axes.x.domain[1] or end < axes.x.domain[0]:
+                continue
+            rows.append(
+                {"x": left, "end": right, "middle": math.sqrt(left * right),
+                 "y": min(max(point.middle, low), high),
+                 "lo": min(max(point.low or point.middle, low), high),
+                 "hi": min(max(point.high or point.middle, low), high), "tip": point.tip,
+                 "colour": styles[point.platform].colour}
+            )  # fmt: skip
+    if not rows:
+        return []
+    base = alt.Chart(inline(rows))
+    middles = [{**row, "x": row["middle"]} for row in rows]
+    return [
+        base.mark_rule(strokeWidth=1, strokeDash=[3, 2], aria=False).encode(
+            x=across, x2=alt.X2(field="end"), y=up, stroke=raw(alt.Stroke, "colour")
+        ),
+        alt.Chart(inline([{**row, "y": row["lo"]} for row in middles]))
+        .mark_rule(strokeWidth=1, aria=False)
+        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour")),
+        alt.Chart(inline(middles))
+        .mark_point(
+            shape=PUBLISHED_SHAPE,
+            size=60,
+            fill=colour("paper"),
+            strokeWidth=1.3,
+            opacity=1,
+        )
+        .encode(x=across, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
+    ]
+
+
+def _beside_line(point: PublishedPoint, cell: Cell, x: str) -> bool:
+    """Tell whether a point belongs on the axes of a cell, wherever it stands on the x axis."""
+    conditions = {name: value for name, value in point.ratio.at if name != x}
+    return replace(point, ratio=replace(point.ratio, at=tuple(conditions.items()))).about(cell)
 
 
 class _Panel:
@@ -166,17 +254,20 @@ class _Panel:
         axes: Axes,
         cells: Sequence[Cell],
         dots: Dots,
+        published: Sequence[PublishedPoint] = (),
     ) -> None:
         self.document = document
         self.title = title
         self.x = x
         self.axes = axes
+        self.places = {axes.place(cell.coordinates[x]) for cell in cells}
         self.cells = sorted(
             (cell for cell in cells if cell.value is not None),
             key=lambda cell: axes.place(cell.coordinates[x]),
         )
         self.looks = looks(document.names)
         self.dots = dots
+        self.published = published
 
     def chart(self) -> Chart:
         """Draw the panel; the ratio part only where something is compared."""
@@ -191,7 +282,6 @@ class _Panel:
             bands(rows, across, y_axis(axes.y)),
             lines(rows, across, y_axis(axes.y)),
             marks(rows, across, y_axis(axes.y)),
-            *self._published(across),
             *labels(rows, axes.y, WIDTH_PX, VALUE_HEIGHT_PX),
         ).properties(
             width=WIDTH_PX,
@@ -206,6 +296,15 @@ class _Panel:
             bands(rows, self._x(True), y_axis(axes.ratio)),
             lines(rows, self._x(True), y_axis(axes.ratio)),
             marks(rows, self._x(True), y_axis(axes.ratio)),
+            *published_marks(
+                self.document.names,
+                self.published,
+                self.cells,
+                self.x,
+                axes,
+                self._x(True),
+                y_axis(axes.ratio),
+            ),
         ).properties(
             width=WIDTH_PX,
             height=RATIO_HEIGHT_PX,
@@ -238,7 +337,7 @@ class _Panel:
                     "tip": self._tip(cell),
                 }
             )
-        return rows
+        return stretches(rows, self.places)
 
     def _tip(self, cell: Cell) -> str:
         scale = self.axes.scale
@@ -277,37 +376,6 @@ class _Panel:
             )
         )
         return chart
-
-    def _published(self, across: alt.X) -> list[alt.Chart]:
-        if not self.cells:
-            return []
-        scale = self.axes.scale
-        rows = [
-            {
-                "x": self.axes.place(point.coordinates[self.x]),
-                "y": point.value * scale.factor,
-                "tip": f"published: {point.label}, {scale.show(point.value)} {scale.unit} "
-                f"({point.source})",
-            }
-            for point in self.document.published
-            if point.probe == self.cells[0].probe
-            and point.metric == self.cells[0].metric
-            and is_number(point.coordinates.get(self.x))
-        ]
-        if not rows:
-            return []
-        return [
-            alt.Chart(inline(rows))
-            .mark_point(
-                shape=PUBLISHED_SHAPE,
-                size=60,
-                fill=colour("paper"),
-                stroke=colour("ink"),
-                strokeWidth=1.3,
-                opacity=1,
-            )
-            .encode(x=across, y=y_axis(self.axes.y), description=tip())
-        ]
 
 
 def _summary(document: Document, x: str, groups: dict[str, list[Cell]]) -> str:

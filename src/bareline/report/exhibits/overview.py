@@ -9,29 +9,26 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.cells import Cell
-from bareline.report.document import (
-    LAYER_TITLES,
-    Document,
-    ExhibitSpec,
-    Finding,
+from bareline.analysis.findings import Finding
+from bareline.report.content.cells import Cell
+from bareline.report.content.document import Document
+from bareline.report.content.wording import (
+    caveat_notes,
+    count,
+    ratio_interval,
+    ratio_text,
     sentence_case,
+    verdict_word,
 )
-from bareline.report.exhibits.base import (
-    Chart,
-    Column,
-    DataTable,
-    Exhibit,
-    Field,
-    Figure,
-    inline,
-    raw,
-    tip,
-)
+from bareline.report.exhibits.base import Exhibit
 from bareline.report.exhibits.table import tone_of
-from bareline.report.scales import Ticks, plain, ratio_ticks
-from bareline.report.theme import colour, looks
-from bareline.report.wording import VERDICTS, caveat_notes, count, ratio_interval, ratio_text
+from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.scales import Ticks, plain, ratio_ticks
+from bareline.report.figures.theme import colour, looks
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks.
 _NAME_PX = 15
@@ -95,6 +92,8 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[list[Fi
         sorted(row, key=lambda finding: document.names.index(finding.platform))
         for row in subjects.values()
     ]
+    order = list(Layer)
+    rows.sort(key=lambda row: order.index(Layer(row[0].layer)))
     if len(rows) <= MOST_ROWS:
         return rows, ""
     worst: dict[str, list[Finding]] = {}
@@ -124,11 +123,12 @@ class _Size:
     head: float
 
     @classmethod
-    def choose(cls, platforms: int, *, narrow: bool) -> _Size:
+    def choose(cls, platforms: int, longest: int, *, narrow: bool) -> _Size:
         pitch = 13.0 if platforms <= 3 else 11.0 if platforms <= 5 else 7.0
         if narrow:
             return cls(0, 262, pitch + 1, 12, 26)
-        return cls(225, 590, pitch, 8, 26)
+        labels = min(330.0, max(150.0, 14 + 6.2 * longest))
+        return cls(labels, 815 - labels, pitch, 8, 26)
 
 
 class _Drawing:
@@ -147,7 +147,8 @@ class _Drawing:
         self.looks = looks(document.names)
         self.narrow = narrow
         self.simulated = {(cell.platform, cell.probe) for cell in document.cells if cell.simulated}
-        self.size = _Size.choose(len(names), narrow=narrow)
+        longest = max((len(row[0].subject) for row in rows), default=0)
+        self.size = _Size.choose(len(names), longest, narrow=narrow)
         self.ticks: Ticks = ratio_ticks(
             value
             for row in rows
@@ -170,7 +171,7 @@ class _Drawing:
                 layer = row[0].layer
                 self.rules.append({"y": y})
                 self.lines[-1:] = []
-                self.heads.append({"y": y + size.head / 2 + 1, "text": LAYER_TITLES[layer]})
+                self.heads.append({"y": y + size.head / 2 + 1, "text": layer.words})
                 y += size.head
             depth = len(self.names) * size.pitch
             self.labels.append(
@@ -198,10 +199,12 @@ class _Drawing:
             "tip": _tip(finding),
         }
         if finding.ratio is None:
-            word = VERDICTS.get(finding.verdict, finding.verdict)
+            word = verdict_word(finding.verdict)
             self.empty.append({**base, "text": f"{finding.platform}: {word}"})
             return
         end = finding.hi if finding.hi is not None else finding.ratio
+        if finding.lo is not None and finding.hi is None:
+            end = self.ticks.domain[1]  # open above
         self.marks.append(
             {
                 **base,
@@ -378,11 +381,11 @@ class _Drawing:
 
 def _tip(finding: Finding) -> str:
     if finding.ratio is None:
-        return f"{finding.platform}, {finding.subject}: {finding.verdict}"
+        return f"{finding.platform}, {finding.subject}: {verdict_word(finding.verdict)}"
     text = f"{finding.platform}, {finding.subject}: {plain(finding.ratio)} times"
     bounds = ratio_interval(finding.lo, finding.hi)
     text += f" [{bounds}]" if bounds else ""
-    return f"{text}, n = {finding.n}, {VERDICTS.get(finding.verdict, finding.verdict)}"
+    return f"{text}, n = {finding.n}, {verdict_word(finding.verdict)}"
 
 
 def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
@@ -407,7 +410,7 @@ def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
                     Field(ratio_text(finding.ratio), finding.ratio, tone=tone),
                     Field(ratio_interval(finding.lo, finding.hi), finding.lo),
                     Field(str(finding.n), finding.n),
-                    Field(VERDICTS.get(finding.verdict, finding.verdict), tone=tone),
+                    Field(verdict_word(finding.verdict), tone=tone),
                 )
             )
     return DataTable(columns, tuple(fields), frozenset(starts - {0}))
@@ -419,9 +422,9 @@ def _summary(document: Document, rows: Sequence[Sequence[Finding]]) -> str:
     for name in document.names[1:]:
         own = [finding for finding in findings if finding.platform == name]
         parts = [
-            count(sum(finding.verdict == verdict for finding in own), "row") + f" {word}"
-            for verdict, word in VERDICTS.items()
-            if verdict and any(finding.verdict == verdict for finding in own)
+            count(sum(finding.verdict == verdict for finding in own), "row") + f" {verdict}"
+            for verdict in Verdict
+            if any(finding.verdict == verdict for finding in own)
         ]
         worst = max(own, key=lambda finding: finding.ratio or 0.0, default=None)
         text += f" {name}: {', '.join(parts)}"

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import altair as alt
 
-from bareline.report.cells import Cell, is_number, varying
-from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
-from bareline.report.exhibits.base import (
-    Chart,
-    Column,
-    DataTable,
-    Exhibit,
-    Field,
-    Figure,
-    heading,
-    inline,
-    raw,
-    select,
-)
-from bareline.report.exhibits.curve import Axes
-from bareline.report.exhibits.marks import bands, labels, lines, marks, reference, x_axis, y_axis
-from bareline.report.exhibits.table import ratio_fields
-from bareline.report.theme import colour, looks
-from bareline.report.wording import (
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, is_number, tidy, varying_beside
+from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint, beside, points_for
+from bareline.report.content.wording import (
     axis_title,
     caveat_notes,
     count,
@@ -34,8 +20,28 @@ from bareline.report.wording import (
     parameter_name,
     parameter_value,
     ratio_phrase,
+    sentence_case,
 )
-from bareline.units import listing
+from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.exhibits.curve import DIAMONDS, Axes, published_marks
+from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
+from bareline.report.figures.channels import heading, inline, raw
+from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.marks import (
+    bands,
+    intervals,
+    labels,
+    lines,
+    marks,
+    reference,
+    stretches,
+    x_axis,
+    y_axis,
+)
+from bareline.report.figures.theme import colour, looks
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.units import listing
 
 WIDTH_PX = 300
 HEIGHT_PX = 105
@@ -52,41 +58,68 @@ class Relative(Exhibit):
         x = spec.x or "ranks"
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in select(document, spec):
-            if cell.ratio is not None and is_number(cell.coordinates.get(x)):
+            if is_number(cell.coordinates.get(x)):
                 groups.setdefault((cell.layer, cell.metric), []).append(cell)
         return [
             _figure(document, spec, x, cells)
             for cells in groups.values()
-            if len({cell.coordinates[x] for cell in cells}) > 1
+            if len({cell.coordinates[x] for cell in cells if cell.ratio is not None}) > 1
         ]
 
 
 def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
-    names = [name for name in varying(cells) if name != x]
+    names = varying_beside(cells, x)
     panels: dict[str, list[Cell]] = {}
     for cell in cells:
         title = document.probe_titles.get(cell.probe, cell.probe)
         title = ", ".join(filter(None, [sentence_case(title), describe(cell, names)]))
         panels.setdefault(title, []).append(cell)
-    axes = Axes.around(cells, x)
+    places = {title: {cell.coordinates[x] for cell in own} for title, own in panels.items()}
+    panels = {
+        title: found
+        for title, own in panels.items()
+        if (found := [cell for cell in own if cell.ratio is not None])
+    }
+    cells = [cell for own in panels.values() for cell in own]
+    published = points_for(document.published, spec, cells, document.baseline)
+    axes = Axes.around(cells, x, published=published)
     metric = metric_name(cells[0].metric)
     compared = f"{sentence_case(metric)} relative to {document.baseline}, by {parameter_name(x)}"
     return Figure(
         id=slug("relative", cells[0].layer, cells[0].metric, spec.title),
         title=spec.title or compared,
         caption=" ".join(
-            filter(None, [spec.caption, "Above 1 is worse; bands are 95 % intervals."])
+            filter(
+                None,
+                [
+                    spec.caption,
+                    "Above 1 is worse; bands are 95 % intervals.",
+                    DIAMONDS if published else "",
+                ],
+            )
         ),
         layer=cells[0].layer,
-        panels=tuple(_panel(document, title, x, axes, own) for title, own in panels.items()),
+        panels=tuple(
+            _panel(document, title, x, axes, own, places[title], published)
+            for title, own in panels.items()
+        ),
         wide=True,
         text_summary=_summary(document, metric, x, panels),
         caveats=caveat_notes(cells),
-        data_table=_table(x, panels),
+        data_table=_table(x, panels, published),
+        data=tidy(cells),
     )
 
 
-def _panel(document: Document, title: str, x: str, axes: Axes, cells: Sequence[Cell]) -> Chart:
+def _panel(
+    document: Document,
+    title: str,
+    x: str,
+    axes: Axes,
+    cells: Sequence[Cell],
+    places: Iterable[Scalar],
+    published: Sequence[PublishedPoint],
+) -> Chart:
     styles = looks(document.names)
     rows: list[dict[str, Any]] = []
     for cell in cells:
@@ -105,6 +138,7 @@ def _panel(document: Document, title: str, x: str, axes: Axes, cells: Sequence[C
                 "tip": f"{cell.platform}, {at}: {ratio_phrase(cell)}",
             }
         )
+    rows = stretches(rows, (axes.place(place) for place in places))
     across, up = x_axis(axes.x, axis_title(x), labels=True), y_axis(axes.ratio)
     return alt.layer(
         *reference(document.method.margin, axes.ratio, WIDTH_PX),
@@ -112,13 +146,14 @@ def _panel(document: Document, title: str, x: str, axes: Axes, cells: Sequence[C
         _intervals(rows, across, up),
         lines(rows, across, up),
         marks(rows, across, up),
+        *published_marks(document.names, published, cells, x, axes, across, up),
         *labels(rows, axes.ratio, WIDTH_PX, HEIGHT_PX),
     ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=heading(title, WIDTH_PX + 100))
 
 
 def _intervals(rows: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> alt.Chart:
     """Draw the interval of each value as a line, too: a band needs a neighbour."""
-    held = [{**row, "y": row["lo"]} for row in rows if row["lo"] is not None]
+    held = intervals(rows, up)
     chart: alt.Chart = (
         alt.Chart(inline(held))
         .mark_rule(strokeWidth=1, opacity=0.5, aria=False)
@@ -127,7 +162,7 @@ def _intervals(rows: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> alt.
     return chart
 
 
-def _table(x: str, panels: dict[str, list[Cell]]) -> DataTable:
+def _table(x: str, panels: dict[str, list[Cell]], published: Sequence[PublishedPoint]) -> DataTable:
     rows: list[tuple[Field, ...]] = []
     starts: set[int] = set()
     for title, cells in panels.items():
@@ -137,7 +172,9 @@ def _table(x: str, panels: dict[str, list[Cell]]) -> DataTable:
             place = Field(parameter_value(x, cell.coordinates[x]), float(cell.coordinates[x]))
             platform = Field(cell.platform, platform=cell.platform)
             trials = Field(str(cell.n), cell.n)
-            rows.append((Field(title), place, platform, ratio, interval, trials, verdict))
+            told = published_field(beside(published, cell))
+            row = (Field(title), place, platform, ratio, interval, trials, verdict)
+            rows.append((*row, told) if published else row)
     columns = (
         Column("benchmark", "text"),
         Column(parameter_name(x)),
@@ -146,6 +183,7 @@ def _table(x: str, panels: dict[str, list[Cell]]) -> DataTable:
         Column("95 %", "light"),
         Column("n"),
         Column("verdict", "text"),
+        *((PUBLISHED_COLUMN,) if published else ()),
     )
     return DataTable(columns, tuple(rows), frozenset(starts - {0}))
 

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import altair as alt
 
-from bareline.report.cells import Cell
-from bareline.report.document import Document, ExhibitSpec, slug
-from bareline.report.dots import trial_dots
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, tidy
+from bareline.report.content.document import Document
+from bareline.report.content.dots import trial_dots
+from bareline.report.content.wording import caveat_notes
 from bareline.report.exhibits.bars import BarPanel, chunks, grouped
-from bareline.report.exhibits.base import Exhibit, Figure, inline, raw, select
+from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.table import cells_table
-from bareline.report.scales import Scale, Ticks, unit_scale, zero_ticks
-from bareline.report.theme import colour
-from bareline.report.wording import caveat_notes
-from bareline.units import listing
+from bareline.report.figures.channels import inline, raw
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
+from bareline.report.figures.theme import colour
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.units import listing
 
 #: What the parts add up to, up to the ranks' different ends.
 TOTAL = "time"
@@ -41,12 +44,12 @@ class Stacked(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw one figure for each probe that tells its parts."""
         totals: dict[str, list[Cell]] = {}
-        for cell in select(document, replace(spec, metric=TOTAL)):
+        for cell in select(document, spec.model_copy(update={"metric": TOTAL})):
             totals.setdefault(cell.probe, []).append(cell)
         parts = {
             metric: {
                 _key(cell): cell.value
-                for cell in select(document, replace(spec, metric=metric))
+                for cell in select(document, spec.model_copy(update={"metric": metric}))
                 if cell.value is not None
             }
             for metric, _, _ in PARTS
@@ -110,6 +113,7 @@ def _figure(
         text_summary=_summary(groups, scale, parts),
         caveats=caveat_notes(shown),
         data_table=cells_table(shown),
+        data=tidy(shown),
     )
 
 

@@ -10,19 +10,21 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from bareline.report.cells import Cell, read_cells, varying
-from bareline.report.document import Document, ExhibitSpec, slug
-from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, select
-from bareline.report.exhibits.table import tone_of
-from bareline.report.scales import Scale, unit_scale
-from bareline.report.wording import (
-    VERDICTS,
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, read_cells, tidy, varying
+from bareline.report.content.document import Document
+from bareline.report.content.wording import (
     describe,
     interval,
     metric_name,
     ratio_interval,
     ratio_text,
 )
+from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.exhibits.table import tone_of
+from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.scales import Scale, unit_scale
+from bareline.store.header import ExhibitSpec
 
 #: Comparisons by what they are about.
 _Lookup = Mapping[tuple[str, ...], Cell]
@@ -87,6 +89,7 @@ def _figure(
         layer=cells[0].layer,
         wide=True,
         data_table=DataTable(_columns(cells[0], scale), rows),
+        data=tidy(cells),
     )
 
 
@@ -119,7 +122,7 @@ def _improvement(step: Cell | None) -> tuple[Field, Field]:
     if step is None:
         return (Field("", tone="muted"), Field(""))
     if not step.ratio:
-        return (Field(VERDICTS.get(step.verdict, step.verdict), tone="muted"), Field(""))
+        return (Field(step.verdict, tone="muted"), Field(""))
     better = 1 / step.ratio
     lo, hi = (1 / bound if bound else None for bound in (step.ratio_hi, step.ratio_lo))
     tone = tone_of(step.verdict)

@@ -5,26 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from bareline.model import Scalar
-from bareline.report.cells import Cell, headline_first, varying
-from bareline.report.document import Document, ExhibitSpec, sentence_case, slug
-from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, Tone, select
-from bareline.report.scales import Scale, unit_scale
-from bareline.report.wording import (
-    VERDICTS,
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, headline_first, tidy, varying
+from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint, beside, points_for
+from bareline.report.content.wording import (
     interval,
     metric_name,
     parameter_name,
     parameter_value,
     ratio_interval,
     ratio_text,
+    sentence_case,
+    verdict_word,
 )
+from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.figures.figure import Column, DataTable, Field, Figure, Tone
+from bareline.report.figures.scales import Scale, unit_scale
+from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.model import Scalar
 
 _TONES: Mapping[str, Tone] = MappingProxyType(
     {"slower": "worse", "faster": "better", "failed": "muted", "missing": "muted"}
 )
 
 
+#: Head of the column that `published_field` fills.
+PUBLISHED_COLUMN = Column("published ratio", "text")
 _RATIO_COLUMNS = (Column("ratio"), Column("95 %", "light"), Column("verdict", "text"))
 
 
@@ -47,7 +54,10 @@ class Table(Exhibit):
                 probe=probe,
                 layer=cells[0].layer,
                 wide=True,
-                data_table=cells_table(cells),
+                data_table=cells_table(
+                    cells, points_for(document.published, spec, cells, document.baseline)
+                ),
+                data=tidy(cells),
             )
             for (probe, unit), cells in groups.items()
         ]
@@ -57,8 +67,14 @@ class Table(Exhibit):
         return ", ".join(dict.fromkeys(metric_name(cell.metric) for cell in cells))
 
 
-def cells_table(cells: Sequence[Cell]) -> DataTable:
-    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict."""
+def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ()) -> DataTable:
+    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
+
+    Parameters
+    ----------
+    published
+        Published ratios; those that speak of a cell stand in its row.
+    """
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
     names = varying(cells)
     order = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
@@ -71,9 +87,27 @@ def cells_table(cells: Sequence[Cell]) -> DataTable:
     ordered = sorted(cells, key=group)
     compared = any(cell.verdict for cell in cells)
     rows = [_row(cell, names, metrics, scale, compared) for cell in ordered]
+    told = [published_field(beside(published, cell)) for cell in ordered]
+    if any(field.text for field in told):
+        rows = [(*row, field) for row, field in zip(rows, told, strict=True)]
     keys = [group(cell) for cell in ordered]
     starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
-    return DataTable(_columns(cells[0], names, metrics, scale, compared), tuple(rows), starts)
+    columns = _columns(cells[0], names, metrics, scale, compared)
+    if rows and len(rows[0]) > len(columns):
+        columns = (*columns, PUBLISHED_COLUMN)
+    return DataTable(columns, tuple(rows), starts)
+
+
+def published_field(points: Sequence[PublishedPoint]) -> Field:
+    """Write published ratios for a row of a table; they lead to their sources."""
+    if not points:
+        return Field("")
+    return Field(
+        "; ".join(dict.fromkeys(point.told for point in points)),
+        points[0].middle,
+        link=points[0].anchor,
+        tip="; ".join(dict.fromkeys(point.tip for point in points)),
+    )
 
 
 def tone_of(verdict: str) -> Tone:
@@ -129,7 +163,7 @@ def ratio_fields(cell: Cell) -> tuple[Field, Field, Field]:
     return (
         Field(ratio_text(cell.ratio), cell.ratio, tone=tone),
         Field(ratio_interval(cell.ratio_lo, cell.ratio_hi), cell.ratio_lo),
-        Field(VERDICTS.get(cell.verdict, cell.verdict), tone=tone),
+        Field(verdict_word(cell.verdict), tone=tone),
     )
 
 

@@ -1,25 +1,54 @@
-"""Every single trial as a number, sorted, as the studies print their bandwidth trials."""
+"""Every single trial as a number, as the studies print their bandwidth trials."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from bareline.report.cells import Cell, varying
-from bareline.report.document import Document, ExhibitSpec, slug
-from bareline.report.dots import trial_dots
-from bareline.report.exhibits.base import Column, DataTable, Exhibit, Field, Figure, select
-from bareline.report.scales import Scale, unit_scale
-from bareline.report.wording import count, describe, metric_name
+from bareline.published.catalogue import publications
+from bareline.published.model import Trials
+from bareline.published.quantities import UNITS
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, varying
+from bareline.report.content.document import Document
+from bareline.report.content.dots import trial_dots
+from bareline.report.content.wording import count, describe, metric_name
+from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.scales import Scale, unit_scale, whole
+from bareline.store.header import ExhibitSpec
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100
+#: What is listed beside the value where the probe counts it.
+BESIDE = "retransmissions"
 
 
-class Trials(Exhibit):
-    """One column per platform, one row per rank of the sorted trials, the median last."""
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """A column of trials, and what else was counted in each; `foot` is the median."""
+
+    title: str
+    trials: Sequence[Field]
+    beside: Sequence[Field]
+    foot: Field
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (Column(self.title), *((Column(BESIDE, "light"),) if self.beside else ()))
+
+    def fields(self, index: int) -> tuple[Field, ...]:
+        return tuple(
+            fields[index] if index < len(fields) else Field("")
+            for fields in (self.trials, *([self.beside] if self.beside else []))
+        )
+
+
+class TrialList(Exhibit):
+    """One row per trial in the order of time, or sorted; the median last."""
 
     kind = "trials"
-    summary = "all individual trials of a metric, sorted, a column per platform"
+    summary = "all individual trials of a metric in time order, a column per platform"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give one table per probe, metric and point."""
@@ -42,47 +71,111 @@ class Trials(Exhibit):
 
 def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Figure:
     scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-    table, note = _table(document, cells, scale)
+    in_order = spec.rule != "sorted"
+    listings, note = _measured(document, cells, scale, in_order=in_order)
+    theirs = list(_published(document, spec, cells[0]))
+    listings += theirs
+    rows = tuple(
+        (Field(str(index + 1), index + 1), *(f for one in listings for f in one.fields(index)))
+        for index in range(max((len(one.trials) for one in listings), default=0))
+    )
+    foot = [Field("median", "")]
+    for one in listings:
+        foot += [one.foot, *([Field("")] if one.beside else [])]
     title = spec.title or f"All trials of {scale.titled(metric_name(cells[0].metric))}"
+    order = "In the order of time." if in_order else "Sorted, as the publication lists them."
+    told = "Published are trials on hardware of their own time." if theirs else ""
     return Figure(
         id=slug("trials", cells[0].probe, cells[0].metric, label, spec.title),
         title=f"{title}, {label}" if label else title,
-        caption=" ".join(filter(None, [spec.caption, note])),
+        caption=" ".join(filter(None, [spec.caption, order, note, told])),
         probe=cells[0].probe,
         layer=cells[0].layer,
         wide=True,
-        data_table=table,
-    )
+        data_table=DataTable(
+            (Column("trial"), *(column for one in listings for column in one.columns)),
+            rows,
+            foot=tuple(foot),
+        ),
+        data=tuple(
+            {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
+             "metric": dot.cell.metric, "unit": dot.cell.unit, "value": dot.value}
+            for dot in trial_dots(document, cells, 1_000_000_000).dots
+        ),
+    )  # fmt: skip
 
 
-def _table(document: Document, cells: Sequence[Cell], scale: Scale) -> tuple[DataTable, str]:
+def _measured(
+    document: Document, cells: Sequence[Cell], scale: Scale, *, in_order: bool
+) -> tuple[list[_Listing], str]:
     present = {cell.platform: cell for cell in cells}
     names = [name for name in document.names if name in present]
     dots = trial_dots(document, cells, MOST_TRIALS * len(cells))
-    values = {
-        name: sorted(dot.value for dot in dots.dots if dot.cell.platform == name) for name in names
-    }
-    rows = []
-    for index in range(max(map(len, values.values()), default=0)):
-        row = [Field(str(index + 1), index + 1)]
-        for name in names:
-            own = values[name]
-            known = own[index] if index < len(own) else None
-            row.append(Field("" if known is None else scale.show(known), known))
-        rows.append(tuple(row))
-    medians = [Field("median", "")]
-    counts = []
+    listings, counts = [], []
     for name in names:
         cell = present[name]
-        medians.append(
-            Field(scale.show(cell.value) if cell.value is not None else cell.verdict,
-                  caveats=cell.caveats)
+        own = [dot for dot in dots.dots if dot.cell.platform == name]
+        own.sort(key=lambda dot: (dot.block, dot.trial) if in_order else (dot.value, dot.trial))
+        counted = _counted(document, cell)
+        listings.append(
+            _Listing(
+                f"{name} ({scale.unit})" if scale.unit else name,
+                [Field(scale.show(dot.value), dot.value) for dot in own],
+                [_count(counted.get(dot.trial)) for dot in own] if counted else (),
+                Field(scale.show(cell.value) if cell.value is not None else cell.verdict,
+                      caveats=cell.caveats),
+            )
         )  # fmt: skip
         if cell.n_failed:
             counts.append(f"{name}: {count(cell.n_failed, 'further trial')} failed")
-    columns = (Column("trial, sorted"), *(Column(name) for name in names))
     note = ". ".join(filter(None, [dots.note.replace("drawn as dots", "listed"), *counts]))
-    return DataTable(columns, tuple(rows), foot=tuple(medians)), note
+    return listings, note
 
 
-EXHIBIT = Trials()
+def _counted(document: Document, cell: Cell) -> dict[int, float]:
+    """Give what the probe counts beside the value, by trial."""
+    other = replace(cell, metric=BESIDE)
+    found = trial_dots(document, [other], 1_000_000_000).dots if cell.metric != BESIDE else ()
+    return {dot.trial: dot.value for dot in found}
+
+
+def _count(value: float | None) -> Field:
+    return Field("–") if value is None else Field(whole(value), value)
+
+
+def _published(document: Document, spec: ExhibitSpec, cell: Cell) -> Iterable[_Listing]:
+    """Give the trials that the publication lists for platforms that have somebody here."""
+    cast = {name: role for role in document.roles.values() for name in role.published}
+    for study in publications().values():
+        for trials in study.trials:
+            benchmark = study.benchmark(trials.benchmark)
+            wanted = not spec.published or f"{study.id}:{trials.part}" in spec.published
+            if (
+                wanted
+                and f"{study.id}:{trials.platform}" in cast
+                and benchmark is not None
+                and (benchmark.probe, benchmark.metrics.get(trials.metric))
+                == (cell.probe, cell.metric)
+            ):
+                role = cast[f"{study.id}:{trials.platform}"]
+                short, label = study.publication.short, study.part(trials.part).label
+                yield _listed(trials, role.title or trials.platform, f"{short}, {label}")
+
+
+def _listed(trials: Trials, title: str, source: str) -> _Listing:
+    def shown(value: object) -> Field:
+        return Field(str(value), float(str(value)), tip=f"published: {source}")
+
+    middle = sorted(trials.values)
+    half = len(middle) // 2
+    median = middle[half] if len(middle) % 2 else (middle[half - 1] + middle[half]) / 2
+    assert trials.unit in UNITS
+    return _Listing(
+        f"{title}, published ({trials.unit})",
+        [shown(value) for value in trials.values],
+        [shown(value) for value in trials.retransmissions or ()],
+        shown(f"{median:.5g}"),
+    )
+
+
+EXHIBIT = TrialList()

@@ -8,14 +8,16 @@ from pathlib import Path
 from markupsafe import Markup
 
 from bareline import __version__
-from bareline.errors import ProfileError
 from bareline.profile.files import to_rows
 from bareline.profile.model import Profile
 from bareline.profile.summary import remarks
-from bareline.report import html
+from bareline.report.figures.theme import css_variables
+from bareline.report.page.downloads import make_download
+from bareline.report.page.drawing import draw_figure
+from bareline.report.page.templates import content_policy, read_asset, template_environment
 from bareline.report.profile.figures import figures
-from bareline.report.profile.wording import findings, subtitle
-from bareline.report.theme import css_variables
+from bareline.report.profile.sentences import findings, subtitle
+from bareline.vocabulary.errors import ProfileError
 
 #: Headings of the sections, in the order of the page.
 _SECTIONS = {
@@ -47,17 +49,17 @@ def write_profile_page(profile: Profile, path: Path) -> Path:
 
 def render_profile_page(profile: Profile) -> str:
     """Give the page's HTML."""
-    drawn = [html.draw_figure(figure) for figure in figures(profile)]
+    drawn = [draw_figure(figure) for figure in figures(profile)]
     light, dark = css_variables()
-    style = html.read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
-    script = html.read_asset("page.js")
+    style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
+    script = read_asset("page.js")
     sections = [
         (name, title, [one for one in drawn if one.figure.layer == name])
         for name, title in _SECTIONS.items()
     ]
     rows = json.dumps(to_rows(profile), ensure_ascii=False, allow_nan=False).encode()
     return (
-        html.template_environment()
+        template_environment()
         .get_template("profile.html.j2")
         .render(
             profile=profile,
@@ -65,10 +67,10 @@ def render_profile_page(profile: Profile) -> str:
             findings=findings(profile),
             remarks=remarks(profile),
             sections=[section for section in sections if section[2]],
-            download=html.make_download("profile.json", "every row", "application/json", rows),
+            download=make_download("profile.json", "every row", "application/json", rows),
             style=Markup(style),
             script=Markup(script),
-            policy=html.content_policy(style, script),
+            policy=content_policy(style, script),
             version=__version__,
         )
     )

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.profile.model import Profile
+from bareline.profile.sites import call_sites
 from bareline.profile.summary import (
     communication_matrix,
     region_split,
@@ -17,21 +18,17 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
-from bareline.report.profile.trials import ProfileLine
-from bareline.report.profile.wording import (
-    call_name,
-    findings,
-    percent,
-    size_range,
-    subtitle,
-    total,
-)
-from bareline.report.scales import unit_scale
-from bareline.report.terminal import Column, clean, print_next, print_table
-from bareline.units import format_size
+from bareline.report.content.profiles import ProfileLine
+from bareline.report.content.wording import call_name, percent
+from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.profile.sentences import findings, size_range, subtitle, total
+from bareline.report.terminal.console import clean, print_next
+from bareline.report.terminal.tables import Column, print_table
+from bareline.vocabulary.units import format_size
 
 _CALLS = 12
 _SIZES_PER_CALL = 8
+_SITES = 8
 _CELLS = 32
 #: From nothing to the most bytes, on a logarithmic scale.
 _SHADES = " ░▒▓█"
@@ -49,6 +46,7 @@ def print_profile(profile: Profile, console: Console, *, everything: bool = Fals
     _print_split(profile, console)
     _print_regions(profile, console)
     _print_calls(profile, console, None if everything else _CALLS)
+    _print_sites(profile, console, None if everything else _SITES)
     _print_sizes(profile, console, everything=everything)
     _print_matrix(profile, console)
 
@@ -60,14 +58,14 @@ def print_profile_lines(lines: Sequence[ProfileLine], console: Console) -> None:
     console.print(Text("Profiles: shares of the ranks' time, medians over trials", style="bold"))
     print_table(
         [
-            Column("probe", "name"),
+            Column("probe"),
             Column("case"),
-            Column("platform", "name"),
+            Column("platform"),
             Column("computing", "number"),
             Column("MPI calls", "number"),
             Column("files", "number"),
             Column("n", "number"),
-            Column("most time in", "name"),
+            Column("most time in"),
         ],
         [
             [
@@ -98,7 +96,7 @@ def _print_split(profile: Profile, console: Console) -> None:
     _head("Time per rank", console)
     print_table(
         [
-            Column("", "name"),
+            Column(""),
             Column("share", "number"),
             Column(scale.titled("mean"), "number"),
             Column(scale.titled("least"), "light"),
@@ -113,9 +111,17 @@ def _print_split(profile: Profile, console: Console) -> None:
                 scale.show(part.most_s) if part.most_s is not None else "",
             ]
             for part in split
-        ],
+        ]
+        + [_start_up(profile, scale)],
         console,
     )
+
+
+def _start_up(profile: Profile, scale: Scale) -> list[str]:
+    """Give the line of what happens before the time that the shares are of."""
+    init = profile.rank_table["init_ns"].to_numpy() * 1e-9
+    times = (init.mean(), init.min(), init.max())
+    return ["start-up (MPI_Init), before that", "", *(scale.show(float(one)) for one in times)]
 
 
 def _print_regions(profile: Profile, console: Console) -> None:
@@ -126,7 +132,7 @@ def _print_regions(profile: Profile, console: Console) -> None:
     _head("Regions, all ranks together", console)
     print_table(
         [
-            Column("region", "name"),
+            Column("region"),
             Column(scale.titled("computing"), "number"),
             Column(scale.titled("calls"), "number"),
         ],
@@ -147,7 +153,7 @@ def _print_calls(profile: Profile, console: Console, most: int | None) -> None:
     some = any(call.overlap_s is not None for call in calls)
     _head("Calls, all ranks together", console)
     columns = [
-        Column("call", "name"),
+        Column("call"),
         Column("share", "number"),
         Column(times.titled("time"), "number"),
         Column("calls", "number"),
@@ -177,6 +183,39 @@ def _print_calls(profile: Profile, console: Console, most: int | None) -> None:
         console.print(Text(f"{left} more; --all shows them", style="dim"))
 
 
+def _print_sites(profile: Profile, console: Console, most: int | None) -> None:
+    sites = call_sites(profile, most)
+    if not sites:
+        return
+    times = unit_scale([site.time_s for site in sites], "s")
+    each = unit_scale([site.mean_s for site in sites], "s")
+    _head("Call sites, all ranks together", console)
+    print_table(
+        [
+            Column("call"),
+            Column("called from"),
+            Column("share", "number"),
+            Column(times.titled("time"), "number"),
+            Column("calls", "number"),
+            Column(each.titled("mean"), "number"),
+            Column("most/mean", "number"),
+        ],
+        [
+            [
+                site.call,
+                clean(site.place),
+                percent(site.share),
+                times.show(site.time_s),
+                total(site.count),
+                each.show(site.mean_s),
+                f"{site.imbalance:.2f}" if site.ranks > 1 else "",
+            ]
+            for site in sites
+        ],
+        console,
+    )
+
+
 def _print_sizes(profile: Profile, console: Console, *, everything: bool) -> None:
     found = sizes(profile)
     if not found:
@@ -204,10 +243,10 @@ def _print_sizes(profile: Profile, console: Console, *, everything: bool) -> Non
     _head("Message sizes", console)
     print_table(
         [
-            Column("call", "name"),
+            Column("call"),
             Column("size", "number"),
             Column("calls", "number"),
-            Column("", "name"),
+            Column(""),
             Column("data", "number"),
             Column(each.titled("mean"), "number"),
         ],

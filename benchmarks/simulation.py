@@ -1,0 +1,126 @@
+"""What simulations cost and how exact they are.
+
+    python benchmarks/simulation.py costs [--long]     processor seconds and memory of each case
+    python benchmarks/simulation.py exact              same bytes twice, the second beside load
+
+A case that has no recorded computation yet is recorded first (three simulations more); its cost is
+shown apart. Processor seconds are user and system time of smpirun and all below it, so a busy
+machine does not matter; memory is the largest process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bareline.host.cache import cache_folder
+from bareline.platforms.base import Allocation, Context
+from bareline.platforms.config import load_platforms
+from bareline.platforms.sim import PLATFORM
+from bareline.study.plan import lay_out
+from bareline.vocabulary.model import Case, Command
+
+_TIMEOUT_S = 3600.0
+_COSTS = [
+    *(("mpibench", ("allreduce", "-m", "8:8"), ranks) for ranks in (256, 1024)),
+    ("mpibench", ("alltoall", "-m", "8:8"), 1024),
+    *(
+        (f"npb_{kernel}", ("A",), ranks)
+        for kernel in ("cg", "is", "mg", "ft")
+        for ranks in (16, 64)
+    ),
+]
+_LONG = [
+    *((f"npb_{kernel}", ("A",), 256) for kernel in ("cg", "is", "mg", "ft")),
+    ("npb_is", ("C",), 64),
+]
+_EXACT = [("mpibench", ("alltoall", "-m", "8:65536"), 16), ("npb_cg", ("S",), 16)]
+
+
+@contextmanager
+def cluster() -> Iterator[Allocation]:
+    spec = load_platforms()["sim-10g"]
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
+        platform = PLATFORM(spec, Context(Path(scratch), cache_folder()))
+        layout, _ = lay_out(Case(probe="mpi.barrier", ranks=1024), spec.options.node_count)
+        assert layout is not None
+        with platform.acquire(layout) as allocation:
+            yield allocation
+
+
+def simulate(allocation: Allocation, program: str, arguments: tuple[str, ...], ranks: int) -> str:
+    layout, misfit = lay_out(Case(probe=program, ranks=ranks), 128)
+    if layout is None:
+        sys.exit(f"{program} on {ranks} ranks: {misfit}")
+    command = Command(argv=(f"{{native}}/{program}", *arguments), mpi=True)
+    output = allocation.run(command, layout, timeout_s=_TIMEOUT_S)
+    if output.exit_code != 0:
+        sys.exit(f"{program} {' '.join(arguments)} on {ranks} ranks: {output.stderr[-300:]}")
+    return output.stdout
+
+
+def spent() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def costs(long: bool) -> None:
+    print(f"{'case':44} {'processor s':>12} {'recording s':>12} {'peak MiB':>9}")
+    with cluster() as allocation:
+        for program, arguments, ranks in _COSTS + (_LONG if long else []):
+            before = spent()
+            simulate(allocation, program, arguments, ranks)
+            first = spent() - before
+            recorded = bool(allocation.events())
+            if recorded:
+                before = spent()
+                simulate(allocation, program, arguments, ranks)
+            alone = spent() - before if recorded else first
+            peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+            name = f"{program} {' '.join(arguments)}, {ranks} ranks"
+            recording = f"{first - alone:.1f}" if recorded else "-"
+            print(f"{name:44} {alone:12.1f} {recording:>12} {peak:9.0f}", flush=True)
+
+
+def burn() -> None:
+    while True:
+        pass
+
+
+def exact() -> None:
+    with cluster() as allocation:
+        for program, arguments, ranks in _EXACT:
+            first = simulate(allocation, program, arguments, ranks)
+            busy = [multiprocessing.Process(target=burn, daemon=True) for _ in range(2)]
+            for process in busy:
+                process.start()
+            time.sleep(0.2)
+            second = simulate(allocation, program, arguments, ranks)
+            for process in busy:
+                process.kill()
+            said = "the same bytes" if first == second else "DIFFERENT"
+            print(f"{program} {' '.join(arguments)}, {ranks} ranks: {said}, beside two busy cores")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["costs", "exact"])
+    parser.add_argument("--long", action="store_true", help="256 ranks and IS class C too")
+    given = parser.parse_args()
+    os.environ.setdefault("LC_ALL", "C")
+    if given.what == "costs":
+        costs(given.long)
+    else:
+        exact()
+
+
+if __name__ == "__main__":
+    main()

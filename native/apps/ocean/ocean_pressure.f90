@@ -1,0 +1,218 @@
+!> The pressure at the rigid lid: conjugate gradients in two dimensions.
+!>
+!>     D (d2/dx2 + d2/dy2) p = b,   sum of b over the basin = 0
+!>
+!> by the five-point stencil on cells. The operator, with its sign turned, is a = c - N: the centre
+!> c and the four neighbours N. It is preconditioned by the first two terms of the Neumann series of
+!> its inverse, damped: (1 + `damping` N/c)/c, five points as well. An iteration costs one exchange
+!> of the residual, two ghosts wide, from which both stencils are computed, and two sums of 8 bytes
+!> over all processes.
+!>
+!> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all. Fields have one level.
+module ocean_pressure
+
+    use bl_kinds, only: dp
+    use ocean_grid, only: first_i, grid_t
+
+    implicit none(type, external)
+    private
+
+    public :: pressure_t
+
+    !> Below 1 for a positive definite preconditioner.
+    real(dp), parameter :: damping = 0.9_dp
+
+    !> A residual of this size, relative to the right-hand side, is not improved any more.
+    real(dp), parameter :: rounding = 1.0e-12_dp
+
+    type :: pressure_t
+        type(grid_t) :: grid
+        !> Weights of the neighbours in x and y, and their sum: the centre.
+        real(dp) :: weight_x = 0, weight_y = 0, centre = 0
+        !> Pressure, residual (with two ghosts), preconditioned residual, direction and the
+        !> operator's product with it.
+        real(dp), pointer, contiguous :: p(:, :, :) => null(), r(:, :, :) => null(), &
+            z(:, :, :) => null(), d(:, :, :) => null(), q(:, :, :) => null()
+        !> Square norms of the right-hand side and of the residual after the last solution.
+        real(dp) :: norm_begin = 0, norm_end = 0
+    contains
+        procedure :: setup
+        procedure :: solve
+        procedure, private :: multiply
+        procedure, private :: begin
+    end type pressure_t
+
+contains
+
+    subroutine setup(self, grid, dx, dy, depth)
+        class(pressure_t), intent(inout) :: self
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: dx, dy, depth
+        self%grid = grid
+        self%weight_x = depth/dx**2
+        self%weight_y = depth/dy**2
+        self%centre = 2*(self%weight_x + self%weight_y)
+        call grid%new_field(1, 1, self%p)
+        call grid%new_field(1, 2, self%r)
+        call grid%new_field(1, 1, self%z)
+        call grid%new_field(1, 1, self%d)
+        call grid%new_field(1, 1, self%q)
+    end subroutine setup
+
+    !> Improves p, which is the first guess, by so many iterations. On entry r holds -b, on return
+    !> the residual; all ghosts of p are right on return.
+    subroutine solve(self, iterations)
+        class(pressure_t), intent(inout) :: self
+        integer, intent(in) :: iterations
+        real(dp) :: rho, rho_before, alpha, beta, gamma, nothing
+        integer :: iteration
+
+        call self%begin()
+        rho_before = 1
+        ! What rounding leaves. A constant, which the operator does not see, would grow out of it.
+        nothing = rounding**2*self%norm_begin/self%centre
+        do iteration = 1, iterations
+            call self%grid%exchange(1, 2, self%r)
+            call precondition(self%grid, self%weight_x, self%weight_y, self%centre, self%r, &
+                              self%z, rho)
+            call self%grid%sum_over(rho)
+            beta = 0
+            if (rho > nothing .and. iteration > 1) beta = rho/rho_before
+            call self%multiply(beta, gamma)
+            call self%grid%sum_over(gamma)
+            alpha = 0
+            if (rho > nothing .and. gamma > 0) alpha = rho/gamma
+            call advance(self%grid, alpha, self%d, self%q, self%p, self%r)
+            rho_before = rho
+        end do
+        self%norm_end = square(self%grid, self%r)
+        call self%grid%sum_over(self%norm_end)
+        call self%grid%exchange(1, 1, self%p)
+    end subroutine solve
+
+    !> From -b to the residual of the first guess, whose ghosts are right.
+    subroutine begin(self)
+        class(pressure_t), intent(inout) :: self
+        real(dp) :: unused
+
+        self%norm_begin = square(self%grid, self%r)
+        call self%grid%sum_over(self%norm_begin)
+        call copy(self%grid, self%p, self%z)
+        call self%multiply(0.0_dp, unused)
+        call subtract(self%grid, self%q, self%r)
+    end subroutine begin
+
+    !> d = z + beta d with ghosts, q = a d, and this process's part of their product.
+    subroutine multiply(self, beta, product)
+        class(pressure_t), intent(inout) :: self
+        real(dp), intent(in) :: beta
+        real(dp), intent(out) :: product
+        call direct(self%grid, beta, self%z, self%d)
+        call apply(self%grid, self%weight_x, self%weight_y, self%centre, self%d, self%q, product)
+    end subroutine multiply
+
+    !> z from r, one ghost wide, and this process's part of r z.
+    subroutine precondition(grid, weight_x, weight_y, centre, r, z, product)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: weight_x, weight_y, centre
+        real(dp), intent(in) :: r(first_i:grid%last_i, -1:grid%ny + 2)
+        real(dp), intent(inout) :: z(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(out) :: product
+        real(dp) :: own, along, across
+        integer :: i, j
+
+        own = 1/centre
+        along = damping*weight_x/centre**2
+        across = damping*weight_y/centre**2
+        product = 0
+        do j = 0, grid%ny + 1
+            do i = 0, grid%nx + 1
+                z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
+                          + across*(r(i, j - 1) + r(i, j + 1))
+            end do
+            if (j < 1 .or. j > grid%ny) cycle
+            !$omp simd reduction(+: product)
+            do i = 1, grid%nx
+                product = product + r(i, j)*z(i, j)
+            end do
+        end do
+    end subroutine precondition
+
+    subroutine direct(grid, beta, z, d)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: beta
+        real(dp), intent(in) :: z(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: d(first_i:grid%last_i, 0:grid%ny + 1)
+        integer :: i, j
+        do j = 0, grid%ny + 1
+            do i = 0, grid%nx + 1
+                d(i, j) = z(i, j) + beta*d(i, j)
+            end do
+        end do
+    end subroutine direct
+
+    subroutine apply(grid, weight_x, weight_y, centre, d, q, product)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: weight_x, weight_y, centre
+        real(dp), intent(in) :: d(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: q(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(out) :: product
+        integer :: i, j
+        product = 0
+        do j = 1, grid%ny
+            !$omp simd reduction(+: product)
+            do i = 1, grid%nx
+                q(i, j) = centre*d(i, j) - weight_x*(d(i - 1, j) + d(i + 1, j)) &
+                          - weight_y*(d(i, j - 1) + d(i, j + 1))
+                product = product + d(i, j)*q(i, j)
+            end do
+        end do
+    end subroutine apply
+
+    subroutine advance(grid, alpha, d, q, p, r)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: alpha
+        real(dp), intent(in), dimension(first_i:grid%last_i, 0:grid%ny + 1) :: d, q
+        real(dp), intent(inout) :: p(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
+        integer :: i, j
+        do j = 1, grid%ny
+            do i = 1, grid%nx
+                p(i, j) = p(i, j) + alpha*d(i, j)
+                r(i, j) = r(i, j) - alpha*q(i, j)
+            end do
+        end do
+    end subroutine advance
+
+    pure subroutine copy(grid, from, to)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: from(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: to(first_i:grid%last_i, 0:grid%ny + 1)
+        to = from
+    end subroutine copy
+
+    !> r = r - q on the own cells.
+    pure subroutine subtract(grid, q, r)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: q(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
+        integer :: j
+        do j = 1, grid%ny
+            r(1:grid%nx, j) = r(1:grid%nx, j) - q(1:grid%nx, j)
+        end do
+    end subroutine subtract
+
+    pure real(dp) function square(grid, r) result(total)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: r(first_i:grid%last_i, -1:grid%ny + 2)
+        integer :: i, j
+        total = 0
+        do j = 1, grid%ny
+            !$omp simd reduction(+: total)
+            do i = 1, grid%nx
+                total = total + r(i, j)**2
+            end do
+        end do
+    end function square
+
+end module ocean_pressure

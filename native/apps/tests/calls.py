@@ -1,0 +1,23 @@
+"""How often the mini-apps call MPI's functions."""
+
+from __future__ import annotations
+
+#: Calls in the timed part of class S on four processes, all together, as they follow from the
+#: communication patterns that docs/method/apps.md describes.
+CALLS_ON_4 = {
+    # 20 steps: 4 exchanges of fields with levels, 2 of sums, 1 of the pressure, and one in each of
+    # 25 iterations, two axes each, to both sides; two sums an iteration and two of norms.
+    "ocean": {
+        **dict.fromkeys(("MPI_Isend", "MPI_Recv"), 4 * 20 * (4 + 2 + 1 + 25) * 4),
+        "MPI_Waitall": 4 * 20 * (4 + 2 + 1 + 25) * 2,
+        "MPI_Allreduce": 4 * 20 * (2 * 25 + 2),
+    },
+    # 20 iterations of two exchanges; t and z are cut in two: 4 messages; two sums an iteration.
+    "lattice": {
+        **dict.fromkeys(("MPI_Isend", "MPI_Irecv"), 4 * 20 * 2 * 4),
+        "MPI_Waitall": 4 * 20 * 2,
+        "MPI_Allreduce": 4 * 20 * 2,
+    },
+    # 25 iterations for 10 bands, forth and back; four matrices and two lists are summed.
+    "planewave": {"MPI_Alltoall": 4 * 25 * 10 * 2, "MPI_Allreduce": 4 * 25 * 6},
+}

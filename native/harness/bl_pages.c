@@ -1,0 +1,42 @@
+/*
+ * What Fortran cannot ask of the memory: large pages under an array, and data ahead of their use.
+ *
+ * Exported: bl_prefer_large_pages, bl_prefetch, which bl_memory.f90 declares to Fortran and
+ * describes. Nothing here is collective.
+ */
+#ifndef _DEFAULT_SOURCE
+#define _DEFAULT_SOURCE /* madvise */
+#endif
+
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void bl_prefer_large_pages(const void *array, int64_t size_bytes);
+void bl_prefetch(const void *array, int64_t size_bytes);
+
+void bl_prefer_large_pages(const void *array, int64_t size_bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)array + page_bytes - 1) / page_bytes * page_bytes;
+    const uintptr_t end = ((uintptr_t)array + (uintptr_t)size_bytes) / page_bytes * page_bytes;
+    if (begin < end)
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+#else
+    (void)array;
+    (void)size_bytes;
+#endif
+}
+
+void bl_prefetch(const void *array, int64_t size_bytes)
+{
+#ifdef __GNUC__
+    enum { CACHE_LINE_BYTES = 64 };
+    for (int64_t byte = 0; byte < size_bytes; byte += CACHE_LINE_BYTES)
+        __builtin_prefetch((const char *)array + byte);
+#else
+    (void)array;
+    (void)size_bytes;
+#endif
+}

@@ -1,0 +1,34 @@
+/*
+ * Whom a call concerns, as a trace keeps it: ranks of MPI_COMM_WORLD, tags, a communicator.
+ *
+ * Exported: struct bl_ends, bl_no_ends.
+ */
+#ifndef BL_PMPI_ENDS_H
+#define BL_PMPI_ENDS_H
+
+#include <stdint.h>
+
+/* A rank that is none (MPI_PROC_NULL, or no rank argument at all), and any or an unknown one. */
+#define BL_NOBODY (-2)
+#define BL_ANYBODY (-1)
+#define BL_ANY_TAG (-1)
+
+struct bl_ends {
+    int32_t to;
+    int32_t from;
+    int32_t root;
+    int32_t send_tag;
+    int32_t receive_tag;
+    uint32_t comm; /* of its members, see struct bl_group; 0: none */
+    int32_t comm_size;
+};
+
+static const struct bl_ends bl_no_ends = {
+    .to = BL_NOBODY,
+    .from = BL_NOBODY,
+    .root = BL_NOBODY,
+    .send_tag = BL_ANY_TAG,
+    .receive_tag = BL_ANY_TAG,
+};
+
+#endif

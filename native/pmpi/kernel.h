@@ -1,0 +1,44 @@
+/*
+ * The few file calls that the profiler itself makes while it may be counting. They go to the kernel
+ * directly: through the C library they would meet posix.c, which takes the place of its functions
+ * and counts them, and which stands on the clock and the journal that call these.
+ *
+ * Exported: bl_kernel_open, bl_kernel_close, bl_kernel_read, bl_kernel_read_at,
+ * bl_kernel_write_at. Errors are told by
+ * -1 and errno.
+ */
+#ifndef BL_PMPI_KERNEL_H
+#define BL_PMPI_KERNEL_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+static inline int bl_kernel_open(const char *path, int flags, mode_t mode)
+{
+    return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode);
+}
+
+static inline void bl_kernel_close(int file)
+{
+    syscall(SYS_close, file);
+}
+
+static inline ssize_t bl_kernel_read(int file, void *buffer, size_t size)
+{
+    return (ssize_t)syscall(SYS_read, file, buffer, size);
+}
+
+static inline ssize_t bl_kernel_read_at(int file, void *buffer, size_t size, off_t at)
+{
+    return (ssize_t)syscall(SYS_pread64, file, buffer, size, at);
+}
+
+static inline ssize_t bl_kernel_write_at(int file, const void *buffer, size_t size, off_t at)
+{
+    return (ssize_t)syscall(SYS_pwrite64, file, buffer, size, at);
+}
+
+#endif

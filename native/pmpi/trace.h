@@ -1,0 +1,72 @@
+/*
+ * The trace: the calls of each rank's main thread one after the other, for a replay.
+ *
+ * Exported: bl_trace_create, bl_trace_open, bl_trace_call, bl_trace_done, bl_trace_lose,
+ * bl_trace_close; none is collective. src/bareline/profile/trace.py reads what is written.
+ *
+ * What calls ask for repeats: it is told once, in a dictionary of shapes, and then only its number
+ * and two times are written, some five bytes a call. Polls that find nothing, one after the other,
+ * are one record. The stream is mapped from a sparse file beside the trace, as the journal's
+ * counters are, so that it outlives any end; MPI_Finalize packs the streams into one file. A
+ * stream that is full ends, and says how many calls it lacks.
+ *
+ * A record is a number, then two times (see time_code) in two bytes each, little-endian: computing
+ * before the call, without what the rank spent ready but without a core, and the call itself. The
+ * number is that of a shape plus one; 0 says that a new shape follows first, as varints: call,
+ * whether it posted a request, to, from, root, both tags (zigzag), communicator, its size, size,
+ * sent, received. The shape of call 0 is a completed request, `to` posts ago, before the call that
+ * completed it, and has no times. The shape of "compute" is the end of the stream.
+ */
+#ifndef BL_PMPI_TRACE_H
+#define BL_PMPI_TRACE_H
+
+#include "clock.h"
+#include "ends.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first piece of the file, and where in it stands how far slices lie apart (0: packed). */
+#define BL_TRACE_HEAD_SIZE 33320
+#define BL_TRACE_SLICE_SIZE_AT 16
+
+struct bl_trace_call {
+    struct bl_ends ends;
+    uint32_t call;
+    bool posts;
+    bool polls; /* may be one of many in a row */
+    uint64_t size;
+    uint64_t sent;
+    uint64_t received;
+    uint64_t compute; /* ticks */
+    uint64_t spent;   /* ticks */
+};
+
+struct bl_trace_job {
+    int rank;
+    int ranks;
+    uint64_t limit; /* bytes of all streams together */
+    int64_t began_unix_ns;
+    const char *command;
+};
+
+/* One process, before the others open it. Says why on failure. */
+bool bl_trace_create(const char *path, const struct bl_trace_job *job);
+
+/* Maps this rank's stream; false: without memory. */
+bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_moment prepared,
+                   struct bl_moment began);
+
+void bl_trace_call(const struct bl_trace_call *call);
+
+/* A request that was posted `ago` posts ago is complete. */
+void bl_trace_done(uint32_t ago);
+
+/* Something was not looked at: the stream ends here. */
+void bl_trace_lose(void);
+
+/* Ends the stream after `compute` ticks; gives its slice, NULL if nothing was traced. */
+const void *bl_trace_close(uint64_t compute, struct bl_moment ended, size_t *size);
+
+#endif

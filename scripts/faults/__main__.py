@@ -1,0 +1,135 @@
+"""Break bareline in every way that is known, and count what is lost.
+
+    python scripts/faults [--seed N] [--short] [--guests] [--list] [FAULT ...]
+
+Every fault draws from its own stream of the seed, so that one of them repeats alone. The table is
+printed at the end; the exit code is 1 when anything was lost, repeated, left behind or ended in a
+traceback. Faults of guests are tried with ``--guests`` only: they take an hour.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import breaks
+import company
+import files
+import kills
+import scarcity
+from bench import Bench, is_root
+from table import Count, NotHere, print_table
+from zygote import Zygote
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One fault: what tries it, how often, how often in the short form, and what it needs."""
+
+    try_it: Callable[[Bench, int], Count]
+    tries: int
+    short: int
+    root: bool = False
+    programs: tuple[str, ...] = ()
+    guests: bool = False
+
+    def obstacle(self, *, guests: bool) -> str:
+        """Say why it cannot be tried here, or nothing."""
+        if self.root and not is_root():
+            return "needs root"
+        for program in self.programs:
+            if shutil.which(program) is None:
+                return f"{program} is not installed"
+        return "needs --guests" if self.guests and not guests else ""
+
+
+FAULTS: dict[str, Fault] = {
+    "runner killed, null trials": Fault(kills.kill_null, 420, 12),
+    "runner killed, namespaces": Fault(kills.kill_namespaces, 60, 1, root=True),
+    "runner killed, programs": Fault(kills.kill_programs, 90, 0, programs=("nuttcp", "mpirun")),
+    "runner killed, guests": Fault(kills.kill_guests, 50, 1, root=True, guests=True),
+    "server program killed": Fault(breaks.server_killed, 10, 0, root=True),
+    "guest killed": Fault(breaks.guest_killed, 5, 1, root=True, guests=True),
+    "guest hangs in silence": Fault(breaks.guest_hangs, 3, 1, root=True, guests=True),
+    "libvirtd killed": Fault(breaks.libvirtd_killed, 5, 1, root=True, guests=True),
+    "files of a run damaged": Fault(files.run_files, 1000, 40),
+    "profiles damaged": Fault(files.profiles, 400, 0, programs=("mpicc", "mpirun")),
+    "studies damaged": Fault(files.studies, 400, 20),
+    "platform files damaged": Fault(files.platforms, 300, 20),
+    "disk full": Fault(scarcity.full_disk, 12, 1, root=True),
+    "little memory": Fault(scarcity.little_memory, 40, 3),
+    "few open files": Fault(scarcity.few_files, 40, 4),
+    "file size limited": Fault(scarcity.small_files, 40, 4),
+    "few processes": Fault(scarcity.few_processes, 8, 0, root=True, programs=("nuttcp",)),
+    "two of one run": Fault(company.two_of_one_run, 20, 1),
+    "two copies of a run": Fault(company.two_copies, 20, 1),
+    "clock set back": Fault(company.clock_set_back, 20, 1),
+    "hostile strings": Fault(company.hostile_strings, 60, 3),
+}
+
+
+def main() -> None:
+    """Try the faults and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("faults", nargs="*", metavar="FAULT", help="beginnings of names")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--short", action="store_true", help="few tries each")
+    parser.add_argument("--tries", type=int, help="so many tries of each")
+    parser.add_argument("--guests", action="store_true", help="also what boots guests")
+    parser.add_argument("--list", action="store_true", help="print the names and end")
+    parser.add_argument("--json", action="store_true", help="the table as JSON")
+    options = parser.parse_args()
+    chosen = {
+        name: fault
+        for name, fault in FAULTS.items()
+        if not options.faults or any(name.startswith(given) for given in options.faults)
+    }
+    if options.list:
+        print("\n".join(chosen))
+        return
+    if not chosen:
+        sys.exit(f"faults: none begins with {' or '.join(options.faults)}; --list names them")
+    rows: list[tuple[str, Count | str]] = []
+    for name, fault in chosen.items():
+        obstacle = fault.obstacle(guests=options.guests)
+        tries = options.tries or (fault.short if options.short else fault.tries)
+        if not obstacle and not tries:
+            obstacle = "not in the short form"
+        rows.append((name, obstacle or _tried(name, fault, tries, options.seed)))
+    if options.json:
+        print(json.dumps({n: c if isinstance(c, str) else asdict(c) for n, c in rows}, indent=1))
+    else:
+        print_table(rows)
+    broken = [count for _, count in rows if isinstance(count, Count) and not count.clean]
+    for count in broken:
+        for note in count.notes[:5]:
+            print(note, file=sys.stderr)
+    sys.exit(bool(broken))
+
+
+def _tried(name: str, fault: Fault, tries: int, seed: int) -> Count | str:
+    started = time.monotonic()
+    print(f"{name}: {tries} tries ...", end=" ", file=sys.stderr, flush=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="bareline-faults-", ignore_cleanup_errors=True) as made,
+        Zygote(Path(made)) as zygote,
+    ):
+        chosen = random.Random(f"{seed}:{name}")
+        try:
+            count: Count | str = fault.try_it(Bench(Path(made), chosen, zygote), tries)
+        except NotHere as reason:
+            count = str(reason)
+    print(f"{time.monotonic() - started:.0f} s", file=sys.stderr)
+    return count
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,160 @@
+"""What every fault works with: a seed, a folder, runs that are checked after each blow."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from table import Count
+from zygote import Ended, Zygote
+
+NULLS = '[platform.a]\ntype = "null"\npause_s = 0.001\n[platform.b]\ntype = "null"\nfactor = 2\n'
+STUDY = """
+[study]
+name = "faults"
+launches = {launches}
+precision = 0
+[[measure]]
+probe = "null"
+params = {{ points = 3 }}
+"""
+#: A server on one node and a client on the other, for a second.
+NETWORK = """
+[study]
+name = "faults"
+launches = {launches}
+precision = 0
+blocks_per_boot = 50
+[[measure]]
+probe = "net.nuttcp"
+params = {{ duration_s = 1 }}
+timeout_s = 30
+"""
+#: Both on this machine.
+ONE_NODE = NETWORK.replace("timeout_s", "nodes = 1\ntimeout_s")
+MPI = ONE_NODE.replace('"net.nuttcp"', '"mpi.pingpong"\nranks = 2').replace(
+    "duration_s = 1", "budget_s = 0.05"
+)
+LOCAL = '[platform.l]\ntype = "local"\n'
+NETNS = '[platform.n]\ntype = "netns"\n'
+GUESTS = '[platform.v]\ntype = "vm"\n'
+
+
+@dataclass
+class Bench:
+    """A place to break things in."""
+
+    folder: Path
+    random: random.Random
+    zygote: Zygote
+
+    def room(self, name: str) -> Path:
+        """Give an empty folder."""
+        place = self.folder / name
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        return place
+
+    def make_run(
+        self, place: Path, launches: int, platforms: str = NULLS, study: str = STUDY
+    ) -> Path:
+        """Make a run without executing it."""
+        (place / "s.toml").write_text(study.format(launches=launches))
+        (place / "p.toml").write_text(platforms)
+        names = [line[10:-1] for line in platforms.splitlines() if line.startswith("[platform.")]
+        on = [part for name in names for part in ("--on", name)]
+        run = place / "run"
+        shutil.rmtree(run, ignore_errors=True)
+        argv = ["run", "s.toml", "--platforms", "p.toml", *on, "--out", run, "--seed", 1]
+        # Ended as soon as the run stands: the rest is what `continue` is for.
+        ended = self.zygote.run(argv, place, patches=[_MAKE_ONLY])
+        if not (run / "run.toml").exists():
+            raise SystemExit(f"faults: the run could not be made: {ended.said}")
+        return run
+
+
+_MAKE_ONLY = """
+import os
+import bareline.session.runner as _runner
+def _stop(*given, **more):
+    os._exit(0)
+_runner.execute = _stop
+"""
+
+
+def lines_of(run: Path) -> list[bytes]:
+    """Give the whole lines of a run's records."""
+    data = (run / "records.jsonl").read_bytes() if (run / "records.jsonl").exists() else b""
+    return data[: data.rfind(b"\n") + 1].splitlines(keepends=True)
+
+
+class Witness:
+    """Looks at a run after each blow: what was recorded must stay, and nothing stand twice."""
+
+    def __init__(self, run: Path, count: Count) -> None:
+        self._run = run
+        self._count = count
+        self._seen: list[bytes] = lines_of(run)
+
+    def look(self) -> int:
+        """Compare with the last look; give the number of records."""
+        now = lines_of(self._run)
+        if now[: len(self._seen)] != self._seen:
+            self._count.lost += 1
+            self._count.notes.append(f"{self._run}: records vanished or changed")
+        indices = [json.loads(line)["trial"] for line in now]
+        if len(set(indices)) != len(indices):
+            self._count.repeated += 1
+            self._count.notes.append(f"{self._run}: a trial stands twice")
+        self._seen = now
+        return len(now)
+
+
+def judge(count: Count, ended: Ended, what: str, *, killed: bool = False) -> None:
+    """Count a command that ended as none of ours does."""
+    if killed and ended.code == -9:
+        return
+    if ended.broke:
+        count.tracebacks += 1
+        count.notes.append(f"{what}: exit {ended.code}: {ended.said[-1500:]}")
+
+
+def marked_processes() -> list[int]:
+    """List the processes of trials whose bareline has ended."""
+    from bareline.host.owner import has_ended
+    from bareline.platforms.process import processes_with
+
+    return processes_with(has_ended)
+
+
+def abandoned_scratch() -> list[Path]:
+    """List scratch folders whose bareline has ended."""
+    from bareline.host.cache import cache_folder
+    from bareline.host.owner import has_ended
+
+    found = []
+    for owner in (cache_folder() / "scratch").glob("*/.owner"):
+        try:
+            if has_ended(owner.read_text()):
+                found.append(owner.parent)
+        except OSError:
+            continue
+    return found
+
+
+def count_left(count: Count) -> None:
+    """Count what is left behind of barelines that have ended; to be asked after the next start."""
+    left = [f"process {pid}" for pid in marked_processes()]
+    left += [str(path) for path in abandoned_scratch()]
+    if left:
+        count.left += len(left)
+        count.notes.append(f"left behind: {', '.join(left[:5])}")
+
+
+def is_root() -> bool:
+    """Whether this is root."""
+    return os.geteuid() == 0

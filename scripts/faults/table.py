@@ -1,0 +1,66 @@
+"""What came of a fault: the row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+class NotHere(Exception):
+    """A fault cannot be tried on this machine; says why."""
+
+
+@dataclass
+class Count:
+    """How often a fault was tried, and what it broke.
+
+    Attributes
+    ----------
+    tries
+        How often.
+    lost, repeated
+        Finished trials that vanished or changed, and trials that ran twice.
+    tracebacks
+        Commands that ended in a traceback, a crash of Python or an exit code of none of ours.
+    left
+        Processes, folders, bridges that were still there after the next start.
+    notes
+        What went wrong, for people; the seed makes it again.
+    """
+
+    tries: int = 0
+    lost: int = 0
+    repeated: int = 0
+    tracebacks: int = 0
+    left: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, other: Count) -> None:
+        """Count another one in."""
+        self.tries += other.tries
+        self.lost += other.lost
+        self.repeated += other.repeated
+        self.tracebacks += other.tracebacks
+        self.left += other.left
+        self.notes += other.notes
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing broke."""
+        return not (self.lost or self.repeated or self.tracebacks or self.left)
+
+
+def print_table(rows: Sequence[tuple[str, Count | str]]) -> None:
+    """Print one line per fault; a text says why it was not tried."""
+    width = max(len(name) for name, _ in rows)
+    head = ("tries", "lost", "repeated", "tracebacks", "left behind")
+    print(f"{'fault':{width}}  " + "  ".join(head))
+    for name, count in rows:
+        if isinstance(count, str):
+            print(f"{name:{width}}  not tried: {count}")
+            continue
+        values = (count.tries, count.lost, count.repeated, count.tracebacks, count.left)
+        cells = "  ".join(
+            f"{value:>{len(title)}}" for title, value in zip(head, values, strict=True)
+        )
+        print(f"{name:{width}}  {cells}")

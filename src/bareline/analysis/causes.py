@@ -1,0 +1,428 @@
+"""Where a loss comes from: what else differs between two platforms, and how much that explains.
+
+Each cause predicts a bounded factor from other measurements and facts (peak by instruction set,
+cores, clock, link rate, delay, network and memory figures), never from the loss itself. Measured is
+explained times residual: a residual about 1 says that nothing else is needed, a larger one that
+something is unknown. A cause that its own measurement contradicts is withdrawn, with the reason.
+Where nothing is left, there is no known cause, and that is said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from bareline.analysis.findings import Finding, Point
+from bareline.vocabulary.caveats import caveat_code
+from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
+from bareline.vocabulary.model import Layer, Scalar
+from bareline.vocabulary.units import format_value, listing, significant
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
+
+Facts = Mapping[str, Scalar]
+
+#: Sets of x86 that do arithmetic in double precision, beyond what every x86-64 processor has.
+_SETS = tuple(known for known in X86_SETS if known.operations and known.name != "sse2")
+_LEAST_OPERATIONS = 2  # SSE2
+_INFINICLOUD = (
+    "InfiniCloud's Linpack became 3 times faster when its guests saw the host's processor instead "
+    "of a Nehalem, J. Low et al., 2015"
+)
+_NEBULA = (
+    "Nebula's study puts a part of its DGEMM loss down to SSSE3 that KVM hid, NASA, 2012, "
+    "section V.B.1"
+)
+#: Share of a link's rate that TCP's headers and Ethernet's frames leave at least, with 1500 bytes
+#: a frame; jumbo frames leave more.
+_PAYLOAD = 0.94
+#: A link that carries less than this share of its rate is not what limits a stream.
+_LINK_FULL = 0.70
+#: Bandwidth and latency of large and small messages by the ends of their size classes.
+_LARGE, _SMALL = "from 256 KiB", "below 8 KiB"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Something that differs, and the factor that it can explain.
+
+    Parameters
+    ----------
+    name
+        What it is, e.g. ``link rate``.
+    words
+        What differs, as the end of a sentence.
+    lo, hi
+        Bounds of the factor; `hi` is None where nothing bounds it.
+    withdrawn
+        Why it is no cause after all; empty where it is one.
+    """
+
+    name: str
+    words: str
+    lo: float
+    hi: float | None
+    withdrawn: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What explains the worst certain loss of a finding.
+
+    Parameters
+    ----------
+    finding, point
+        What is explained.
+    causes
+        What is known to differ; those withdrawn have their reason.
+    """
+
+    finding: Finding
+    point: Point
+    causes: tuple[Cause, ...]
+
+    @property
+    def standing(self) -> tuple[Cause, ...]:
+        """The causes that nothing contradicts."""
+        return tuple(cause for cause in self.causes if not cause.withdrawn)
+
+    @property
+    def explained(self) -> tuple[float, float | None]:
+        """Bounds of the factor that the causes explain together."""
+        his = [cause.hi for cause in self.standing]
+        lo = math.prod(cause.lo for cause in self.standing)
+        return lo, None if None in his else math.prod(hi for hi in his if hi is not None)
+
+    @property
+    def residual(self) -> tuple[float | None, float | None]:
+        """Bounds of what is left: measured over explained."""
+        lo, hi = self.explained
+        least = None if self.point.lo is None or hi is None else self.point.lo / hi
+        return least, None if self.point.hi is None else self.point.hi / lo
+
+    @property
+    def known(self) -> bool:
+        """Whether any cause is known."""
+        return bool(self.standing)
+
+    @property
+    def text(self) -> str:
+        """Measured, explained and residual in words."""
+        point = self.point
+        measured = f"{significant(point.ratio or 0.0)}"
+        if point.lo is not None and point.hi is not None:
+            measured += f" [{significant(point.lo)}, {significant(point.hi)}]"
+        return f"measured {measured} = explained {_range(*self.explained)} x residual " + _range(
+            *self.residual
+        )
+
+
+def _range(lo: float | None, hi: float | None) -> str:
+    if lo is None:
+        return "of unknown size" if hi is None else f"at most {significant(hi)}"
+    if hi is None:
+        return f"at least {significant(lo)}"
+    low, high = significant(lo), significant(hi)
+    return low if low == high else f"{low} to {high}"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a rule may look at: a loss, all findings about the platform, and both sides' facts."""
+
+    finding: Finding
+    point: Point
+    findings: Sequence[Finding]
+    facts: Facts
+    baseline_facts: Facts
+
+    def measured(self, *probes: str, ending: str = "") -> tuple[Finding, Point] | None:
+        """Give what another probe measured on the same layout, the worst point of the first."""
+        for probe in probes:
+            for other in self.findings:
+                alike = other.probe == probe and other.subject.find(ending) >= 0
+                if alike and other.probe != self.finding.probe and other.compared:
+                    worst = other.worst
+                    if worst is not None and worst.ratio is not None and worst.lo and worst.hi:
+                        return other, worst
+        return None
+
+    def quotient(self, key: str) -> float | None:
+        """Give the baseline's value of a fact over the platform's, where both are numbers."""
+        own, base = self.facts.get(key), self.baseline_facts.get(key)
+        numbers = [v for v in (own, base) if isinstance(v, int | float) and v is not True and v > 0]
+        return float(numbers[1]) / float(numbers[0]) if len(numbers) == 2 else None
+
+
+def explain(
+    findings: Sequence[Finding], facts: Mapping[str, Facts], baseline: str
+) -> list[Explanation]:
+    """Explain every finding with a certain loss.
+
+    Parameters
+    ----------
+    findings
+        About all platforms, compared with `baseline`.
+    facts
+        By platform.
+    """
+    told = []
+    for finding in findings:
+        losses = finding.of(Verdict.SLOWER)
+        if not losses or losses[0].ratio is None:
+            continue
+        own = [other for other in findings if other.platform == finding.platform]
+        case = Case(
+            finding, losses[0], own, facts.get(finding.platform, {}), facts.get(baseline, {})
+        )
+        found = tuple(cause for rule in _RULES.get(finding.layer, ()) for cause in rule(case))
+        told.append(Explanation(finding, losses[0], found))
+    return told
+
+
+_Rule = Callable[[Case], Iterable[Cause]]
+
+
+# Processor ----------------------------------------------------------------------------------------
+
+
+def instruction_sets(case: Case) -> Iterator[Cause]:
+    """Instruction sets that a platform's processor does not show, as the peak measures them."""
+    hidden = [
+        known
+        for known in _SETS
+        if case.baseline_facts.get(f"cpu.flags.{known.name}") is True
+        and case.facts.get(f"cpu.flags.{known.name}") is False
+    ]
+    if not hidden or case.facts.get("cpu.emulated") is True:
+        return
+    names = listing([known.family or known.title for known in hidden])
+    shown = case.facts.get("cpu.model")
+    model = f" ({shown})" if shown else ""
+    times = max(known.operations for known in hidden) / _operations(case.facts)
+    words = f"its processor{model} does not show {names}, which the baseline's does"
+    if times <= 1:
+        words += f": libraries run the code of an older processor ({_NEBULA})"
+    else:
+        words += (
+            f": OpenBLAS and FFTW run their {_widest(case.facts)} code there, up to {times:g} "
+            f"times fewer operations an instruction ({_INFINICLOUD}); a guest that is given the "
+            "host's processor (cpu model host-passthrough) sees them"
+        )
+    yield _checked(case, Cause("instruction sets", words, 1.0, max(1.0, times)), "compute.peak")
+
+
+def clock(case: Case) -> Iterator[Cause]:
+    """A lower highest frequency, as the peak measures it."""
+    quotient = case.quotient("cpu.max_hz") or case.quotient("cpu.base_hz")
+    if quotient is not None and quotient > 1 + DEFAULT_MARGIN:
+        words = f"its clock is {significant(quotient)} times lower"
+        yield _checked(case, Cause("clock", words, 1.0, quotient), "compute.peak")
+
+
+def cores(case: Case) -> Iterator[Cause]:
+    """Fewer cores, where a probe uses all of them; and ranks that take turns on one."""
+    quotient = case.quotient("cpu.allowed") or case.quotient("cpu.cores")
+    label = case.point.label
+    uses_all = "mode all" in label or "mode star" in label or case.finding.layer is Layer.NPB
+    if quotient is not None and quotient > 1 and uses_all:
+        words = f"it has {significant(quotient)} times fewer cores"
+        yield Cause("cores", words, 1.0, quotient)
+
+
+def sharing(case: Case) -> Iterator[Cause]:
+    """Ranks, or hosts, that take turns on the cores of one machine."""
+    codes = {caveat_code(caveat) for caveat in case.finding.own_caveats}
+    nodes, allowed = case.finding.nodes or 1, case.facts.get("cpu.allowed")
+    if "shared-host" in codes and isinstance(allowed, int) and allowed < nodes:
+        words = f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}"
+        yield Cause("shared cores", words, 1.0, None)
+    elif "oversubscribed" in codes:
+        yield Cause("shared cores", "its ranks take turns on fewer cores than they are", 1.0, None)
+
+
+def _checked(case: Case, cause: Cause, probe: str) -> Cause:
+    """Take the factor that a probe of the cause measured, or withdraw what it contradicts."""
+    other = case.measured(probe)
+    if other is None:
+        return cause
+    finding, point = other
+    assert point.lo is not None and point.hi is not None
+    words = f"{cause.words}; {finding.title} is {_times(point)}"
+    if point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
+        reason = f"{finding.title} is not worse {_interval(point)}"
+        return replace(cause, withdrawn=reason)
+    if point.verdict is not Verdict.SLOWER:
+        return cause
+    return replace(cause, words=words, lo=point.lo, hi=point.hi)
+
+
+# Memory -------------------------------------------------------------------------------------------
+
+
+def memory_speed(case: Case) -> Iterator[Cause]:
+    """Slower memory modules."""
+    quotient = case.quotient("memory.transfers_per_s")
+    if quotient is not None and quotient > 1 + DEFAULT_MARGIN:
+        words = f"its memory makes {significant(quotient)} times fewer transfers a second"
+        yield Cause("memory speed", words, 1.0, quotient)
+
+
+def pages(case: Case) -> Iterator[Cause]:
+    """Huge pages that only the baseline has: finding a page then costs more."""
+    own, base = (
+        facts.get("memory.transparent_hugepages") for facts in (case.facts, case.baseline_facts)
+    )
+    random = case.finding.probe in ("memory.latency", "memory.random_access")
+    if random and own == "never" and base in ("always", "madvise"):
+        yield Cause("pages", "it has no transparent huge pages", 1.0, 3.0)
+
+
+# Network and MPI ----------------------------------------------------------------------------------
+
+
+def link_rate(case: Case) -> Iterator[Cause]:
+    """A link that carries less than the baseline did, if the stream fills it."""
+    rate = _link_bps(case.facts)
+    base_value = case.point.value_baseline
+    if rate is None or not base_value or not case.finding.rate or case.point.ratio is None:
+        return
+    bytes_per_s = rate / 8 if case.point.unit == "B/s" else rate
+    words = f"its link carries {format_value(rate, 'bit/s')}"
+    cause = Cause("link rate", words, base_value / bytes_per_s, base_value / bytes_per_s / _PAYLOAD)
+    if cause.hi is not None and cause.hi <= 1 + DEFAULT_MARGIN:
+        return  # the baseline did not carry more either
+    reached = base_value / case.point.ratio / bytes_per_s
+    if reached < _LINK_FULL:
+        reason = f"only {100 * reached:.0f} % of the link is used"
+        cause = replace(cause, withdrawn=reason)
+    yield cause
+
+
+def network_below(case: Case) -> Iterator[Cause]:
+    """What the network probes measured: a rate for large messages, a latency for small ones."""
+    subject = case.finding.subject
+    if case.finding.nodes == 1:
+        return  # within a node no network is used
+    if _LARGE in subject or case.point.unit == "B/s":
+        other = case.measured("net.nuttcp", "net.iperf3", "net.ib_write_bw")
+        name, facts_quotient = "network rate", _link_quotient(case)
+    elif _SMALL in subject:
+        other = case.measured("net.sockperf", "net.ib_write_lat")
+        name, facts_quotient = "network latency", None
+    else:
+        return
+    if other is not None:
+        finding, point = other
+        assert point.lo is not None and point.hi is not None
+        words = f"{finding.title} is {_times(point)}"
+        if point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
+            reason = f"{finding.title} is not worse {_interval(point)}"
+            yield Cause(name, words, point.lo, point.hi, reason)
+        elif point.lo > 1:
+            yield Cause(name, words, point.lo, point.hi)
+    elif facts_quotient is not None and facts_quotient > 1 + DEFAULT_MARGIN:
+        words = f"its link carries {significant(facts_quotient)} times less than the baseline's"
+        yield Cause("link rate", words, 1.0, facts_quotient)
+
+
+def transport(case: Case) -> Iterator[Cause]:
+    """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
+    own, base = case.facts.get("mpi.transport"), case.baseline_facts.get("mpi.transport")
+    if own is not None and base is not None and own != base:
+        named = ["what the library chooses" if way == "auto" else way for way in (own, base)]
+        words = f"its ranks talk over {named[0]}, the baseline's over {named[1]}"
+        yield Cause("transport", words, 1.0, None)
+
+
+def delay(case: Case) -> Iterator[Cause]:
+    """A delay that was added to the link, over the baseline's own time."""
+    own, base = (facts.get("net.delay_s", 0.0) for facts in (case.facts, case.baseline_facts))
+    base_value = case.point.value_baseline
+    numbers = isinstance(own, int | float) and isinstance(base, int | float)
+    if not numbers or case.finding.nodes == 1 or not base_value or case.finding.rate:
+        return
+    added = float(own) - float(base)
+    if added <= 0 or case.point.unit != "s":
+        return
+    # One way at least, and there and back at most: probes differ in what they call latency.
+    before = format_value(base_value, "s")
+    words = f"its link adds {format_value(added, 's')} to the baseline's {before}"
+    yield Cause("delay", words, 1 + added / base_value, 1 + 2 * added / base_value)
+
+
+# Storage and NAS benchmarks -----------------------------------------------------------------------
+
+
+def file_system(case: Case) -> Iterator[Cause]:
+    """Another file system or device, which nothing bounds."""
+    for key, what in (("fs.type", "file system"), ("fs.disk.rotational", "kind of disk")):
+        own, base = case.facts.get(key), case.baseline_facts.get(key)
+        if own is not None and base is not None and own != base:
+            yield Cause(what, f"its {what} is another one ({own} against {base})", 1.0, None)
+
+
+def layers_below(case: Case) -> Iterator[Cause]:
+    """What compute, memory and MPI lose by themselves: a whole program loses at most the most."""
+    spans = []
+    for layer in (Layer.COMPUTE, Layer.MEMORY, Layer.MPI):
+        points = [
+            point
+            for other in case.findings
+            if other.layer is layer
+            for point in other.of(Verdict.SLOWER)
+            if point.ratio is not None and point.hi is not None
+        ]
+        if points:
+            worst = max(points, key=lambda point: point.ratio or 0.0)
+            spans.append((layer, worst))
+    if not spans:
+        return
+    named = [f"{layer.words} {significant(point.ratio or 1.0)}" for layer, point in spans]
+    most = max(point.hi or 1.0 for _, point in spans)
+    yield Cause("layers below", f"the layers below lose up to {listing(named)} times", 1.0, most)
+
+
+_RULES: Mapping[Layer, Sequence[_Rule]] = {
+    Layer.COMPUTE: (instruction_sets, clock, cores),
+    Layer.MEMORY: (memory_speed, pages, cores),
+    Layer.NETWORK: (link_rate, delay, sharing),
+    Layer.MPI: (transport, network_below, delay, sharing),
+    Layer.IO: (file_system,),
+    Layer.NPB: (layers_below, sharing),
+    Layer.APP: (layers_below, sharing),
+}
+
+
+def _link_bps(facts: Facts) -> float | None:
+    found = [facts.get(key) for key in ("net.shaped_bps", "net.speed_bps")]
+    known = [float(v) for v in found if isinstance(v, int | float) and v is not True and v > 0]
+    return min(known) if known else None
+
+
+def _link_quotient(case: Case) -> float | None:
+    own, base = _link_bps(case.facts), _link_bps(case.baseline_facts)
+    return None if own is None or base is None else base / own
+
+
+def _times(point: Point) -> str:
+    return f"{significant(point.ratio or 1.0)} {_interval(point)} times worse"
+
+
+def _interval(point: Point) -> str:
+    return f"[{significant(point.lo or 0.0)}, {significant(point.hi or 0.0)}]"
+
+
+def _operations(facts: Facts) -> int:
+    """Give the most operations of one instruction that a processor shows."""
+    return max((known.operations for known in _shown(facts)), default=_LEAST_OPERATIONS)
+
+
+def _widest(facts: Facts) -> str:
+    """Name the widest vectors that a processor shows; all kinds of SSE are equally wide."""
+    family = widest(known.name for known in _shown(facts))
+    return family if family.startswith("AVX") else "SSE"
+
+
+def _shown(facts: Facts) -> list[InstructionSet]:
+    return [known for known in _SETS if facts.get(f"cpu.flags.{known.name}") is True]

@@ -1,0 +1,313 @@
+"""A comparison: records, a baseline and a margin, resolved once, and all that follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.causes import Explanation, explain
+from bareline.analysis.conclusions import Conclusion, conclusions
+from bareline.analysis.findings import Finding, find
+from bareline.analysis.layouts import ANY
+from bareline.analysis.pairs import Pair, certainly_beyond
+from bareline.analysis.parts import Sentence
+from bareline.analysis.points import COLUMNS, compare_points
+from bareline.analysis.records import Records
+from bareline.analysis.sentences import statements, step_sentence
+from bareline.analysis.simulated import model_errors, pair_of
+from bareline.analysis.suitability import Judgement, judge_measured
+from bareline.analysis.summary import summarize
+from bareline.analysis.verdict import Glance, glance, promise
+from bareline.vocabulary.errors import AnalysisError
+
+
+class Comparison:
+    """Platforms compared with a baseline: each result is computed when it is first asked for.
+
+    Parameters
+    ----------
+    records
+        Runs of one or several platforms.
+    baseline
+        What to compare with: the first run's own without it, or the only platform.
+    margin
+        Relative difference that does not matter: the first run's own without it.
+
+    Raises
+    ------
+    AnalysisError
+        The baseline is none of the platforms.
+    """
+
+    def __init__(
+        self, records: Records, baseline: str | None = None, margin: float | None = None
+    ) -> None:
+        self.records = records
+        self.margin = records.margin if margin is None else margin
+        platforms = records.platforms
+        alone = platforms[0] if len(platforms) == 1 else records.baseline
+        self.baseline = alone if baseline is None else baseline
+        if self.baseline not in platforms:
+            raise AnalysisError(
+                f"no platform '{self.baseline}' in these records",
+                hint=f"--baseline takes one of: {', '.join(platforms)}",
+            )
+
+    @property
+    def alone(self) -> bool:
+        """Whether there is nothing that the only platform could be compared with."""
+        return len(self.records.platforms) == 1
+
+    @property
+    def others(self) -> list[str]:
+        """What is compared with the baseline.
+
+        Raises
+        ------
+        AnalysisError
+            There is nothing: the baseline is the only platform.
+        """
+        if self.alone:
+            raise AnalysisError(
+                f"'{self.baseline}' is the only platform in these records",
+                hint="run the study on another one, or give a second run",
+            )
+        return [name for name in self.records.platforms if name != self.baseline]
+
+    @property
+    def is_ladder(self) -> bool:
+        """Whether the first run's study calls its platforms steps, and there are several."""
+        return bool(self.records.study.get("ladder")) and not self.alone
+
+    @property
+    def rungs(self) -> list[str]:
+        """The platforms in the order of the steps, the baseline last."""
+        return [*self.others, self.baseline]
+
+    # Figures -------------------------------------------------------------------------------------
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Every point on every platform; columns as of `bareline.analysis.summary.summarize`."""
+        return summarize(self.records)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """Every point of every other platform; columns as of `compare_points`."""
+        return self.points.select(COLUMNS)
+
+    def certainly(self, rows: pl.DataFrame, limit: float, *, above: bool) -> set[tuple[str, int]]:
+        """Give the platform and "point_row" of rows whose ratio is certainly beyond a limit.
+
+        Parameters
+        ----------
+        rows
+            Of `points`; "certainly" holds over all of them together.
+        """
+        height = self.records.cube.points.height
+        masks = []
+        for pair in self._pairs:
+            own = rows.filter((pl.col("platform") == pair.platform) & pl.col("ratio").is_not_null())
+            mask = np.zeros(height, dtype=np.bool_)
+            mask[own.get_column("point_row").to_numpy()] = True
+            masks.append(mask)
+        found = certainly_beyond(self._pairs, masks, limit, above=above)
+        return {
+            (pair.platform, int(row))
+            for pair, beyond in zip(self._pairs, found, strict=True)
+            for row in np.flatnonzero(beyond)
+        }
+
+    @cached_property
+    def from_before(self) -> pl.DataFrame:
+        """Every step compared with the one before it; "baseline" names that one."""
+        return self._compare(self._steps).select(COLUMNS)
+
+    @cached_property
+    def from_first(self) -> pl.DataFrame:
+        """Every step compared with the first one."""
+        first, *rest = self.rungs
+        pairs = [self._pair(name, first) for name in rest]
+        return self._compare(pairs).select(COLUMNS)
+
+    @cached_property
+    def _model_errors(self) -> Mapping[str, float]:
+        return model_errors(self.records)
+
+    def _pair(self, platform: str, baseline: str) -> Pair:
+        return pair_of(self.records, self._model_errors, platform, baseline)
+
+    @cached_property
+    def _pairs(self) -> list[Pair]:
+        return [self._pair(name, self.baseline) for name in self.others]
+
+    @cached_property
+    def _steps(self) -> list[Pair]:
+        return [self._pair(name, before) for before, name in pairwise(self.rungs)]
+
+    @cached_property
+    def points(self) -> pl.DataFrame:
+        """The rows of `table` with all columns that `compare_points` gives."""
+        return self._compare(self._pairs)
+
+    def _compare(self, pairs: Sequence[Pair]) -> pl.DataFrame:
+        return compare_points(
+            self.records,
+            self.summary,
+            pairs,
+            margin=self.margin,
+            any_layout=self.records.study.get("layouts") == ANY,
+        )
+
+    # Words ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def _found(self) -> tuple[list[Finding], int]:
+        """All findings that sentences rest on: what they claim is certain over all of them."""
+        steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
+        table = self.points
+        if steps:
+            table = pl.concat([table, self._compare(steps)], how="diagonal_relaxed")
+        return find(self.records, table, [*self._pairs, *steps], margin=self.margin)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """One finding per probe, size class and platform, compared with the baseline."""
+        return [finding for finding in self._found[0] if finding.baseline == self.baseline]
+
+    @cached_property
+    def statements(self) -> list[Sentence]:
+        """The verdict, one sentence per layer."""
+        return statements(self.findings, self.explanations, margin=self.margin)
+
+    @cached_property
+    def explanations(self) -> list[Explanation]:
+        """What explains each certain loss, and how much of it."""
+        return explain(self.findings, self.records.facts, self.baseline)
+
+    @cached_property
+    def glance(self) -> Glance:
+        """The verdict at a glance: one line, and a matrix of layers and platforms."""
+        tested = self.points.get_column("p_adjusted").count()
+        return glance(
+            self.findings,
+            self.others,
+            self.baseline,
+            margin=self.margin,
+            promise=promise(
+                self._found[1],
+                tested,
+                self.records.cube.values.shape[-1],
+                in_blocks=all(pair.paired for pair in self._pairs),
+            ),
+        )
+
+    @cached_property
+    def steps(self) -> list[Sentence]:
+        """What each step of a ladder changes; the one to the baseline is the verdict's."""
+        if not self.is_ladder:
+            return []
+        told = []
+        for before, name in pairwise(self.rungs[:-1]):
+            found = [f for f in self._found[0] if (f.baseline, f.platform) == (before, name)]
+            if found:
+                told.append(step_sentence(before, name, found, self.margin))
+        return told
+
+    @cached_property
+    def conclusions(self) -> list[Conclusion]:
+        """What the figures of each platform mean together."""
+        return conclusions(self.records)
+
+    @cached_property
+    def suitability(self) -> list[Judgement]:
+        """What the platforms suit: every class of applications against every platform."""
+        if self.alone:
+            return []
+        titles = dict(self.records.declarations.select("probe", "title").iter_rows())
+        return judge_measured(self.table, titles, self.others, self.baseline)
+
+    @property
+    def sentences(self) -> list[Sentence]:
+        """All that is said: the verdict, the steps and the conclusions.
+
+        Raises
+        ------
+        AnalysisError
+            One platform alone has no verdict, and nothing can be concluded from its figures.
+        """
+        concluded = [conclusion.sentence for conclusion in self.conclusions]
+        if self.alone and concluded:
+            return concluded
+        return [*self.statements, *self.steps, *concluded]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give findings, conclusions and judgements as plain rows for ``--json``.
+
+        "kind" tells them apart.
+
+        Raises
+        ------
+        AnalysisError
+            As for `sentences`.
+        """
+        told = [
+            {
+                "kind": "conclusion",
+                "layer": row.layer,
+                "platform": row.platform,
+                "text": row.text,
+                "value": row.value,
+                "lo": row.lo,
+                "hi": row.hi,
+                "n": row.n,
+            }
+            for row in self.conclusions
+        ]
+        if self.alone and told:
+            return told
+        explained = [_explanation_row(row) for row in self.explanations]
+        judged = [{"kind": "suitability", **row.row()} for row in self.suitability]
+        return [*(_finding_row(row) for row in self.findings), *explained, *told, *judged]
+
+
+def _finding_row(finding: Finding) -> dict[str, Any]:
+    """Give a finding with its worst point's figures beside all points."""
+    fields = asdict(finding)
+    points = fields.pop("points")
+    worst = {
+        "ratio": finding.ratio,
+        "lo": finding.lo,
+        "hi": finding.hi,
+        "n": finding.n,
+        "worst": finding.worst.label if finding.worst else None,
+        "verdict": finding.verdict,
+    }
+    return {"kind": "finding", **fields, **worst, "points": points}
+
+
+def _explanation_row(found: Explanation) -> dict[str, Any]:
+    """Give what explains a loss: measured, explained and residual with their bounds."""
+    finding, point = found.finding, found.point
+    explained, residual = found.explained, found.residual
+    return {
+        "kind": "cause",
+        "layer": finding.layer,
+        "probe": finding.probe,
+        "platform": finding.platform,
+        "baseline": finding.baseline,
+        "subject": finding.subject,
+        "point": point.label,
+        "known": found.known,
+        "measured": {"ratio": point.ratio, "lo": point.lo, "hi": point.hi},
+        "explained": {"lo": explained[0], "hi": explained[1]} if found.known else None,
+        "residual": {"lo": residual[0], "hi": residual[1]} if found.known else None,
+        "causes": [asdict(cause) for cause in found.causes],
+        "text": found.text if found.known else "no known cause",
+    }

@@ -1,0 +1,196 @@
+"""Conditions for continuous integration: ``--fail-if 'mpi.latency > 1.1'``.
+
+A condition names rows of a comparison and says when they count as a failure::
+
+    SELECTOR > NUMBER         the ratio to the baseline (above 1 is worse) is certainly above;
+                              with < certainly below
+    SELECTOR.hi > NUMBER      it is not certain that the ratio is at most so large; with .lo and <
+                              that it is at least so large
+    SELECTOR.ratio > NUMBER   the estimate is, row by row; .lo95 and .hi95 are the ends of each
+                              row's own 95 % interval
+    SELECTOR is VERDICT       slower (or worse), faster (or better), equivalent (or equal),
+                              inconclusive (or undecided), not-comparable, missing or failed
+
+"Certainly" holds over all rows that a condition selects: without any difference at most 5 % of
+comparisons meet it. The estimates and intervals of single rows meet a condition by chance, the
+sooner the more rows there are. Rows that cannot be judged (failed, missing, too few trials) meet
+every condition: what could not be measured is no proof that all is well.
+
+A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe
+(``mpi.pingpong``) or a probe's metric (``mpi.pingpong.latency``), with ``PLATFORM:`` in front to
+look at one platform only. Without a metric the headline metric counts.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.comparison import Comparison
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.units import significant
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Verdict, parse_verdict
+
+_COMPARISON = re.compile(r"\s*(\S+?)\s*(>=|<=|>|<)\s*(\S+)\s*")
+_VERDICT = re.compile(r"\s*(\S+)\s+is\s+([\w-]+)\s*")
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+}
+#: Columns of each row's own figures, by the ends of selectors that ask for them.
+_PLAIN = {"ratio": "ratio", "lo95": "lo", "hi95": "hi"}
+_FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
+#: Verdicts that rows without figures have: asked for, they are no reason to fail beside it.
+_WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.NOT_COMPARABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a condition: how many rows it was held against, and which of them meet it."""
+
+    condition: str
+    tested: int
+    violations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition, ready to be held against a comparison.
+
+    `end` is the end of the selector that says what is compared: "" for the ratio, "lo" or "hi" for
+    what is certain of it, or one of `_PLAIN`.
+    """
+
+    text: str
+    selector: str
+    end: str
+    sign: str
+    limit: float
+    verdict: Verdict | None = None
+
+    def check(self, comparison: Comparison) -> Outcome:
+        """Say, a line each, which rows meet the condition.
+
+        Raises
+        ------
+        UsageError
+            The selector matches no row.
+        """
+        rows = self._select(comparison.points)
+        if rows.is_empty():
+            raise UsageError(
+                f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
+                hint="`bareline compare RUN --json` shows probes, metrics and platforms",
+            )
+        meets = self._judge(rows, comparison)
+        said = (_said(row) or meets(row) for row in rows.iter_rows(named=True))
+        if self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE):
+            said = (meets(row) for row in rows.iter_rows(named=True))
+        named = zip(rows.iter_rows(named=True), said, strict=True)
+        told = tuple(f"{_name(row)} {text}" for row, text in named if text)
+        return Outcome(self.text, rows.height, told)
+
+    def _judge(
+        self, rows: pl.DataFrame, comparison: Comparison
+    ) -> Callable[[Mapping[str, Any]], str]:
+        """Give what says that a row meets the condition, or nothing."""
+        if self.verdict is not None:
+            return lambda row: f"is {self.verdict}" if row["verdict"] == self.verdict else ""
+        if self.end in _PLAIN:
+            return self._plain
+        # ".hi > 1.1" is met unless the ratio is certainly below: what is certain is the opposite.
+        turned = (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
+        above = (self.sign[0] == ">") is not turned
+        certain = comparison.certainly(rows, self.limit, above=above)
+
+        def meets(row: Mapping[str, Any]) -> str:
+            if row["ratio"] is None:
+                return "has no ratio: it is compared as a difference"
+            is_certain = (row["platform"], row["point_row"]) in certain
+            if is_certain is turned:
+                return ""
+            how = "is not certainly" if turned else "is certainly"
+            sign = {">": "<=", "<": ">="}[self.sign[0]] if turned else self.sign[0]
+            return f"{_figures(row)} {how} {sign} {self.limit:g} (over {rows.height} rows)"
+
+        return meets
+
+    def _plain(self, row: Mapping[str, Any]) -> str:
+        value = row[_PLAIN[self.end]]
+        if value is None:
+            return f"has no {self.end}: {row['verdict']}"
+        met = _OPERATORS[self.sign](value, self.limit)
+        return f"{self.end} {significant(value, 4)} {self.sign} {self.limit:g}" if met else ""
+
+    def _select(self, points: pl.DataFrame) -> pl.DataFrame:
+        platform, colon, name = self.selector.rpartition(":")
+        rows = points.filter(pl.col("platform") == platform) if colon else points
+        full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".")
+        short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".")
+        by_metric = (full == name) | (short == name)
+        by_name = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
+        return rows.filter((by_metric | by_name) & (pl.col("better") != "none"))
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    """Say why a row cannot be judged; nothing where it can."""
+    if row["verdict"] in _WITHOUT_FIGURES:
+        return f"cannot be judged: {row['verdict']}"
+    if (row["n_used"] or 0) < MIN_LAUNCHES:
+        return f"cannot be judged: {row['n_used']} trials, {MIN_LAUNCHES} are needed"
+    return ""
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    name = f"{row['probe']} {row['metric']} {row['params']} {row['point']}"
+    return " ".join(name.split()) + f" on {row['platform']}:"
+
+
+def _figures(row: Mapping[str, Any]) -> str:
+    text = f"ratio {significant(row['ratio'], 4)}"
+    if row["lo"] is not None and row["hi"] is not None:
+        text += f" [{significant(row['lo'])}, {significant(row['hi'])}]"
+    return text
+
+
+def parse_condition(text: str) -> Condition:
+    """Read a condition.
+
+    Raises
+    ------
+    UsageError
+        It is none.
+    """
+    verdict = _VERDICT.fullmatch(text)
+    if verdict:
+        asked = parse_verdict(verdict[2])
+        if asked is None or asked is Verdict.MIXED:
+            known = [word for word in Verdict if word is not Verdict.MIXED]
+            raise UsageError(
+                f"--fail-if '{text}': no verdict '{verdict[2]}'",
+                hint=f"use one of: {', '.join([*known, *SYNONYMS])}",
+            )
+        return Condition(text, verdict[1], "", "is", 0.0, asked)
+    match = _COMPARISON.fullmatch(text)
+    if match is None:
+        raise UsageError(f"--fail-if '{text}' is no condition", hint=_FORM)
+    selector, sign, number = match.groups()
+    try:
+        limit = float(number)
+    except ValueError:
+        raise UsageError(f"--fail-if '{text}': '{number}' is no number", hint=_FORM) from None
+    stem, _, end = selector.rpartition(".")
+    if stem and end in ("lo", "hi", *_PLAIN):
+        selector = stem
+    else:
+        end = ""
+    if end not in _PLAIN and limit <= 0:
+        raise UsageError(f"--fail-if '{text}': a ratio is above 0", hint=_FORM)
+    return Condition(text, selector, end, sign, limit)

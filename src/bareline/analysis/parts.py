@@ -1,0 +1,157 @@
+"""Parts of sentences: what is an amount, an interval or a platform is known, never searched for.
+
+Analysis puts sentences together; the terminal and the page set each part in their own way. Plain
+text is what the parts say one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain words."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What the sentence is about, at its beginning: a layer or a step; a colon follows it."""
+
+    name: str
+
+    @property
+    def text(self) -> str:
+        """It with its colon."""
+        return f"{self.name}: "
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """How much, as it was decided: ``2.3 times slower``, ``equal within 2 %``."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The interval of the amount before it, in the same unit and direction."""
+
+    lo: str
+    hi: str
+
+    @property
+    def text(self) -> str:
+        """It in brackets."""
+        return f"[{self.lo}, {self.hi}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A platform by its name."""
+
+    name: str
+
+    @property
+    def text(self) -> str:
+        """Its name."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where the evidence stands on the page, and how many launches it holds; it has no words.
+
+    `n` is the fewest and `n_most` the most launches behind any amount of the sentence.
+    """
+
+    anchor: str
+    n: int | None = None
+    n_most: int | None = None
+
+    @property
+    def launches(self) -> str:
+        """How many launches, e.g. ``n = 10`` or ``n = 6 to 10``; empty where that is unknown."""
+        if not self.n:
+            return ""
+        several = self.n_most is not None and self.n_most > self.n
+        return f"n = {self.n} to {self.n_most}" if several else f"n = {self.n}"
+
+    @property
+    def text(self) -> str:
+        """Nothing: it is a link."""
+        return ""
+
+
+Part = Text | Lead | Amount | Interval | Platform | Evidence
+#: Anything that a sentence can be put together from.
+Piece = Part | str
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as its parts, in order."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        """The sentence in plain words."""
+        return "".join(part.text for part in self.parts)
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The first link to evidence."""
+        return next((part for part in self.parts if isinstance(part, Evidence)), None)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def sentence(*pieces: Piece | Sentence | Iterable[Piece]) -> Sentence:
+    """Put a sentence together; neighbouring words become one part."""
+    parts: list[Part] = []
+    for piece in _flat(pieces):
+        last = parts[-1] if parts else None
+        if isinstance(piece, Text) and isinstance(last, Text):
+            parts[-1] = Text(last.text + piece.text)
+        elif not (isinstance(piece, Text) and not piece.text):
+            parts.append(piece)
+    return Sentence(tuple(parts))
+
+
+def _flat(pieces: Iterable[Piece | Sentence | Iterable[Piece]]) -> Iterator[Part]:
+    for piece in pieces:
+        if isinstance(piece, str):
+            yield Text(piece)
+        elif isinstance(piece, Sentence):
+            yield from piece.parts
+        elif isinstance(piece, Iterable):
+            yield from _flat(piece)
+        else:
+            yield piece
+
+
+def joined(
+    clauses: Sequence[Sequence[Piece]], *, between: str = ", ", last: str = " and "
+) -> list[Piece]:
+    """Join clauses as a sentence lists them: ``a, b and c``."""
+    pieces: list[Piece] = []
+    for number, clause in enumerate(clauses):
+        if number:
+            pieces.append(last if number == len(clauses) - 1 else between)
+        pieces += clause
+    return pieces
+
+
+def platforms_named(names: Iterable[str]) -> list[Piece]:
+    """List platforms: ``a, b and c``."""
+    return joined([[Platform(name)] for name in dict.fromkeys(names)])
+
+
+def percent(margin: float) -> str:
+    """Write a margin as a percentage: ``2 %``."""
+    return f"{margin * 100:g} %"

@@ -1,0 +1,249 @@
+"""Comparisons point by point: one row per point and platform, nothing dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bareline import stats
+from bareline.analysis.cube import CASE, KEY, BoolCube
+from bareline.analysis.layouts import layouts, unlike_text
+from bareline.analysis.pairs import Pair, discoveries
+from bareline.analysis.records import Records
+from bareline.analysis.summary import LAYERS, failures, flag
+from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+
+_FIGURES = ["ratio", "lo", "hi", "difference", "difference_lo", "difference_hi", "p_adjusted"]
+
+
+def compare_points(
+    records: Records,
+    summary: pl.DataFrame,
+    pairs: Sequence[Pair],
+    *,
+    margin: float,
+    any_layout: bool = False,
+) -> pl.DataFrame:
+    """Compare platforms with what they are paired with, point by point.
+
+    Parameters
+    ----------
+    summary
+        Of the same records.
+    margin
+        Relative difference that does not matter.
+    any_layout
+        Also compare what was measured on unlike layouts.
+
+    Returns
+    -------
+    polars.DataFrame
+        platform, baseline, the columns of `KEY`, layer, unit, better, detail, headline, n,
+        n_baseline, value, value_baseline, ratio (above 1 is worse than the baseline), lo, hi,
+        difference, difference_lo, difference_hi (above 0 is worse; where there is no ratio), delta
+        (Cliff; above 0 is worse), p_adjusted (to the false discovery rate of all rows), verdict,
+        caveats. A point that only one side has is there, with the verdict that says why. For
+        findings also point_row, nodes_used, unlike and, for each point, what was lost to limits.
+    """
+    placed = layouts(records.trials)
+    frames = []
+    tested = []
+    for pair in pairs:
+        frame = _unlike(records.cube.points, placed, pair)
+        unlike = (frame.get_column("unlike") != "").to_numpy() & (not any_layout)
+        frames.append(frame.with_columns(pl.Series("refused", unlike)))
+        tested.append(pair.directed & ~unlike)
+    q_values = discoveries(pairs, tested, margin)
+    parts = [
+        _figures(*parts, margin=margin)
+        for parts in zip(frames, pairs, tested, q_values, strict=True)
+    ]
+    table = pl.concat(
+        _with_missing(part, records, pair) for part, pair in zip(parts, pairs, strict=True)
+    )
+    return _finish(table, records, summary)
+
+
+def _unlike(points: pl.DataFrame, placed: pl.DataFrame, pair: Pair) -> pl.DataFrame:
+    """Say of each point whether its case had another layout on the other side."""
+    own = placed.filter(platform=pair.platform).drop("platform")
+    base = placed.filter(platform=pair.baseline).select(
+        *CASE, pl.col("layout").alias("base_layout")
+    )
+    both = points.join(
+        own, on=list(CASE), how="left", nulls_equal=True, maintain_order="left"
+    ).join(base, on=list(CASE), how="left", nulls_equal=True, maintain_order="left")
+    pairs = both.select("layout", "base_layout").unique()
+    texts = pairs.with_columns(
+        pl.Series("unlike", [unlike_text(*row) for row in pairs.iter_rows()], dtype=pl.String)
+    )
+    return both.join(
+        texts, on=["layout", "base_layout"], how="left", nulls_equal=True, maintain_order="left"
+    ).drop("layout", "base_layout")
+
+
+def _figures(
+    points: pl.DataFrame, pair: Pair, tested: BoolCube, q: np.ndarray[Any, Any], *, margin: float
+) -> pl.DataFrame:
+    """Give the figures and the verdict of each point."""
+    result, shift = pair.ratio, pair.shift
+    n = np.minimum(result.n, result.n_baseline)
+    enough = np.where(n > 0, MIN_LAUNCHES, 0) if pair.exact else n
+    on_ratio = stats.judge(result.ratio, result.lo, result.hi, enough, q, margin=margin)
+    on_shift = stats.judge_shift(
+        shift.shift, shift.lo, shift.hi, enough, q, tolerance=pair.tolerance(margin)
+    )
+    verdict = np.where(result.on_logs, on_ratio, on_shift)
+    verdict = np.where(points.get_column("refused").to_numpy(), Verdict.NOT_COMPARABLE, verdict)
+    plain = tested & ~result.on_logs
+
+    def where(mask: BoolCube, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return np.where(mask & np.isfinite(values), values, np.nan)
+
+    return points.with_columns(
+        pl.lit(pair.platform).alias("platform"),
+        pl.lit(pair.baseline).alias("baseline"),
+        pl.lit(pair.paired).alias("paired"),
+        pl.lit(pair.exact).alias("exact"),
+        pl.Series("n", np.count_nonzero(~np.isnan(pair.values), axis=-1)),
+        pl.Series("n_baseline", np.count_nonzero(~np.isnan(pair.base), axis=-1)),
+        pl.Series("n_used", n),
+        pl.Series("lost", pair.n_lost),
+        pl.Series("base_lost", pair.n_base_lost),
+        pl.Series("value", stats.summarize(pair.values).median),
+        pl.Series("value_baseline", stats.summarize(pair.base).median),
+        pl.Series("ratio", where(tested, result.ratio)),
+        pl.Series("lo", where(tested & pair.bounded, result.lo)),
+        pl.Series("hi", where(tested & pair.bounded, result.hi)),
+        pl.Series("difference", where(plain, shift.shift)),
+        pl.Series("difference_lo", where(plain, shift.lo)),
+        pl.Series("difference_hi", where(plain, shift.hi)),
+        pl.Series("delta", pair.delta),
+        pl.Series("p_adjusted", q),
+        pl.Series(
+            "verdict",
+            [
+                str(text) if directed else None
+                for directed, text in zip(pair.directed, verdict, strict=True)
+            ],
+            dtype=pl.String,
+        ),
+    ).with_columns(pl.col("value", "value_baseline", "delta", *_FIGURES).fill_nan(None))
+
+
+def _asked_of_both(records: Records, pair: Pair) -> pl.Expr:
+    """Tell which probes the study measures on both platforms: others are not missing."""
+    asked = pl.lit(True)
+    for name in (pair.platform, pair.baseline):
+        probes = records.asked(name)
+        if probes is not None:
+            asked &= pl.col("probe").is_in(sorted(probes))
+    return asked
+
+
+def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
+    """Say what is missing or failed, and add the cases that no platform delivered."""
+    failed = failures(records)
+    own = failed.filter(platform=pair.platform).select(*CASE, pl.lit(True).alias("own_failed"))
+    base = failed.filter(platform=pair.baseline).select(*CASE, pl.lit(True).alias("base_failed"))
+    silent = (
+        records.trials.select(*CASE)
+        .unique(maintain_order=True)
+        .join(table.select(*CASE).unique(), on=list(CASE), how="anti")
+    )
+    headlines = records.declarations.filter(pl.col("headline"))
+    extra = silent.join(headlines, on="probe", how="left")
+    if extra.height:
+        extra = extra.with_columns(
+            pl.lit(pair.platform).alias("platform"),
+            pl.lit(pair.baseline).alias("baseline"),
+            pl.lit("").alias("point"),
+            pl.lit(0).cast(pl.Int64).alias("n"),
+            pl.lit(0).cast(pl.Int64).alias("n_baseline"),
+        )
+        table = pl.concat([table, extra], how="diagonal_relaxed")
+    empty = (pl.col("n") == 0) | (pl.col("n_baseline") == 0)
+    neither = (pl.col("n") == 0) & (pl.col("n_baseline") == 0)
+    gone_failed = ((pl.col("n") == 0) & pl.col("own_failed").fill_null(False)) | (
+        (pl.col("n_baseline") == 0) & pl.col("base_failed").fill_null(False)
+    )
+    table = table.join(own, on=list(CASE), how="left").join(base, on=list(CASE), how="left")
+    present_elsewhere_only = neither & ~gone_failed & (pl.col("point") != "")
+    never_asked = empty & ~gone_failed & ~_asked_of_both(records, pair)
+    return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
+        pl.when(empty & gone_failed)
+        .then(pl.lit(Verdict.FAILED.value))
+        .when(empty)
+        .then(pl.lit(Verdict.MISSING.value))
+        .otherwise(pl.col("verdict"))
+        .alias("verdict"),
+    )
+
+
+def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.DataFrame:
+    """Join both sides' caveats and order the rows."""
+    own = summary.select("platform", *KEY, pl.col("caveats").alias("own"))
+    base = summary.select(
+        pl.col("platform").alias("baseline"), *KEY, pl.col("caveats").alias("base")
+    )
+    failed = failures(records)
+    base_failed = failed.select(
+        pl.col("platform").alias("baseline"), *CASE, pl.col("n_failed").alias("base_n_failed")
+    )
+    order = {name: number for number, name in enumerate(LAYERS)}
+    columns = {name: number for number, name in enumerate(records.platforms)}
+    joined = (
+        table.join(own, on=["platform", *KEY], how="left")
+        .join(base, on=["baseline", *KEY], how="left")
+        .join(failed, on=["platform", *CASE], how="left")
+        .join(base_failed, on=["baseline", *CASE], how="left")
+    )
+    n_failed = pl.col("n_failed").fill_null(0) + pl.col("base_n_failed").fill_null(0)
+    n_lost = pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)
+    there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
+    return joined.with_columns(
+        pl.concat_list(
+            pl.col("own").fill_null([]),
+            pl.col("base").fill_null([]),
+            flag(
+                ~pl.col("paired").fill_null(True)
+                & ~pl.col("exact").fill_null(False)
+                & (pl.col("n") > 0),
+                "unpaired",
+            ),
+            _said(
+                (pl.col("unlike").fill_null("") != "") & there,
+                pl.format(f"{OTHER_LAYOUT}: {{}}", pl.col("unlike")),
+            ),
+            _said((n_failed > 0) & there, pl.format(f"{{}} {FAILED_TRIALS}", n_failed)),
+            _said(
+                (n_lost > 0) & there,
+                pl.format("{} launches lost to a time limit count as slower than all", n_lost),
+            ),
+        )
+        .list.unique(maintain_order=True)
+        .alias("caveats"),
+        pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
+        pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
+    ).sort(
+        "rung", "probe", *CASE[1:], "metric", "point_row", "column",
+        nulls_last=True, maintain_order=True,
+    )  # fmt: skip
+
+
+def _said(condition: pl.Expr, text: pl.Expr) -> pl.Expr:
+    """Give a list of one text where a condition holds, else an empty one."""
+    return pl.when(condition).then(pl.concat_list(text)).otherwise(pl.lit([], pl.List(pl.String)))
+
+
+#: The columns of a comparison that users see, in order.
+COLUMNS = (
+    "platform", "baseline", *KEY, "layer", "unit", "better", "detail", "headline",
+    "n", "n_baseline", "value", "value_baseline", "ratio", "lo", "hi",
+    "difference", "difference_lo", "difference_hi", "delta",
+    "p_adjusted", "verdict", "caveats",
+)  # fmt: skip

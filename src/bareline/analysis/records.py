@@ -1,0 +1,220 @@
+"""The records of runs as frames, ready for analysis.
+
+Everything here reads run directories only, never a platform.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.cube import Cube
+from bareline.store.run import Run
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of one or several runs, ready for analysis.
+
+    Attributes
+    ----------
+    trials
+        One row per trial, without samples: run, trial, block, platform, the case's columns,
+        layout, status, stage, reason, started, duration_s, clock, caveats.
+    values
+        One row per sample: trial number, metric, point, value, caveats.
+    declarations
+        One row per probe and metric: layer, unit, better, detail, headline.
+    runs
+        The runs, in the order given.
+    """
+
+    trials: pl.DataFrame
+    values: pl.DataFrame
+    declarations: pl.DataFrame
+    runs: tuple[Run, ...]
+
+    @property
+    def platforms(self) -> list[str]:
+        """Names of the platforms, in the order of their runs and of each run's command line."""
+        present = set(self.trials.get_column("platform").unique().to_list())
+        ordered: dict[str, None] = {}
+        for run in self.runs:
+            for name in run.header.platforms:
+                for shown in (name, _told_apart(name, run)):
+                    if shown in present:
+                        ordered[shown] = None
+        return list(ordered)
+
+    @property
+    def study(self) -> Mapping[str, Any]:
+        """The head of the first run's study: what its ``[study]`` declares."""
+        head: Mapping[str, Any] = self.runs[0].header.study.get("study", {})
+        return head
+
+    @property
+    def baseline(self) -> str:
+        """The platform that the first run compares with."""
+        return self.runs[0].header.baseline
+
+    @property
+    def margin(self) -> float:
+        """The equivalence margin that the first run declares."""
+        margin = self.study.get("margin")
+        return float(margin) if margin else DEFAULT_MARGIN
+
+    def asked(self, platform: str) -> set[str] | None:
+        """Give the probes that the studies asked of a platform; None for all of them.
+
+        A study may measure something on some of its platforms only: elsewhere it is not missing.
+        """
+        name = platform.partition("@")[0]
+        probes: set[str] = set()
+        for run in self.runs:
+            measures = run.header.study.get("measure", [])
+            if name not in run.header.platforms:
+                continue
+            if not measures:
+                return None
+            probes |= {
+                str(measure["probe"])
+                for measure in measures
+                if measure.get("platforms") is None or name in measure["platforms"]
+            }
+        return probes
+
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Scalar]]:
+        """Facts of each platform, by the name it has here."""
+        found: dict[str, dict[str, Scalar]] = {}
+        for run in self.runs:
+            for name, facts in run.facts().items():
+                told_apart = _told_apart(name, run)
+                found[told_apart if told_apart in self.platforms else name] = facts
+        return found
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """One row per sample with all columns of its trial and metric, for figures."""
+        return self._samples(self.trials)
+
+    def samples_of(self, probe: str) -> pl.DataFrame:
+        """Give the rows of `samples` that are of one probe, without joining all others."""
+        return self._samples(self.trials.filter(pl.col("probe") == probe))
+
+    def _samples(self, trials: pl.DataFrame) -> pl.DataFrame:
+        return (
+            self.values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
+            .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
+            .with_columns(
+                pl.concat_list(
+                    pl.col("caveats_trial").fill_null([]), pl.col("caveats").fill_null([])
+                ).alias("caveats")
+            )
+            .drop("caveats_trial", "row")
+        )
+
+    @cached_property
+    def cube(self) -> Cube:
+        """All values as one array by platform, point and block."""
+        return Cube(self.platforms, self.trials, self.values, self.declarations)
+
+
+def read_runs(runs: Sequence[Run]) -> Records:
+    """Read the records of runs into frames.
+
+    A platform name that several runs share is told apart as ``name@run``.
+
+    Raises
+    ------
+    AnalysisError
+        There are no records.
+    StoreError
+        A run is damaged.
+    """
+    frames = [run.frame() for run in runs]
+    shared = _shared_names(frames)
+    trials, values = [], []
+    offset = 0
+    for number, (run, raw) in enumerate(zip(runs, frames, strict=True)):
+        frame = raw.with_row_index("row", offset).with_columns(
+            pl.col("row").cast(pl.Int64),
+            pl.lit(number).alias("run"),
+            pl.col("nodes").fill_null(0),
+            _params(raw),
+        )
+        offset += frame.height
+        if shared:
+            frame = frame.with_columns(
+                pl.when(pl.col("platform").is_in(sorted(shared)))
+                .then(pl.col("platform") + _told_apart("", run))
+                .otherwise(pl.col("platform"))
+                .alias("platform")
+            )
+        trials.append(frame.drop("samples"))
+        values.append(
+            frame.filter(pl.col("status") == "measured")
+            .select("row", "samples")
+            .explode("samples")
+            .unnest("samples")
+        )
+    everything = pl.concat(trials)
+    if everything.is_empty():
+        raise AnalysisError(
+            "there are no records yet",
+            where=", ".join(str(run.path) for run in runs),
+            hint="`bareline continue RUN` measures",
+        )
+    return Records(everything, pl.concat(values), _declarations(runs), tuple(runs))
+
+
+def _params(frame: pl.DataFrame) -> pl.Expr:
+    """Give profiled trials the parameter ``profile=true``: they are compared with their like."""
+    profiled = frame.filter("profile").get_column("params").unique()
+    apart = {text: format_point({**parse_point(text), "profile": True}) for text in profiled}
+    return (
+        pl.when(pl.col("profile").fill_null(False))
+        .then(pl.col("params").replace(apart))
+        .otherwise(pl.col("params"))
+        .alias("params")
+    )
+
+
+def _told_apart(name: str, run: Run) -> str:
+    """Name a platform that several runs share."""
+    return f"{name}@{run.path.resolve().name}"
+
+
+def _shared_names(frames: Sequence[pl.DataFrame]) -> set[str]:
+    seen: set[str] = set()
+    shared: set[str] = set()
+    for frame in frames:
+        names = set(frame.get_column("platform").unique().to_list())
+        shared |= seen & names
+        seen |= names
+    return shared
+
+
+def _declarations(runs: Sequence[Run]) -> pl.DataFrame:
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for run in runs:
+        for probe, declared in run.header.probes.items():
+            for metric, about in declared["metrics"].items():
+                rows[probe, metric] = {
+                    "probe": probe,
+                    "metric": metric,
+                    "layer": declared["layer"],
+                    "title": declared["title"],
+                    "unit": about["unit"],
+                    "better": about["better"],
+                    "detail": about["detail"],
+                    "headline": metric == declared["headline"],
+                }
+    return pl.DataFrame(list(rows.values()))

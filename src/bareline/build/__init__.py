@@ -1,0 +1,1 @@
+"""Native programs from their sources, once per toolchain."""

@@ -1,0 +1,277 @@
+"""Build bareline's native programs with CMake, once per toolchain.
+
+A build lies in the cache folder under a key made of the sources, the compilers and the MPI
+library. It appears there complete or not at all, whoever else builds at the same time. Each
+toolchain keeps its object files, so that changed sources compile only what they touch. A new build
+of a toolchain removes old ones that nobody uses, and all that forgotten toolchains left.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from bareline.build import cache as build_cache
+from bareline.build.sources import mirror, source_folder, sources_key
+from bareline.build.toolchain import (
+    MpiCompiler,
+    build_environment,
+    check_tools,
+    toolchain_key,
+    toolchain_title,
+)
+from bareline.host.cache import check_trust
+from bareline.vocabulary.errors import BuildError
+
+_LOG = logging.getLogger(__name__)
+_LOG_LINES = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeBuild:
+    """A finished build of the native programs.
+
+    Parameters
+    ----------
+    toolchain
+        Compiler and MPI library, for people.
+    path
+        The folder that holds ``bin`` and ``lib``.
+    log
+        What CMake and the compilers printed.
+    left_out
+        Programs that could not be built here, each with its reason.
+    seconds
+        How long configuring and compiling took.
+    cached
+        It was there already.
+    """
+
+    toolchain: str
+    path: Path
+    log: Path
+    left_out: tuple[str, ...]
+    seconds: float
+    cached: bool = False
+
+    @property
+    def programs(self) -> Path:
+        """The folder of the programs."""
+        return self.path / "bin"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the row that ``bareline build --json`` prints."""
+        return {
+            **asdict(self),
+            "path": str(self.path),
+            "log": str(self.log),
+            "left_out": list(self.left_out),
+        }
+
+
+def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
+    """Give the folder of the native programs for an MPI library, built if need be.
+
+    See `build_native`.
+    """
+    return build_native(mpi, cache).programs
+
+
+def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -> NativeBuild:
+    """Build the native programs, or find them in the cache.
+
+    Parameters
+    ----------
+    mpi
+        The library to build against; None builds only what needs no MPI.
+    cache
+        bareline's cache folder.
+    force
+        Build again even if the cache has it.
+
+    Raises
+    ------
+    ToolMissing
+        CMake, a C compiler or the MPI library's compiler wrapper is not installed.
+    BuildError
+        Configuring or compiling failed; the message holds the error and the path of the log.
+    """
+    check_tools(mpi)
+    source = source_folder()
+    toolchain = toolchain_title(mpi)
+    tools = toolchain_key(toolchain, mpi)
+    folder = cache / "native"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    target = folder / f"{tools}-{sources_key(source)}"
+    found = None if force else _read(target)
+    if found is not None:
+        return found
+    with build_cache.locked(folder, tools) as lock:
+        # Another process may have built it while this one waited.
+        found = None if force else _read(target)
+        if found is not None:
+            return found
+        tree = folder / f"{tools}.tree"
+        if force:
+            shutil.rmtree(tree, ignore_errors=True)
+        built = _Builder(source, tree, target, mpi, toolchain, lock).build()
+        build_cache.use(target)
+        build_cache.prune(folder, tools)
+        build_cache.prune_forgotten(folder)
+        return built
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    """One build: from where, through which tree of object files, to where, with what.
+
+    `lock` is the descriptor of the lock that the builder holds.
+    """
+
+    source: Path
+    tree: Path
+    target: Path
+    mpi: MpiCompiler | None
+    toolchain: str
+    lock: int
+
+    @property
+    def log(self) -> Path:
+        return self.target.with_suffix(".log")
+
+    @property
+    def part(self) -> Path:
+        return self.target.with_suffix(".part")
+
+    def build(self) -> NativeBuild:
+        """Configure, compile and install beside the final place, then move there in one step."""
+        _LOG.info("building the native programs for %s, once (%s)", self.toolchain, self.log)
+        started = time.monotonic()
+        try:
+            shutil.rmtree(self.part, ignore_errors=True)
+            mirror(self.source, self.tree / "source")
+            with self.log.open("w", encoding="utf-8") as output:
+                for line in self._steps():
+                    self._run(line, output.fileno())
+            build = NativeBuild(
+                toolchain=self.toolchain,
+                path=self.target,
+                log=self.log,
+                left_out=_left_out(self.log),
+                seconds=round(time.monotonic() - started, 3),
+            )
+            self._publish(build)
+        except OSError as error:
+            raise BuildError(
+                f"the native programs cannot be stored: {error.strerror}",
+                where=str(self.target.parent),
+            ) from error
+        finally:
+            shutil.rmtree(self.part, ignore_errors=True)
+        for reason in build.left_out:
+            _LOG.warning("left out of the native programs: %s", reason)
+        return build
+
+    def _steps(self) -> tuple[list[str], ...]:
+        source, tree = str(self.tree / "source"), str(self.tree / "build")
+        configure = ["cmake", "-S", source, "-B", tree, "-DCMAKE_BUILD_TYPE=Release"]
+        configure += ["-DBARELINE_TESTS=OFF"]
+        if shutil.which("ninja"):
+            configure += ["-G", "Ninja"]
+        if self.mpi is None:
+            configure += ["-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON"]
+        else:
+            configure += [f"-DMPI_C_COMPILER={self.mpi.mpicc}"]
+        jobs = str(len(os.sched_getaffinity(0)))
+        return (
+            configure,
+            ["cmake", "--build", tree, "--parallel", jobs],
+            ["cmake", "--install", tree, "--prefix", str(self.part / "prefix")],
+        )
+
+    def _run(self, line: Sequence[str], output: int) -> None:
+        """Run one step of the build.
+
+        The step inherits the lock: if bareline is killed, the next builder waits for what it left
+        running instead of working in the same folder.
+        """
+        done = subprocess.run(
+            line,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=build_environment(self.mpi),
+            pass_fds=(self.lock,),
+            check=False,
+        )
+        if done.returncode != 0:
+            # What CMake remembers may be the cause; the next build begins afresh.
+            (self.tree / "build" / "CMakeCache.txt").unlink(missing_ok=True)
+            raise BuildError(
+                f"the native programs do not build for {self.toolchain}:\n{_error_in(self.log)}",
+                hint=f"the whole log is {self.log}",
+            )
+
+    def _publish(self, build: NativeBuild) -> None:
+        prefix = self.part / "prefix"
+        prefix.mkdir(exist_ok=True)
+        record = prefix / build_cache.RECORD
+        record.write_text(json.dumps(build.to_dict(), indent=1), encoding="utf-8")
+        shutil.rmtree(self.target, ignore_errors=True)
+        prefix.rename(self.target)
+
+
+def trusted(build: Path) -> None:
+    """Refuse a build that others could have put there or changed: its programs are executed.
+
+    Raises
+    ------
+    StoreError
+        It belongs to another user, or others may write to it.
+    """
+    for path in (build.parent, build, *build.glob("*/"), *build.glob("*/*")):
+        check_trust(path)
+
+
+def _error_in(log: Path) -> str:
+    """Give the part of a build log that says what went wrong."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    first = next(
+        (at for at, line in enumerate(lines) if re.search(r"\berror\b", line, re.IGNORECASE)),
+        max(0, len(lines) - _LOG_LINES),
+    )
+    return "\n".join(lines[first : first + _LOG_LINES])
+
+
+def _left_out(log: Path) -> tuple[str, ...]:
+    text = log.read_text(encoding="utf-8", errors="replace")
+    return tuple(re.findall(r"^-- left out: (.+)$", text, re.MULTILINE))
+
+
+def _read(target: Path) -> NativeBuild | None:
+    """Find a finished build and keep it from now on; None when there is none."""
+    record = build_cache.use(target)
+    if record is None:
+        return None
+    trusted(target)
+    try:
+        stored = json.loads(record)
+        return NativeBuild(
+            toolchain=stored["toolchain"],
+            path=target,
+            log=Path(stored["log"]),
+            left_out=tuple(stored["left_out"]),
+            seconds=stored["seconds"],
+            cached=True,
+        )
+    except (ValueError, KeyError, TypeError):
+        return None

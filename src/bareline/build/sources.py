@@ -1,0 +1,62 @@
+"""The source tree of the native programs: where it is, what it holds, a copy that keeps times."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from bareline.vocabulary.errors import BuildError
+
+
+def source_folder() -> Path:
+    """Give the folder of the top CMakeLists.txt: inside the wheel, or of the source checkout.
+
+    Raises
+    ------
+    BuildError
+        This installation came without the sources.
+    """
+    here = Path(__file__).resolve().parents[1]
+    for folder in (here / "_native", here.parent.parent):
+        if (folder / "native" / "CMakeLists.txt").is_file():
+            return folder
+    raise BuildError(
+        "the sources of the native programs are missing",
+        where=str(here),
+        hint="install bareline again from its wheel",
+    )
+
+
+def _sources(source: Path) -> Iterator[Path]:
+    """Give the files that a build reads, as paths below the source folder."""
+    yield Path("CMakeLists.txt")
+    for path in sorted((source / "native").rglob("*")):
+        if path.is_file():
+            yield path.relative_to(source)
+
+
+def mirror(source: Path, copy: Path) -> None:
+    """Make a folder hold the sources and nothing else.
+
+    An unchanged file keeps its time stamp, which is what Ninja and Make look at.
+    """
+    wanted = set(_sources(source))
+    for path in [path for path in copy.rglob("*") if path.is_file()]:
+        if path.relative_to(copy) not in wanted:
+            path.unlink()
+    for name in wanted:
+        content = (source / name).read_bytes()
+        place = copy / name
+        if not place.is_file() or place.read_bytes() != content:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(content)
+
+
+def sources_key(source: Path) -> str:
+    """Hash all that a build reads."""
+    digest = hashlib.sha256()
+    for name in _sources(source):
+        digest.update(f"\0{name}\0".encode())
+        digest.update((source / name).read_bytes())
+    return digest.hexdigest()[:12]

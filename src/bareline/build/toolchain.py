@@ -1,0 +1,113 @@
+"""The toolchain of a build: compilers, MPI library, and what of this machine decides the result."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from typing import Protocol
+
+from bareline.host.tools import install_hint, package_hint
+from bareline.vocabulary.errors import ToolMissing
+
+#: What pkg-config is asked for: libraries without which programs are left out.
+_LIBRARIES = ("openblas", "fftw3", "scalapack-openmpi", "scalapack-mpich")
+
+
+class MpiCompiler(Protocol):
+    """What of an MPI library matters for a build; see `bareline.platforms.launchers`."""
+
+    @property
+    def flavour(self) -> str:
+        """Which library it is, e.g. ``openmpi``."""
+
+    @property
+    def title(self) -> str:
+        """Name and version for people."""
+
+    @property
+    def mpicc(self) -> str | None:
+        """Path of the compiler wrapper, None when only the runtime is installed."""
+
+    @property
+    def compilers(self) -> Mapping[str, str]:
+        """Compilers that a build must take instead of the machine's, by variable (CC, FC)."""
+
+
+def check_tools(mpi: MpiCompiler | None) -> None:
+    """Refuse to build where a program for it is missing.
+
+    Raises
+    ------
+    ToolMissing
+        CMake, a C compiler or the MPI library's compiler wrapper is not installed.
+    """
+    if mpi is not None and mpi.mpicc is None:
+        raise _no_wrapper(mpi)
+    for tool in ("cmake", "cc"):
+        if shutil.which(_compiler(mpi) if tool == "cc" else tool) is None:
+            raise ToolMissing(
+                f"'{tool}' is not installed, and the native programs have to be built",
+                hint=install_hint("gcc" if tool == "cc" else tool),
+            )
+
+
+def build_environment(mpi: MpiCompiler | None) -> dict[str, str]:
+    """Give the environment of a build: ours, in the C locale, with the library's compilers."""
+    return {**os.environ, "LC_ALL": "C", **(mpi.compilers if mpi else {})}
+
+
+def _compiler(mpi: MpiCompiler | None) -> str:
+    return build_environment(mpi).get("CC", "cc").split()[0]
+
+
+def toolchain_title(mpi: MpiCompiler | None) -> str:
+    """Name compiler and MPI library in one line for people."""
+    return f"{_version(_compiler(mpi))}, {mpi.title if mpi else 'no MPI'}"
+
+
+def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
+    """Hash what of this machine decides what the programs will be."""
+    parts: Mapping[str, str] = {
+        "toolchain": toolchain,
+        "wrapper": str(mpi.mpicc) if mpi else "",
+        "flags": " ".join(os.environ.get(name, "") for name in ("CFLAGS", "FFLAGS", "LDFLAGS")),
+        "fortran": _version(build_environment(mpi).get("FC", "gfortran")),
+        # Installing a library later must bring the programs that wanted it.
+        "libraries": " ".join(
+            f"{name} {_version('pkg-config', '--modversion', name)}" for name in _LIBRARIES
+        ),
+        "machine": platform.machine(),
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
+
+
+@cache
+def _version(*line: str) -> str:
+    """Give the first line of what a program says about its version, empty when it is missing."""
+    arguments = line if len(line) > 1 else (*line, "--version")
+    try:
+        done = subprocess.run(
+            arguments,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip().partition("\n")[0] if len(line) == 1 else done.stdout.strip()
+
+
+def _no_wrapper(mpi: MpiCompiler) -> ToolMissing:
+    packages = {"openmpi": "libopenmpi-dev", "mpich": "libmpich-dev"}
+    package = packages.get(mpi.flavour)
+    return ToolMissing(
+        f"{mpi.title} is installed without its compiler wrapper mpicc",
+        hint=package_hint(package) if package else "install its development files",
+    )

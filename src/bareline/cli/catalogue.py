@@ -1,0 +1,45 @@
+"""What bareline knows: probes, studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption
+from bareline.cli.output import emit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer()
+
+
+@app.command()
+def probes(
+    name: Annotated[str | None, typer.Argument(metavar="[PROBE]")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the probes, or show one with its parameters and metrics."""
+    from bareline.probes.listing import probe_rows
+    from bareline.report.terminal.listings import print_probe, print_probes
+
+    rows = probe_rows(name)
+
+    def people(console: Console) -> None:
+        if name is None:
+            print_probes(rows, console)
+        else:
+            print_probe(rows[0], console)
+
+    emit(as_json, lambda: rows, people)
+
+
+@app.command()
+def studies(as_json: JsonOption = False) -> None:
+    """List the built-in studies."""
+    from bareline.report.terminal.listings import print_studies
+    from bareline.study.catalogue import study_rows
+
+    rows = study_rows()
+    emit(as_json, lambda: rows, lambda console: print_studies(rows, console))

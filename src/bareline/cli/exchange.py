@@ -1,0 +1,89 @@
+"""Results from elsewhere, to elsewhere, and read again: import, export, reparse."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption, RunArgument, RunsArgument
+from bareline.cli.output import EXIT_TRIALS_FAILED, emit
+from bareline.vocabulary.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer()
+
+
+@app.command()
+def reparse(
+    path: RunArgument,
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="PROBE", help="Only this probe's trials.")
+    ] = None,
+) -> None:
+    """Read the raw output of a run again with the parsers of today."""
+    from bareline.session.reparse import reparse_run
+    from bareline.store.run import Run
+
+    opened = Run.open(path)
+    if only is not None and only not in opened.header.probes:
+        hint = f"it holds: {', '.join(opened.header.probes)}"
+        raise UsageError(f"holds no trials of '{only}'", where=str(path), hint=hint)
+    read, changed = reparse_run(opened, only=only)
+    print(f"{read} trials read again, {changed} came out differently")
+
+
+@app.command(name="import")
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="Existing outputs, also .gz, or folders of them."),
+    ],
+    platform: Annotated[
+        str, typer.Option("--platform", metavar="NAME", help="Platform that they come from.")
+    ],
+    out: Annotated[
+        Path, typer.Option("--out", metavar="RUN", help="Run directory: new, or of an import.")
+    ],
+    title: Annotated[str, typer.Option("--title", help="The platform in words.")] = "",
+    ranks: Annotated[
+        int | None, typer.Option("--ranks", min=1, help="Ranks of outputs that do not say it.")
+    ] = None,
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="Leave out files of no known format.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read existing outputs of OSU, IMB, HPL and others into a run."""
+    from bareline.session.intake import import_files
+
+    intake = import_files(files, platform, out, title=title, ranks=ranks, skip_unknown=skip_unknown)
+
+    def people(_: Console) -> None:
+        for line in intake.lines():
+            print(line, file=sys.stderr)
+        print(out)
+
+    emit(as_json, lambda: intake.rows, people)
+    if intake.failed:
+        raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+@app.command()
+def export(
+    paths: RunsArgument,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="A .csv, .jsonl or .parquet file.")
+    ],
+) -> None:
+    """Write every sample of runs as one tidy table."""
+    from bareline.analysis.records import read_runs
+    from bareline.report.content.exporting import write_samples
+    from bareline.store.run import Run
+
+    rows = write_samples(read_runs([Run.open(path) for path in paths]), out)
+    print(f"{rows} samples\n{out}")

@@ -1,0 +1,43 @@
+"""What this machine can do, and the programs that are built for it: doctor, build."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption, PlatformsOption
+from bareline.cli.output import emit
+
+app = typer.Typer()
+
+
+@app.command()
+def doctor(
+    deep: Annotated[bool, typer.Option("--deep", help="Also compile and run an MPI job.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Say what works here, what does not, why, and the command that mends it."""
+    from bareline.doctor import examine, render, to_rows
+
+    checks = examine(deep=deep)
+    emit(as_json, lambda: to_rows(checks), lambda console: render(checks, console))
+
+
+@app.command()
+def build(
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="P", help="Platform to build for.")
+    ] = None,
+    mpi: Annotated[
+        str, typer.Option("--mpi", help="Without --on: auto, openmpi, mpich, intel or a path.")
+    ] = "auto",
+    platforms: PlatformsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Build the native programs for a compiler and MPI library; cached."""
+    from bareline.platforms.listing import build_for, build_row
+
+    row = build_for(on, platforms) if on is not None else build_row(mpi)
+    state = "cached" if row["cached"] else f"built in {row['seconds']:.1f} s"
+    emit(as_json, lambda: [row], lambda _: print(f"{row['toolchain']}: {state}\n{row['path']}"))

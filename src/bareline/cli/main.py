@@ -1,0 +1,98 @@
+"""The command line: parse, call, print. What a command does lives in the modules it imports.
+
+A family of verbs is one file with an ``app`` of its own, added here in the order of ``--help``.
+Imports stand inside the commands, so that ``bareline --help`` is fast.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from bareline.cli import (
+    catalogue,
+    exchange,
+    machine,
+    measure,
+    platforms,
+    predicting,
+    profiling,
+    published,
+    results,
+    simulation,
+)
+from bareline.cli.output import EXIT_INTERRUPTED, complain
+from bareline.vocabulary.errors import BarelineError
+
+#: What the machine has run out of: no fault of ours, and nothing to trace.
+_SCARCE = {
+    errno.EAGAIN,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOMEM,
+    errno.ENOSPC,
+}
+
+app = typer.Typer(
+    name="bareline",
+    help="What does a platform cost an MPI application? Measure, compare, explain.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for family in (machine, measure, profiling, predicting, results, simulation, exchange):
+    app.add_typer(family.app)
+app.add_typer(platforms.app, name="platforms")
+for family in (catalogue, published):
+    app.add_typer(family.app)
+
+
+def main() -> NoReturn:
+    """Run the command line; every error of ours is one line on stderr."""
+    try:
+        app(standalone_mode=True)
+    except BarelineError as error:
+        complain(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        complain("interrupted")
+        sys.exit(EXIT_INTERRUPTED)
+    except MemoryError:
+        complain("out of memory; what was recorded is kept")
+        sys.exit(BarelineError.exit_code)
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does: that is no error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        if error.errno not in _SCARCE:
+            raise
+        complain(f"{error.strerror}; what was recorded is kept")
+        sys.exit(BarelineError.exit_code)
+    sys.exit(0)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from bareline import __version__
+
+        print(f"bareline {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """What does a platform cost an MPI application? Measure, compare, explain."""

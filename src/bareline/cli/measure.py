@@ -1,0 +1,175 @@
+"""Begin a run, go on with one, say how one stands: run, continue, status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import BaselineOption, JsonOption, PlatformsOption, RunArgument
+from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
+from bareline.vocabulary.errors import UsageError
+
+if TYPE_CHECKING:
+    from bareline.store.run import Run
+
+app = typer.Typer()
+
+
+@app.command()
+def run(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study or a TOML file.")],
+    on: Annotated[
+        list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
+    ] = None,
+    as_: Annotated[
+        list[str] | None,
+        typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
+    ] = None,
+    platforms: PlatformsOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Run directory to make.")
+    ] = None,
+    baseline: BaselineOption = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")] = None,
+    launches: Annotated[
+        int | None, typer.Option("--launches", min=1, help="Most trials of each case.")
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure a study on platforms; the run directory is the last line on stdout."""
+    from bareline.platforms.config import choose_platforms
+    from bareline.report.terminal.runs import print_plan
+    from bareline.session import begin
+    from bareline.study.catalogue import find_study
+    from bareline.study.plan import left_out
+
+    chosen = find_study(study)
+    if scale is not None:
+        chosen = chosen.at_scale(scale)
+    if launches is not None:
+        chosen = chosen.with_launches(launches)
+    chosen, lacking = begin.cast_study(chosen, as_ or [], on or [], platforms)
+    names = chosen.platforms if chosen.roles else on or chosen.platforms
+    if not names:
+        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
+    specs = choose_platforms(names, platforms)
+    base = begin.choose_baseline(chosen, specs, baseline)
+    for line in [*lacking, *left_out(chosen, specs)]:
+        complain(line)
+    if dry_run:
+        rows = begin.plan_rows(chosen, specs, seed)
+        scaled, changes = chosen.scale, chosen.scale_changes
+        emit(as_json, lambda: rows, lambda on: print_plan(rows, on, scale=scaled, changes=changes))
+        return
+    if chosen.scale_changes:
+        complain(
+            f"scale {chosen.scale} is not the study's own size; --dry-run lists what it changes"
+        )
+    folder = out or begin.default_folder(chosen)
+    _execute(begin.create_run(chosen, specs, folder, baseline=base, seed=seed))
+
+
+@app.command()
+def submit(
+    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study or a TOML file.")],
+    on: Annotated[
+        list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
+    ] = None,
+    platforms: PlatformsOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Run directory to make.")
+    ] = None,
+    baseline: BaselineOption = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
+    ] = None,
+    system: Annotated[
+        str,
+        typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
+    ] = "slurm",
+    nodes: Annotated[
+        int, typer.Option("--nodes", min=1, help="Nodes, where no Slurm platform names them.")
+    ] = 1,
+    time_min: Annotated[
+        int, typer.Option("--time-min", min=1, help="Time limit, where no platform names it.")
+    ] = 60,
+) -> None:
+    """Let a batch job measure a study; the run directory is the last line on stdout."""
+    from bareline.platforms.config import choose_platforms
+    from bareline.session import begin
+    from bareline.session.submission import inheriting
+    from bareline.session.submission import submit as hand_over
+    from bareline.study.catalogue import find_study
+
+    chosen = find_study(study)
+    if scale is not None:
+        chosen = chosen.at_scale(scale)
+    chosen, lacking = begin.cast_study(chosen, [], on or [], platforms)
+    names = chosen.platforms if chosen.roles else on or chosen.platforms
+    if not names:
+        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
+    specs, largest = inheriting(choose_platforms(names, platforms))
+    base = begin.choose_baseline(chosen, specs, baseline)
+    for line in lacking:
+        complain(line)
+    folder = out or begin.default_folder(chosen)
+    made = begin.create_run(chosen, specs, folder, baseline=base, seed=seed)
+    job = hand_over(made, system=system, platform=largest, nodes=nodes, time_min=time_min)
+    complain(f"{job.system} job {job.job}; `bareline status {made.path}` follows it")
+    print(made.path)
+
+
+@app.command(name="continue")
+def continue_(
+    path: RunArgument,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Also run again what failed.")
+    ] = False,
+) -> None:
+    """Run what a run directory still lacks, after a kill or a repair."""
+    from bareline.store.run import Run
+
+    _execute(Run.open(path), retry_failed=retry_failed)
+
+
+def _execute(made: Run, *, retry_failed: bool = False) -> None:
+    from bareline.report.terminal.progress import progress_on
+    from bareline.report.terminal.runs import print_run_end
+    from bareline.session.runner import execute
+
+    try:
+        with progress_on(console(stderr=True)) as progress:
+            tally = execute(made, progress, retry_failed=retry_failed)
+    except KeyboardInterrupt:
+        complain(f"interrupted; `bareline continue {made.path}` goes on where it stopped")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    print_run_end(made, tally, console(stderr=True))
+    print(made.path)
+    if tally.failed:
+        raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+@app.command()
+def status(path: RunArgument, as_json: JsonOption = False) -> None:
+    """Say how a run stands: what is planned, measured, failed and left."""
+    from bareline.report.terminal.runs import print_status
+    from bareline.session.history import status_of
+    from bareline.session.submission import submission_of, submission_state
+    from bareline.store.run import Run
+
+    opened = Run.open(path)
+    row = status_of(opened)
+    submission = submission_of(opened)
+    if submission is not None:
+        row["job"] = f"{submission.system} {submission.job}"
+        row["job_state"] = submission_state(submission)
+    emit(as_json, lambda: [row], lambda console: print_status(row, console))

@@ -1,0 +1,66 @@
+"""Where trials run: platforms, platforms show, platforms clean."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption, PlatformsOption
+from bareline.cli.output import emit
+
+app = typer.Typer(
+    help="List the platforms, show one, or remove what a killed bareline left behind.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def list_(
+    context: typer.Context, platforms: PlatformsOption = None, as_json: JsonOption = False
+) -> None:
+    """List the platforms with what is available here, and why the others are not."""
+    if context.invoked_subcommand is not None:
+        return
+    from bareline.platforms.listing import platform_rows
+    from bareline.report.terminal.listings import print_platforms
+
+    rows = platform_rows(platforms)
+    emit(as_json, lambda: rows, lambda console: print_platforms(rows, console))
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    platforms: PlatformsOption = None,
+    xml: Annotated[
+        bool, typer.Option("--xml", help="A virtual machine's libvirt definition.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a platform as it is configured, defaults included."""
+    from bareline.platforms.config import choose_platforms
+    from bareline.platforms.listing import definition, spec_toml
+
+    spec = choose_platforms([name], platforms)[0]
+    if xml:
+        print(definition(spec))
+        return
+    emit(
+        as_json,
+        lambda: {"name": spec.name, **spec.to_dict()},
+        lambda _: print(spec_toml(spec), end=""),
+    )
+
+
+@app.command()
+def clean() -> None:
+    """Remove what a killed bareline left behind; nothing of other people's is touched."""
+    from bareline.platforms.listing import clean as remove_remains
+
+    removed = remove_remains()
+    for line in removed:
+        print(line)
+    if not removed:
+        print("nothing was left behind")

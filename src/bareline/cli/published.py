@@ -1,0 +1,42 @@
+"""What others have published: the figures of the five studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption
+from bareline.cli.output import emit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer()
+
+
+@app.command()
+def published(
+    study: Annotated[
+        str | None, typer.Argument(metavar="[STUDY]", help="A study or a publication.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the publications, or every figure that a study's publications printed."""
+    from bareline.analysis.suitability import judge_published
+    from bareline.published.catalogue import find_publications, publications, published_rows
+    from bareline.report.terminal.published import print_publications, print_published
+    from bareline.report.terminal.suitability import print_suitability
+
+    found = list(publications().values()) if study is None else find_publications(study)
+
+    def people(console: Console) -> None:
+        if study is None:
+            print_publications(found, console)
+            return
+        print_published(found, published_rows(study), console)
+        for one in found:
+            console.print(f"\nBy bareline's rules, from the figures of {one.publication.short}:")
+            print_suitability(judge_published(one), console)
+
+    emit(as_json, lambda: published_rows(study), people)

@@ -1,0 +1,262 @@
+"""What was measured and what follows from it: show, compare, explain, report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import (
+    BaselineOption,
+    DetailsOption,
+    JsonOption,
+    MarginOption,
+    RunsArgument,
+)
+from bareline.cli.output import EXIT_CONDITION, complain, emit, printing_measures
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bareline.analysis.records import Records
+
+app = typer.Typer()
+
+
+def _read(paths: Sequence[Path]) -> Records:
+    from bareline.analysis.records import read_runs
+    from bareline.store.run import Run
+
+    return read_runs([Run.open(path) for path in paths])
+
+
+@app.command()
+def show(
+    path: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory or a profile.")],
+    everything: DetailsOption = False,
+    facts: Annotated[
+        bool, typer.Option("--facts", help="The platforms' characteristics and differences.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the medians of a run with their intervals, what its platforms are, or a profile."""
+    from bareline.profile.files import is_profile
+
+    if is_profile(path):
+        _show_profile(path, everything=everything, as_json=as_json)
+    elif facts:
+        _show_facts(path, everything=everything, as_json=as_json)
+    else:
+        _show_summary(path, everything=everything, as_json=as_json)
+
+
+def _show_summary(path: Path, *, everything: bool, as_json: bool) -> None:
+    from bareline.analysis.rows import as_rows
+    from bareline.analysis.summary import failed_cases, summarize
+    from bareline.report.content.profiles import profile_lines
+    from bareline.report.profile.terminal import print_profile_lines
+    from bareline.report.terminal.results import print_failed, print_summary
+
+    records = _read([path])
+    summary, failed = summarize(records), failed_cases(records)
+
+    def people(console: Console) -> None:
+        print_summary(summary, console, details=everything)
+        print_failed(failed, console)
+        print_profile_lines(profile_lines(records), console)
+
+    silent = failed.filter(n=0)
+    emit(as_json, lambda: [*as_rows(summary), *as_rows(silent)], people)
+
+
+def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
+    from bareline.profile.files import read_profile, to_rows
+    from bareline.report.profile.terminal import print_profile
+
+    found = read_profile(path)
+    emit(
+        as_json,
+        lambda: to_rows(found),
+        lambda console: print_profile(found, console, everything=everything),
+    )
+
+
+def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
+    from bareline.facts import to_rows
+    from bareline.report.content.gather import fact_lines
+    from bareline.report.terminal.facts import print_facts
+    from bareline.store.run import Run
+
+    facts = Run.open(path).facts()
+    emit(
+        as_json,
+        lambda: to_rows(facts),
+        lambda console: print_facts(fact_lines(facts), list(facts), console, details=everything),
+    )
+
+
+@app.command()
+def compare(
+    paths: RunsArgument,
+    baseline: BaselineOption = None,
+    margin: MarginOption = None,
+    everything: DetailsOption = False,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if", metavar="CONDITION", help="Exit with 1 if e.g. 'mpi.latency > 1.1'."
+        ),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare the platforms of one or several runs with a baseline, or two profiles."""
+    from bareline.profile.files import is_profile
+
+    if len(paths) == 2 and all(is_profile(path) for path in paths):
+        _compare_profiles(paths[0], paths[1], as_json=as_json)
+        return
+    from bareline.analysis.comparison import Comparison
+    from bareline.analysis.conditions import parse_condition
+    from bareline.analysis.rows import as_rows
+    from bareline.report.terminal.results import print_comparison
+
+    conditions = [parse_condition(text) for text in fail_if or []]
+    comparison = Comparison(_read(paths), baseline, margin)
+    table = comparison.table
+    outcomes = [condition.check(comparison) for condition in conditions]
+
+    def people(console: Console) -> None:
+        print_comparison(
+            comparison.glance, comparison.sentences, table, console, details=everything
+        )
+
+    emit(as_json, lambda: as_rows(table), people)
+    for outcome in outcomes:
+        complain(
+            f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
+            f"{len(outcome.violations) or 'none'} meet it"
+        )
+        for line in outcome.violations:
+            complain(f"condition met: {line}")
+    if any(outcome.violations for outcome in outcomes):
+        raise typer.Exit(EXIT_CONDITION)
+
+
+def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:
+    from bareline.profile.beside import beside
+    from bareline.profile.files import read_profile
+    from bareline.report.profile.beside import print_beside
+
+    both = beside(read_profile(before), read_profile(after))
+    emit(as_json, both.rows, lambda console: print_beside(both, console))
+
+
+@app.command()
+def explain(
+    paths: RunsArgument,
+    baseline: BaselineOption = None,
+    margin: MarginOption = None,
+    application: Annotated[
+        str | None,
+        typer.Option("--app", metavar="APP", help="Split the loss of a profiled application."),
+    ] = None,
+    platform: Annotated[
+        str | None, typer.Option("--platform", metavar="P", help="With --app: where it loses.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="With --app: the waterfall.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
+    if application is not None:
+        _explain_application(
+            _read(paths), application, baseline, platform, figures, as_json=as_json
+        )
+        return
+    from bareline.analysis.comparison import Comparison
+    from bareline.report.terminal.suitability import print_suitability
+    from bareline.report.terminal.verdict import print_verdict
+
+    comparison = Comparison(_read(paths), baseline, margin)
+
+    def people(console: Console) -> None:
+        glance = None if comparison.alone else comparison.glance
+        print_verdict(glance, comparison.sentences, console)
+        print_suitability(comparison.suitability, console)
+
+    emit(as_json, comparison.rows, people)
+
+
+def _explain_application(
+    records: Records,
+    name: str,
+    baseline: str | None,
+    platform: str | None,
+    figures: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from bareline.predict.explanation import explain_application
+    from bareline.report.terminal.predictions import print_loss
+    from bareline.vocabulary.errors import UsageError
+
+    base = baseline or records.baseline
+    others = [one for one in records.platforms if one != base]
+    if platform is None and len(others) != 1:
+        raise UsageError(
+            "which platform loses is not said", hint=f"add --platform, one of {', '.join(others)}"
+        )
+    with printing_measures():
+        loss = explain_application(records, name, base, platform or others[0])
+    if figures is not None:
+        from bareline.report.page.predictions import write_loss
+
+        write_loss(loss, figures)
+    emit(as_json, loss.rows, lambda console: print_loss(loss, name, console))
+
+
+@app.command()
+def report(
+    paths: RunsArgument,
+    baseline: BaselineOption = None,
+    margin: MarginOption = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Page to write.")
+    ] = None,
+    figures: Annotated[
+        Path | None, typer.Option("--figures", metavar="DIR", help="Also SVG and PNG files.")
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option("--format", metavar="FORM", help="html, md or pdf; else by --out's ending."),
+    ] = None,
+) -> None:
+    """Write the report: one self-contained HTML page, Markdown or PDF.
+
+    Its path is the last line on stdout.
+    """
+    from bareline.profile.files import is_profile, read_profile
+
+    if len(paths) == 1 and is_profile(paths[0]):
+        from bareline.report.profile.page import write_profile_page
+
+        print(write_profile_page(read_profile(paths[0]), out or paths[0].with_suffix(".html")))
+        return
+    from bareline.analysis.comparison import Comparison
+    from bareline.report.content.gather import document_of
+    from bareline.report.page.files import FORMATS, write_figures, write_report
+    from bareline.vocabulary.errors import UsageError
+
+    ending = out.suffix.removeprefix(".") if out is not None else ""
+    chosen = form or (ending if ending in FORMATS else "html")
+    if chosen not in FORMATS:
+        raise UsageError(f"no report is of form '{chosen}'", hint=f"use {', '.join(FORMATS)}")
+    document = document_of(Comparison(_read(paths), baseline, margin))
+    if figures is not None:
+        write_figures(document, figures)
+    page = out or paths[0] / f"report.{chosen}"
+    write_report(document, page, chosen, figures)
+    print(page)

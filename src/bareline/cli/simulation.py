@@ -1,0 +1,57 @@
+"""Simulated platforms: calibrate one from a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption
+from bareline.cli.output import complain, emit
+
+app = typer.Typer()
+
+
+@app.command()
+def calibrate(
+    from_: Annotated[
+        Path, typer.Option("--from", metavar="RUN", help="Run with a ping-pong between two nodes.")
+    ],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", metavar="NAME.toml", help="Platform file to write.")
+    ],
+    platform: Annotated[
+        str | None, typer.Option("--platform", metavar="P", help="Which platform of the run.")
+    ] = None,
+    nodes: Annotated[int, typer.Option("--nodes", min=2, help="Nodes to simulate.")] = 16,
+    cores: Annotated[int, typer.Option("--cores", min=1, help="Cores of each node.")] = 8,
+    eager_bytes: Annotated[
+        int, typer.Option("--eager", min=1, help="Size from which sender and receiver meet.")
+    ] = 65_536,
+    as_json: JsonOption = False,
+) -> None:
+    """Make a simulated platform from a run, and say how well it agrees with that run."""
+    import tomli_w
+
+    from bareline.report.terminal.calibration import print_calibration
+    from bareline.session.calibration import calibrate as calibrate_run
+    from bareline.store.run import Run
+    from bareline.vocabulary.errors import UsageError
+
+    done = calibrate_run(
+        Run.open(from_),
+        platform=platform,
+        nodes=nodes,
+        cores=cores,
+        eager_bytes=eager_bytes,
+        tell=lambda what: complain(f"simulating {what}"),
+    )
+    name = out.stem
+    try:
+        out.write_text(tomli_w.dumps({"platform": {name: done.table}}), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(out)) from error
+    emit(as_json, done.rows, lambda on: print_calibration(done.rows(), done.left_out, on))
+    if not as_json:
+        print(f"bareline run STUDY --on {name} --platforms {out}")

@@ -1,0 +1,230 @@
+"""iperf3 with ``--json``, 3.1 and later: TCP and UDP, one direction.
+
+The rate is what arrived at the receiver, over all streams.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from bareline.formats.document import (
+    Amount,
+    Count,
+    JsonModel,
+    check_quotient,
+    find_object,
+    read_object,
+)
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Scalar
+
+_VERSION = re.compile(r'"version"\s*:\s*"iperf (3[^"\s]{0,20})')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """One test that ran to its end.
+
+    Attributes
+    ----------
+    udp
+        Datagrams were sent, not a TCP stream.
+    streams, duration_s, omit_s, target_bps
+        What was asked for.
+    rate_bps
+        What arrived, over all streams, in bit/s.
+    stream_rates_bps
+        What arrived by each stream, in bit/s; empty for UDP, where iperf3 does not say it.
+    interval_rates_bps
+        Rates of the intervals as the client saw them, over all streams, in bit/s.
+    cpu_sender, cpu_receiver
+        Processor time in percent of a core.
+    retransmissions
+        Of TCP segments; None where the system does not count them.
+    loss, jitter_s
+        Share of lost datagrams in percent, and their jitter; None for TCP.
+    """
+
+    udp: bool
+    streams: int
+    duration_s: int
+    omit_s: int
+    target_bps: int
+    rate_bps: float
+    stream_rates_bps: tuple[float, ...]
+    interval_rates_bps: tuple[float, ...]
+    cpu_sender: float
+    cpu_receiver: float
+    retransmissions: float | None = None
+    loss: float | None = None
+    jitter_s: float | None = None
+
+    @property
+    def params(self) -> dict[str, Scalar]:
+        """What tells this test from others: the options that were given."""
+        asked: dict[str, Scalar] = {"streams": self.streams, "duration_s": self.duration_s}
+        if self.omit_s:
+            asked["omit_s"] = self.omit_s
+        if self.target_bps:
+            asked["target_bps"] = self.target_bps
+        return asked
+
+
+class _Sum(JsonModel):
+    bits_per_second: Amount
+    bytes: Amount
+    seconds: Amount
+    end: Amount
+
+    def check(self, what: str) -> float:
+        """Give the rate, in bit/s, that follows from the bytes and the time beside it.
+
+        The receiver counts until its last byte came, which "seconds" of a stream (the sender's)
+        leaves out and "end" tells.
+        """
+        check_quotient(self.bits_per_second, 8 * self.bytes, self.end, what)
+        return self.bits_per_second
+
+
+class _Sent(_Sum):
+    retransmits: Amount | None = None
+
+
+class _Received(_Sum):
+    jitter_ms: Amount | None = None
+    lost_packets: Amount | None = None
+    packets: Amount | None = None
+    lost_percent: Amount | None = None
+
+
+class _Stream(JsonModel):
+    sender: _Sum | None = None
+    receiver: _Sum | None = None
+    udp: _Sum | None = None
+
+
+class _Cpu(JsonModel):
+    host_total: Amount
+    remote_total: Amount
+
+
+class _End(JsonModel):
+    streams: Annotated[list[_Stream], Field(min_length=1)]
+    sum_sent: _Sent
+    sum_received: _Received
+    cpu_utilization_percent: _Cpu
+    sum_sent_bidir_reverse: Any = None
+
+
+class _Asked(JsonModel):
+    protocol: str
+    num_streams: Count
+    duration: Count
+    omit: Count = 0
+    target_bitrate: Count = 0
+    reverse: Count = 0
+
+
+class _Start(JsonModel):
+    test_start: _Asked
+
+
+class _Rate(JsonModel):
+    bits_per_second: Amount
+
+
+class _Interval(JsonModel):
+    sum: _Rate
+
+
+class _Test(JsonModel):
+    start: _Start
+    intervals: list[_Interval] = Field(default_factory=list)
+    end: _End
+
+
+def read(text: str) -> Transfer:
+    """Read the JSON object of one test.
+
+    Raises
+    ------
+    ParseError
+        The test failed or ended early, ran both ways, or its numbers contradict each other.
+    """
+    content = find_object(text)
+    if content.get("error"):
+        raise ParseError(f"iperf3 says: {content['error']}")
+    test = read_object(_Test, content)
+    asked, end = test.start.test_start, test.end
+    if end.sum_sent_bidir_reverse is not None:
+        raise ParseError("the test ran both ways at once (--bidir), which is not read")
+    udp = asked.protocol == "UDP"
+    end.sum_sent.check("sum_sent")
+    rate_bps = end.sum_received.check("sum_received")
+    _check_length(asked, end.sum_sent)
+    # In the reverse direction the remote end is the one that sends.
+    cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
+    sender, receiver = reversed(cpu) if asked.reverse else cpu
+    loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
+    return Transfer(
+        udp=udp,
+        streams=asked.num_streams,
+        duration_s=asked.duration,
+        omit_s=asked.omit,
+        target_bps=asked.target_bitrate,
+        rate_bps=rate_bps,
+        stream_rates_bps=_stream_rates(end, asked, udp=udp),
+        interval_rates_bps=tuple(interval.sum.bits_per_second for interval in test.intervals),
+        cpu_sender=sender,
+        cpu_receiver=receiver,
+        retransmissions=None if udp else end.sum_sent.retransmits,
+        loss=loss,
+        jitter_s=jitter_s,
+    )
+
+
+def facts(text: str) -> Mapping[str, Scalar]:
+    """Give the version."""
+    match = _VERSION.search(text)
+    return {"import.iperf3": match[1]} if match else {}
+
+
+def _stream_rates(end: _End, asked: _Asked, *, udp: bool) -> tuple[float, ...]:
+    """Give what each stream's receiver got, and refuse sums that are not those of the streams."""
+    if len(end.streams) != asked.num_streams:
+        raise ParseError(f"not the {asked.num_streams} streams that were asked for")
+    sent = [stream.udp if udp else stream.sender for stream in end.streams]
+    if sum(_there(part, "sender").bytes for part in sent) != end.sum_sent.bytes:
+        raise ParseError("the streams' bytes do not add up to their sum")
+    if udp:
+        return ()
+    received = [_there(stream.receiver, "receiver") for stream in end.streams]
+    if sum(part.bytes for part in received) != end.sum_received.bytes:
+        raise ParseError("the streams' received bytes do not add up to their sum")
+    return tuple(part.check("a stream's receiver") for part in received)
+
+
+def _there(part: _Sum | None, name: str) -> _Sum:
+    if part is None:
+        raise ParseError(f"a stream has no '{name}'")
+    return part
+
+
+def _check_length(asked: _Asked, sent: _Sent) -> None:
+    """Refuse a test that ended early."""
+    if asked.duration and sent.seconds < 0.9 * asked.duration:
+        raise ParseError(f"the test ended after {sent.seconds} of {asked.duration} s")
+
+
+def _datagrams(received: _Received) -> tuple[float, float]:
+    lost, sent, percent = received.lost_packets, received.packets, received.lost_percent
+    if lost is None or sent is None or percent is None or received.jitter_ms is None:
+        raise ParseError("the receiver's datagrams are not all told")
+    if not sent or abs(percent - 100 * lost / sent) > 0.01:
+        raise ParseError("lost_packets, packets and lost_percent contradict each other")
+    return percent, received.jitter_ms * 1e-3

@@ -1,0 +1,468 @@
+"""OSU micro-benchmarks, 5.x to 7.x.
+
+A launch begins with a title (``# OSU MPI Latency Test v5.6.2``); settings follow as comments, then
+one line of column titles, then rows by message size. Versions and options differ in the titles of
+the columns, never in their meaning, so the titles alone say what a column is.
+
+References
+----------
+The Ohio State University, "OSU Micro-Benchmarks", http://mvapich.cse.ohio-state.edu/benchmarks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bareline.formats.reading import (
+    BANDWIDTH,
+    LATENCY,
+    MESSAGE_RATE,
+    UNKNOWN_RANKS,
+    Reading,
+    as_detail,
+    outcome_of,
+)
+from bareline.formats.table import (
+    Line,
+    Table,
+    check_ascending,
+    check_sizes,
+    check_whole,
+    integer,
+    number,
+    number_lines,
+    quotient_range,
+    read_table,
+    rounding,
+)
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
+from bareline.vocabulary.units import format_size
+
+TITLE = re.compile(
+    r"^#\s*OSU MPI(?P<function>_\w+)?(?P<accelerator>-(?:CUDA|OPENACC|ROCM|CXL|MANAGED)\b)?"
+    r"(?: MANAGED)? +(?P<test>.+?) Test(?: Test)?(?P<persistent> Persistent)?"
+    r"(?: v(?P<version>\S+))?\s*$",
+    re.MULTILINE,
+)
+_MS = r"(\d{1,15})(?: ms)?"
+_INIT = re.compile(
+    rf"^nprocs: (\d{{1,9}}), min: {_MS}, max: {_MS}, avg: {_MS}$",
+    re.MULTILINE,
+)
+#: What osu_init of 5.3 and before prints, without a title.
+UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """What is known of a benchmark: its name, who takes part, and where its sizes end.
+
+    `pairs` says that the output tells the number of pairs, `reduction` that the usual datatype is
+    that of reductions.
+    """
+
+    name: str
+    ranks: int = UNKNOWN_RANKS
+    largest_bytes: int | None = None
+    reduction: bool = False
+    pairs: bool = False
+
+
+#: By the words between "OSU MPI" and "Test", where they name no collective function.
+_PROGRAMS: Mapping[str, _Program] = {
+    "Latency": _Program("latency", 2, 4 * _MIB),
+    "Latency Persistent": _Program("latency_persistent", 2, 4 * _MIB),
+    "Bandwidth": _Program("bw", 2, 4 * _MIB),
+    "Bandwidth Persistent": _Program("bw_persistent", 2, 4 * _MIB),
+    "Bi-Directional Bandwidth": _Program("bibw", 2, 4 * _MIB),
+    "Bi-Directional Bandwidth Persistent": _Program("bibw_persistent", 2, 4 * _MIB),
+    "Bandwidth Congestion In": _Program("bw_fan_in", largest_bytes=4 * _MIB),
+    "Bandwidth Congestion Out": _Program("bw_fan_out", largest_bytes=4 * _MIB),
+    "Multiple Bandwidth / Message Rate": _Program("mbw_mr", largest_bytes=4 * _MIB, pairs=True),
+    "Multi Latency": _Program("multi_lat", largest_bytes=4 * _MIB),
+    "Multi-threaded Latency": _Program("latency_mt", 2, 4 * _MIB),
+    "Multi-process Latency": _Program("latency_mp", 2, 4 * _MIB),
+    "_Put Latency": _Program("put_latency", 2, 4 * _MIB),
+    "_Put Bandwidth": _Program("put_bw", 2, 4 * _MIB),
+    "_Put Bi-directional Bandwidth": _Program("put_bibw", 2, 4 * _MIB),
+    "_Get latency": _Program("get_latency", 2, 4 * _MIB),
+    "_Get Bandwidth": _Program("get_bw", 2, 4 * _MIB),
+    "_Accumulate latency": _Program("acc_latency", 2, 4 * _MIB),
+    "_Get_accumulate latency": _Program("get_acc_latency", 2, 4 * _MIB),
+    "_Compare_and_swap latency": _Program("cas_latency", 2),
+    "_Fetch_and_op latency": _Program("fop_latency", 2),
+    "Init": _Program("init"),
+}
+#: Collective functions as the titles call them, and as the programs are called.
+_COLLECTIVES = {
+    "Allgather": "allgather",
+    "Allgatherv": "allgatherv",
+    "Allreduce": "allreduce",
+    "All-to-All": "alltoall",
+    "All-to-Allv": "alltoallv",
+    "All-to-Allw": "alltoallw",
+    "Barrier": "barrier",
+    "Broadcast": "bcast",
+    "Gather": "gather",
+    "Gatherv": "gatherv",
+    "Reduce": "reduce",
+    "Reduce_scatter": "reduce_scatter",
+    "Reduce_scatter_block": "reduce_scatter_block",
+    "Scatter": "scatter",
+    "Scatterv": "scatterv",
+}
+#: 7.x forgets the blank between "Exchange" and "Latency" of some titles.
+_COLLECTIVE = re.compile(
+    r"(?P<nonblocking>Non-blocking )?(?P<neighbours>Neighborhood )?(?P<function>\S+)"
+    r"(?: Personalized Exchange)?(?P<persistent> Persistent)? ?Latency"
+)
+
+
+def _collective(words: str) -> _Program | None:
+    """Give the program of a collective function, by the words of its title."""
+    match = _COLLECTIVE.fullmatch(words)
+    function = _COLLECTIVES.get(match["function"]) if match else None
+    if match is None or function is None:
+        return None
+    name = f"{'neighbor_' if match['neighbours'] else ''}{function}"
+    name = f"{'i' if match['nonblocking'] else ''}{name}"
+    name += "_persistent" if match["persistent"] else ""
+    return _Program(
+        name,
+        largest_bytes=None if function == "barrier" else _MIB,
+        reduction="reduce" in function,
+    )
+
+
+#: Words that are no name of an MPI function, as they stand in a sentence.
+_SPOKEN = {
+    "Latency": "latency",
+    "Bandwidth": "bandwidth",
+    "Bi-Directional Bandwidth": "bidirectional bandwidth",
+    "Multiple Bandwidth / Message Rate": "multi-pair bandwidth",
+    "Multi Latency": "multi-pair latency",
+    "latency": "latency",
+}
+
+_PERCENT = Metric("%", "higher")
+_CONTEXT = Metric("s", "none", detail=True)
+#: Column titles without their spaces: metric and what one unit is in base units.
+_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
+    "Latency(us)": ("latency", LATENCY, 1e-6),
+    "AvgLatency(us)": ("latency", LATENCY, 1e-6),
+    "MinLatency(us)": ("latency_min", as_detail(LATENCY), 1e-6),
+    "MaxLatency(us)": ("latency_max", as_detail(LATENCY), 1e-6),
+    "PureComm.(us)": ("latency", LATENCY, 1e-6),
+    "MinComm.(us)": ("latency_min", as_detail(LATENCY), 1e-6),
+    "MaxComm.(us)": ("latency_max", as_detail(LATENCY), 1e-6),
+    "Overall(us)": ("overall", as_detail(LATENCY), 1e-6),
+    "Compute(us)": ("compute", _CONTEXT, 1e-6),
+    "Coll.Init(us)": ("call", _CONTEXT, 1e-6),
+    "MPI_Test(us)": ("test", _CONTEXT, 1e-6),
+    "MPI_Wait(us)": ("wait", _CONTEXT, 1e-6),
+    "Overlap(%)": ("overlap", _PERCENT, 1.0),
+    "Bandwidth(MB/s)": ("bandwidth", BANDWIDTH, 1e6),
+    "MB/s": ("bandwidth", BANDWIDTH, 1e6),
+    "Messages/s": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
+}
+#: OSU prints so many of every measured value.
+_DECIMALS = 2
+#: Columns that hold no measured value.
+_PLAIN = ("Size", "Iterations", "Validation", "TransmitSize")
+_TAIL = re.compile(r"P(\d{1,2}(?:\.\d{1,3})?)Tail(Lat\(us\)|BW\(MB/s\))")
+_HEADER = re.compile(
+    r"P\d{1,2}(?:\.\d{1,3})? +Tail +(?:Lat ?\(us\)|BW ?\(MB/s\))"
+    r"|(?:(?:Avg|Min|Max) +)?Latency ?\(us\)|(?:Pure|Min|Max) +Comm\. ?\(us\)|Coll\. +Init ?\(us\)"
+    r"|(?:Overall|Compute|MPI_Test|MPI_Wait) ?\(us\)|Overlap ?\(%\)|Bandwidth ?\(MB/s\)"
+    r"|Transmit +Size|Size|MB/s|Messages/s|Iterations|Validation"
+)
+_HEADER_START = re.compile(
+    r"#\s*(?:Size\s|(?:Avg )?Latency ?\(us\)|Overall ?\(us\)|Bandwidth ?\(MB/s\)|MB/s)"
+    r"|\s+Overall ?\(us\)"  # 5.x, where there is no size
+)
+_PAIRS = re.compile(r"\[ pairs: (\d{1,9}) \](?: \[ window size: (\w{1,9}) \])?")
+_BUFFERS = re.compile(
+    r"(?:Send Buffer|Rank 0 Memory) on .*?\((\w+)\) and (?:Receive Buffer|Rank 1 Memory)"
+    r" on .*?\((\w+)\)"
+)
+_SETTINGS = {
+    "Window creation": "window_creation",
+    "Synchronization": "synchronization",
+    "Datatype": "datatype",
+}
+
+
+@dataclass(slots=True)
+class _Block:
+    """One table of a launch, with the settings that stand above it."""
+
+    program: _Program
+    words: str
+    params: dict[str, Scalar]
+    ranks: int
+    header: Line | None = None
+    lines: list[Line] = field(default_factory=list)
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read the tables of one launch; there are several where several datatypes were asked."""
+    match = TITLE.search(text)
+    if match is None:
+        if not UNTITLED.search(text):
+            raise ParseError("there is no title of an OSU benchmark")
+        yield _init(text)
+        return
+    program = _program(match)
+    if program.name == "init":
+        yield _init(text)
+        return
+    for block in _blocks(text, program, match):
+        yield _imported(block, text)
+
+
+def facts(text: str) -> Mapping[str, Scalar]:
+    """Give the version."""
+    match = TITLE.search(text)
+    return {"import.osu": match["version"]} if match and match["version"] else {}
+
+
+def _program(match: re.Match[str]) -> _Program:
+    test = _test_of(match)
+    key = f"{match['function']} {test}" if match["function"] else test
+    if key in _PROGRAMS:
+        return _PROGRAMS[key]
+    if collective := _collective(test):
+        return collective
+    slug = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
+    return _Program(slug.removesuffix("_latency") or slug)
+
+
+def _test_of(title: re.Match[str]) -> str:
+    return " ".join((title["test"] + (title["persistent"] or "")).split())
+
+
+def _words(title: re.Match[str]) -> str:
+    """Say what is measured: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
+    test = _test_of(title)
+    spoken = _SPOKEN.get(test, test.removesuffix(" Latency"))
+    return f"MPI{title['function'] or ''} {spoken}"
+
+
+def _blocks(text: str, program: _Program, title: re.Match[str]) -> Iterator[_Block]:
+    params: dict[str, Scalar] = {}
+    if title["accelerator"]:
+        params["accelerator"] = title["accelerator"][1:].lower()
+    words = _words(title)
+    block = _Block(program, words, params, program.ranks)
+    for line in number_lines(text):
+        if _HEADER_START.match(line.text):
+            if block.header is not None:
+                yield block
+                block = _Block(program, words, dict(params), block.ranks)
+            block.header = line
+            block.params = dict(params)
+        elif line.text.startswith("#"):
+            block.ranks = _setting(line.text, params) or block.ranks
+        elif block.header is not None:
+            block.lines.append(line)
+    if block.header is None:
+        block.params = dict(params)
+    yield block
+
+
+def _setting(comment: str, params: dict[str, Scalar]) -> int:
+    """Take up a comment's setting; gives the number of ranks where it says that."""
+    pairs = _PAIRS.search(comment)
+    if pairs:
+        if pairs[2]:
+            window = pairs[2]
+            params["window"] = int(window) if window.isascii() and window.isdecimal() else window
+        return 2 * int(pairs[1])
+    buffers = _BUFFERS.search(comment)
+    if buffers:
+        params["buffers"] = f"{buffers[1]}-{buffers[2]}"
+    key, colon, value = comment.lstrip("# ").partition(":")
+    if colon and key in _SETTINGS:
+        params[_SETTINGS[key]] = value.strip().rstrip(".")
+    return 0
+
+
+def _imported(block: _Block, text: str) -> Reading:
+    program = block.program
+    usual = "MPI_FLOAT" if program.reduction else "MPI_CHAR"
+    if block.params.get("datatype") == usual:
+        del block.params["datatype"]  # 5.x uses it without saying so
+    columns: list[str] = []
+    metrics: dict[str, Metric] = {}
+    problem: ParseError | None = None
+    try:
+        columns = _columns(block.header)
+        metrics = _metrics(columns)
+    except ParseError as error:
+        problem = error
+    if not metrics:
+        rate = program.name.endswith("bw") or program.name == "mbw_mr"
+        metrics = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
+
+    def read() -> Iterable[Sample]:
+        if problem is not None:
+            raise problem
+        check_whole(text)
+        if program.pairs and not block.ranks:
+            raise ParseError("the line that tells the number of pairs is missing")
+        return list(_samples(read_table(columns, block.lines), program))
+
+    return Reading(
+        probe=f"osu.{program.name}",
+        title=f"{block.words} (osu_{program.name})",
+        layer=Layer.MPI,
+        metrics=metrics,
+        params=block.params,
+        ranks=block.ranks,
+        outcome=outcome_of(metrics, read),
+    )
+
+
+def _columns(header: Line | None) -> list[str]:
+    """Split the line of titles; they hold spaces, so their words decide."""
+    if header is None:
+        raise ParseError("there is no line of column titles: the output is truncated")
+    text = header.text.lstrip("# ")
+    rest = _HEADER.sub("", text).strip()
+    if rest:
+        raise ParseError(f"line {header.number}: unknown column title '{rest}'")
+    columns = ["".join(found.split()) for found in _HEADER.findall(text)]
+    if len(set(columns)) < len(columns):
+        raise ParseError(f"line {header.number}: a column title stands twice")
+    return columns
+
+
+def _metric(title: str) -> tuple[str, Metric, float]:
+    tail = _TAIL.fullmatch(title)
+    if tail is None:
+        return _COLUMNS[title]
+    of = "AvgLatency(us)" if tail[2].startswith("Lat") else "Bandwidth(MB/s)"
+    name, metric, scale = _COLUMNS[of]
+    return f"{name}_p{tail[1].replace('.', '_')}", as_detail(metric), scale
+
+
+def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
+    given = [_metric(title) for title in columns if title not in _PLAIN]
+    names = [name for name, _, _ in given]
+    if len(set(names)) < len(names):
+        raise ParseError("two columns measure the same")
+    headlines = [name for name in ("latency", "bandwidth") if name in names]
+    if not headlines:
+        raise ParseError("there is no column of latency or bandwidth")
+    first = headlines[0]
+    return {name: metric for name, metric, _ in sorted(given, key=lambda one: one[0] != first)}
+
+
+def _samples(table: Table, program: _Program) -> Iterator[Sample]:
+    if "Validation" in table.titles and set(table.column("Validation")) != {"Pass"}:
+        raise ParseError("the benchmark found its results wrong (column Validation)")
+    for title in ("Iterations", "TransmitSize"):
+        if title in table.titles:
+            table.integers(title)
+    points: list[dict[str, Scalar]] = [{}]
+    caveats: tuple[str, ...] = ()
+    if "Size" in table.titles:
+        sizes = table.integers("Size")
+        check_sizes(sizes, doubling=True)
+        points = [{"size_bytes": size} for size in sizes]
+        caveats = _cut(sizes[-1], program)
+    elif len(table.rows) != 1:
+        raise ParseError(f"{len(table.rows)} rows without message sizes instead of one")
+    _check_order(table)
+    _check_rates(table)
+    _check_overlap(table)
+    for title in table.titles:
+        if title in _PLAIN:
+            continue
+        name, metric, scale = _metric(title)
+        for value, point in zip(table.numbers(title, decimals=_DECIMALS), points, strict=True):
+            if value == 0 and not metric.detail and metric.unit != "%":
+                raise ParseError(f"{title} = 0 is no measured value")
+            yield Sample(name, value * scale, point, caveats)
+
+
+def _cut(last_bytes: int, program: _Program) -> tuple[str, ...]:
+    if program.largest_bytes is None or last_bytes >= program.largest_bytes:
+        return ()
+    return (
+        f"the output ends at {format_size(last_bytes)} instead of "
+        f"{format_size(program.largest_bytes)}: so asked, or truncated",
+    )
+
+
+def _check_order(table: Table) -> None:
+    """Refuse rows whose average or percentiles are out of order."""
+    tails = sorted(
+        (float(tail[1]), title) for title in table.titles if (tail := _TAIL.fullmatch(title))
+    )
+    orders = (
+        ("MinLatency(us)", "AvgLatency(us)", "MaxLatency(us)"),
+        ("MinLatency(us)", "Latency(us)", "MaxLatency(us)"),
+        ("MinComm.(us)", "PureComm.(us)", "MaxComm.(us)"),
+        tuple(title for _, title in tails),
+    )
+    for titles in orders:
+        if titles and all(title in table.titles for title in titles):
+            check_ascending(table, titles)
+
+
+def _check_rates(table: Table) -> None:
+    """Refuse rows whose bandwidth is not their message rate times their size."""
+    if "Messages/s" not in table.titles or "Size" not in table.titles:
+        return
+    columns = (table.integers("Size"), table.column("MB/s"), table.column("Messages/s"))
+    for line, size, rate, messages in zip(table.lines, *columns, strict=True):
+        bandwidth = number(rate, f"line {line.number}: MB/s")
+        product = number(messages, f"line {line.number}: Messages/s") * size * 1e-6
+        if abs(bandwidth - product) > 1.01 * (rounding(rate) + rounding(messages) * size * 1e-6):
+            raise ParseError(f"line {line.number}: MB/s and Messages/s contradict each other")
+
+
+def _check_overlap(table: Table) -> None:
+    """Refuse rows whose overlap does not follow from their times, by OSU's formula."""
+    titles = ("Overall(us)", "Compute(us)", "PureComm.(us)", "Overlap(%)")
+    if not all(title in table.titles for title in titles):
+        return
+    overall, compute, pure, overlap = (table.numbers(title) for title in titles)
+    for line, *times, percent in zip(table.lines, overall, compute, pure, overlap, strict=True):
+        whole_us, compute_us, pure_us = times
+        # What is not hidden; two of the three times are rounded in the numerator.
+        least, most = quotient_range(whole_us - compute_us, pure_us, 0.0102)
+        low, high = max(0.0, 100 - 100 * most), max(0.0, 100 - 100 * least)
+        if not low - 0.006 <= percent <= high + 0.006:
+            raise ParseError(f"line {line.number}: Overlap contradicts the times")
+
+
+def _init(text: str) -> Reading:
+    """Read osu_init's single line."""
+    detail = as_detail(LATENCY)
+    metrics = {"time": LATENCY, "time_min": detail, "time_max": detail}
+    match = _INIT.search(text)
+
+    def read() -> Iterable[Sample]:
+        check_whole(text)
+        if match is None:
+            raise ParseError("the line with nprocs, min, max and avg is missing")
+        low, high, mean = (number(part, "osu_init") for part in match.groups()[1:])
+        if not low <= mean <= high or mean == 0:
+            raise ParseError("the average is not between minimum and maximum")
+        scaled = zip(metrics, (mean, low, high), strict=True)
+        return [Sample(name, value * 1e-3) for name, value in scaled]
+
+    return Reading(
+        probe="osu.init",
+        title="MPI_Init (osu_init)",
+        layer=Layer.MPI,
+        metrics=metrics,
+        ranks=integer(match[1], "nprocs") if match else UNKNOWN_RANKS,
+        outcome=outcome_of(metrics, read),
+    )

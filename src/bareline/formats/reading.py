@@ -1,0 +1,122 @@
+"""What a reader gives: one measurement of one launch, with its case, or why there is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import (
+    Case,
+    Failed,
+    Layer,
+    Measured,
+    Metric,
+    Sample,
+    Scalar,
+    Stage,
+    format_point,
+)
+
+#: Number of ranks of a case whose output does not say it.
+UNKNOWN_RANKS = 0
+
+LATENCY = Metric("s", "lower")
+BANDWIDTH = Metric("B/s", "higher")
+MESSAGE_RATE = Metric("op/s", "higher")
+
+
+def as_detail(metric: Metric) -> Metric:
+    """Give a metric that only describes the spread of another one or restates it."""
+    return Metric(metric.unit, metric.better, detail=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """One measurement found in the output of one launch.
+
+    Parameters
+    ----------
+    probe
+        Program and benchmark, e.g. ``osu.latency``; never the name of one of bareline's probes.
+    title
+        What is measured, as it stands in a sentence: "the latency".
+    metrics
+        Every metric of the trial, the headline first.
+    params
+        What else tells the case from others of the probe.
+    ranks
+        Number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
+    """
+
+    probe: str
+    title: str
+    layer: Layer
+    metrics: Mapping[str, Metric]
+    outcome: Measured | Failed
+    params: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
+    ranks: int = 1
+    threads: int = 1
+    caveats: tuple[str, ...] = ()
+
+    def case(self, ranks: int | None = None) -> Case:
+        """Give what is compared.
+
+        Parameters
+        ----------
+        ranks
+            Number of ranks where the output does not say it.
+        """
+        known = self.ranks or ranks or UNKNOWN_RANKS
+        params = format_point(self.params)
+        return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
+
+    def declaration(self) -> dict[str, Any]:
+        """Give what an analysis must know of the probe, as it is kept in a run."""
+        return {
+            "layer": self.layer.value,
+            "title": self.title,
+            "headline": next(iter(self.metrics)),
+            "metrics": {
+                name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}
+                for name, metric in self.metrics.items()
+            },
+        }
+
+
+def outcome_of(
+    metrics: Mapping[str, Metric], read: Callable[[], Iterable[Sample]]
+) -> Measured | Failed:
+    """Read samples and hold them against the declared metrics; what cannot be read has failed.
+
+    Parameters
+    ----------
+    metrics
+        Every metric that must be there, and none else.
+    read
+        Raises `ParseError` where the output is not what its program prints when it succeeds.
+    """
+    try:
+        samples = tuple(read())
+        _check(metrics, samples)
+    except ParseError as error:
+        return Failed(Stage.PARSE, str(error))
+    return Measured(samples)
+
+
+def _check(metrics: Mapping[str, Metric], samples: Sequence[Sample]) -> None:
+    seen: set[tuple[str, str]] = set()
+    for sample in samples:
+        if not math.isfinite(sample.value) or sample.value < 0:
+            raise ParseError(f"{sample.metric} = {sample.value} is no measured value")
+        key = (sample.metric, format_point(sample.point))
+        if key in seen:
+            raise ParseError(f"{' '.join(key).strip()} stands twice")
+        seen.add(key)
+    given = {sample.metric for sample in samples}
+    if given != set(metrics):
+        wrong = ", ".join(sorted(given ^ set(metrics)))
+        raise ParseError(f"the output has no complete {wrong}")

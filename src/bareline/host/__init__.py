@@ -1,0 +1,1 @@
+"""The machine that bareline runs on: cache, owners, external programs, locks."""

@@ -1,0 +1,104 @@
+"""Where bareline keeps what it can make again: native programs, guest images, scratch files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bareline.host.owner import has_ended, owner_mark
+from bareline.vocabulary.errors import StoreError
+
+_PRIVATE = 0o700
+
+
+def cache_folder() -> Path:
+    """Give bareline's cache folder, made if need be.
+
+    ``BARELINE_CACHE`` names another one than the user's own cache folder.
+
+    Raises
+    ------
+    StoreError
+        It cannot be made, or others may write to it.
+    """
+    chosen = os.environ.get("BARELINE_CACHE")
+    if chosen:
+        folder = Path(chosen)
+    else:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bareline"
+    try:
+        folder.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        check_trust(folder)
+    except OSError as error:
+        raise StoreError(
+            f"the cache folder cannot be made: {error.strerror}",
+            where=str(folder),
+            hint="name another one in the environment variable BARELINE_CACHE",
+        ) from error
+    return folder
+
+
+def check_trust(path: Path) -> None:
+    """Refuse what others could have put there: programs of the cache are executed.
+
+    As ssh does with its files: it must belong to this user or to root, and nobody else may write
+    to it.
+
+    Raises
+    ------
+    StoreError
+        It is not to be trusted.
+    """
+    found = path.stat()
+    if found.st_uid not in (os.geteuid(), 0):
+        raise StoreError(
+            f"belongs to another user (number {found.st_uid}), whose programs would be executed",
+            where=str(path),
+            hint="name a folder of your own in the environment variable BARELINE_CACHE",
+        )
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise StoreError(
+            "others may write to it, and its programs would be executed",
+            where=str(path),
+            hint=f"if nobody did: chmod go-w {path}",
+        )
+
+
+#: Inside a scratch folder: the mark of the bareline that made it.
+_OWNER = ".owner"
+
+
+@contextmanager
+def scratch_folder(name: str) -> Iterator[Path]:
+    """Give a private folder that is gone afterwards, at the latest when the next one is made.
+
+    Two of one name are two folders: copies of a run may be executed at once.
+    """
+    folder = cache_folder() / "scratch"
+    folder.mkdir(mode=_PRIVATE, exist_ok=True)
+    _remove_abandoned(folder)
+    own = Path(tempfile.mkdtemp(prefix=f"{name}-", dir=folder))
+    (own / _OWNER).write_text(owner_mark(), encoding="utf-8")
+    try:
+        yield own
+    finally:
+        shutil.rmtree(own, ignore_errors=True)
+
+
+def remove_abandoned_scratch() -> None:
+    """Remove the scratch folders of this host's barelines that have ended without doing so."""
+    _remove_abandoned(cache_folder() / "scratch")
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove the scratch folders of this host's barelines that have ended without doing so."""
+    for owner in folder.glob(f"*/{_OWNER}"):
+        with contextlib.suppress(OSError):
+            if has_ended(owner.read_text(encoding="utf-8")):
+                shutil.rmtree(owner.parent, ignore_errors=True)

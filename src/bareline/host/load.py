@@ -1,0 +1,105 @@
+"""How busy this machine is with other things than bareline's own."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+_KERNEL_PARENT = 2
+_THREADS_KNOWN_S = 10.0
+
+_threads: tuple[float, tuple[int, ...]] = (0.0, ())
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReading:
+    """Processor time of this machine up to a moment, in seconds.
+
+    Parameters
+    ----------
+    at_s
+        The moment, on a clock of its own.
+    busy_s
+        Of all processes, kernel threads included; interrupts and stolen time are not.
+    kernel_s
+        Of kernel threads: whom they work for cannot be told.
+    own_s
+        Of this process and of the children that it has waited for.
+    """
+
+    at_s: float
+    busy_s: float
+    kernel_s: float
+    own_s: float
+
+
+def read_load() -> LoadReading | None:
+    """Read the counters now; None where the kernel does not give them."""
+    try:
+        busy_s = parse_busy_s(Path("/proc/stat").read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+    own = os.times()
+    own_s = own.user + own.system + own.children_user + own.children_system
+    return LoadReading(time.monotonic(), busy_s, processor_s(_kernel_threads()), own_s)
+
+
+def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:
+    """Give how many cores others kept busy between two readings, on average.
+
+    Parameters
+    ----------
+    helpers_s
+        Processor time in between of long-lived processes that work for a trial, as guests do.
+    """
+    busy_s = after.busy_s - before.busy_s
+    ours_s = after.own_s - before.own_s + after.kernel_s - before.kernel_s + helpers_s
+    elapsed_s = max(after.at_s - before.at_s, _TICK_S)
+    return max(0.0, busy_s - ours_s) / elapsed_s
+
+
+def parse_busy_s(text: str) -> float:
+    """Read the processor time of all processes out of ``/proc/stat``.
+
+    Raises
+    ------
+    ValueError
+        It is not as Linux writes it.
+    """
+    words = text.split("\n", 1)[0].split()
+    if len(words) < 5 or words[0] != "cpu":
+        raise ValueError("no line of all processors")
+    user, nice, system = (int(word) for word in words[1:4])
+    return (user + nice + system) * _TICK_S
+
+
+def processor_s(pids: tuple[int, ...]) -> float:
+    """Give the processor time so far of processes; of those that are gone nothing is known."""
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+            fields = stat.rpartition(")")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks * _TICK_S
+
+
+def _kernel_threads() -> tuple[int, ...]:
+    """List the kernel's threads; they are few and live long, so that the list is kept a while."""
+    global _threads  # noqa: PLW0603 - a memory of what /proc said
+    read_s, pids = _threads
+    if pids and time.monotonic() - read_s < _THREADS_KNOWN_S:
+        return pids
+    found = []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError, ValueError):
+                stat = Path(entry.path, "stat").read_text(encoding="utf-8", errors="replace")
+                if int(stat.rpartition(")")[2].split()[1]) == _KERNEL_PARENT:
+                    found.append(int(entry.name))
+    _threads = (time.monotonic(), tuple(found))
+    return _threads[1]

@@ -1,0 +1,114 @@
+"""The external programs that bareline can use, and how to get them.
+
+The table is ``programs.txt`` beside this module; set-up reads the same file. Whatever finds a
+program missing asks `install_hint` for the sentence to print.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+_FILE = Path(__file__).with_name("programs.txt")
+_NONE = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A row of the table: an external program, or packages that bring none.
+
+    Parameters
+    ----------
+    name
+        Name on the path; empty for packages that bring no program.
+    debian
+        Debian and Ubuntu packages that bring it.
+    fedora
+        Packages of Fedora and its kin; empty where there is none that we know of.
+    setup
+        Whether set-up installs it: "needed", "optional", or not at all: "".
+    version
+        Option that makes it tell its version; empty where asking is no use.
+    purpose
+        What the program does, for people.
+    part
+        What of bareline needs it: a platform type, the build; empty where that is a probe.
+    """
+
+    name: str
+    debian: str
+    fedora: str
+    setup: str
+    version: str
+    purpose: str
+    part: str
+
+
+def _rows() -> Iterator[Tool]:
+    for line in _FILE.read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("#"):
+            columns = ["" if text.strip() == _NONE else text.strip() for text in line.split("|")]
+            yield Tool(*columns)
+
+
+_TABLE = tuple(_rows())
+
+#: Every external program, by its name on the path.
+TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _TABLE if tool.name})
+
+
+def install_hint(tool: str) -> str:
+    """Say how to get a program, as an imperative, e.g. ``install it with `apt-get install fio` ``.
+
+    The command is the one of this machine's package system; where neither is known, both are
+    named, because the program may be missing on another host.
+    """
+    known = TOOLS.get(tool)
+    if known is None or not known.debian:
+        return f"install '{tool}' and put it on the path"
+    return package_hint(known.debian)
+
+
+def package_hint(debian: str) -> str:
+    """Say how to get packages that bring no program, e.g. libraries; see `install_hint`.
+
+    Parameters
+    ----------
+    debian
+        Names of Debian's packages; the table knows their counterparts.
+    """
+    apt = f"apt-get install {debian}"
+    fedora = _fedora(debian)
+    dnf = f"dnf install {fedora}" if fedora else ""
+    if shutil.which("apt-get"):
+        commands = [apt]
+    elif dnf and shutil.which("dnf"):
+        commands = [dnf]
+    else:
+        commands = [command for command in (apt, dnf) if command]
+    if os.geteuid() == 0:
+        return "install it with " + " or ".join(f"`{command}`" for command in commands)
+    if shutil.which("sudo"):
+        return "install it with " + " or ".join(f"`sudo {command}`" for command in commands)
+    return "ask your administrator to run " + " or ".join(f"`{command}`" for command in commands)
+
+
+def _fedora(debian: str) -> str:
+    """Give the Fedora counterparts of Debian packages; empty where one has none that we know."""
+    counterparts: dict[str, None] = {}
+    for package in debian.split():
+        names = [tool.fedora for tool in _TABLE if package in tool.debian.split()]
+        if not names or not names[0]:
+            return ""
+        counterparts.update(dict.fromkeys(names[0].split()))
+    return " ".join(counterparts)
+
+
+def find_browser() -> str | None:
+    """Give the path of an installed Chromium; None without one."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next((path for name in names if (path := shutil.which(name))), None)

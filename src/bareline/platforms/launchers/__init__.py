@@ -1,0 +1,25 @@
+"""Launchers: one module per MPI library, and Slurm's own."""
+
+from bareline.platforms.launchers.installation import (
+    LAUNCHERS,
+    MpiInstallation,
+    find_mpi,
+    identify,
+    mpi_facts,
+)
+from bareline.platforms.launchers.job import Binding, Job, Launcher, Network, Transport
+from bareline.platforms.launchers.srun import srun_argv
+
+__all__ = [
+    "LAUNCHERS",
+    "Binding",
+    "Job",
+    "Launcher",
+    "MpiInstallation",
+    "Network",
+    "Transport",
+    "find_mpi",
+    "identify",
+    "mpi_facts",
+    "srun_argv",
+]

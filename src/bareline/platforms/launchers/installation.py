@@ -1,0 +1,187 @@
+"""MPI libraries as they are installed: find one, and give the command lines of its launcher.
+
+Each library is one module with one small class in `LAUNCHERS`; none of them starts anything. Ranks
+are always laid node by node: the first `Layout.ranks_per_node` ranks on the first node, and so on.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from bareline.host.tools import package_hint
+from bareline.platforms.launchers.intel import IntelMpi
+from bareline.platforms.launchers.job import Job, Launcher, Transport
+from bareline.platforms.launchers.mpich import Mpich
+from bareline.platforms.launchers.openmpi import OpenMpi
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Scalar
+
+#: Every library by its flavour. What ``mpirun --version`` prints is tried in this order.
+LAUNCHERS: Mapping[str, type[Launcher]] = MappingProxyType(
+    {"openmpi": OpenMpi, "intel": IntelMpi, "mpich": Mpich}
+)
+_VERSION_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class MpiInstallation:
+    """An MPI library with its launcher and, where installed, its C compiler wrapper.
+
+    Parameters
+    ----------
+    flavour
+        A key of `LAUNCHERS`.
+    version
+        As the launcher prints it, e.g. ``4.1.4``.
+    mpirun
+        Path of the launcher.
+    mpicc
+        Path of the compiler wrapper, None when only the runtime is installed.
+    """
+
+    flavour: str
+    version: str
+    mpirun: str
+    mpicc: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Name and version for people."""
+        return f"{LAUNCHERS[self.flavour].title} {self.version}"
+
+    @property
+    def compilers(self) -> Mapping[str, str]:
+        """Give none: programs are compiled by the machine's own compilers."""
+        return MappingProxyType({})
+
+    @property
+    def _launcher(self) -> Launcher:
+        return LAUNCHERS[self.flavour](self.mpirun, self.version)
+
+    def argv(self, job: Job) -> list[str]:
+        """Give the launcher's command line for a job."""
+        return self._launcher.argv(job)
+
+    def settings(self, job: Job) -> dict[str, str]:
+        """Give the environment of a job that another program than the launcher starts."""
+        return self._launcher.settings(job)
+
+
+def identify(text: str) -> tuple[str, str] | None:
+    """Read flavour and version from what ``mpirun --version`` printed; None when unknown."""
+    for flavour, launcher in LAUNCHERS.items():
+        if match := launcher.signature.search(text):
+            return flavour, match[1].rstrip(".")
+    return None
+
+
+def find_mpi(choice: str = "auto") -> MpiInstallation:
+    """Find an MPI library on this machine.
+
+    Parameters
+    ----------
+    choice
+        ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder that
+        it was installed into.
+
+    Raises
+    ------
+    ToolMissing
+        There is none, or not the one that was asked for.
+    PlatformError
+        The given path is not an MPI launcher that bareline knows.
+    """
+    if choice == "auto" or choice in LAUNCHERS:
+        for path in _candidates(choice):
+            found = _inspect(path)
+            if found is not None and choice in ("auto", found.flavour):
+                return found
+        raise _missing(choice)
+    given = Path(choice).expanduser()
+    for candidate in (given, given / "bin" / "mpirun", given / "mpirun"):
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            found = _inspect(str(candidate))
+            if found is not None:
+                return found
+    raise PlatformError(
+        f"'{choice}' is not the launcher of Open MPI, MPICH or Intel MPI",
+        where="mpi",
+        hint="give auto, openmpi, mpich, intel or the path of mpirun",
+    )
+
+
+def mpi_facts(choice: str, transport: Transport) -> dict[str, Scalar]:
+    """Describe how MPI runs on this machine; nothing when there is no library."""
+    try:
+        mpi = find_mpi(choice)
+    except PlatformError:
+        return {}
+    return {"mpi.flavour": mpi.flavour, "mpi.version": mpi.version, "mpi.transport": transport}
+
+
+def _candidates(choice: str) -> Iterator[str]:
+    """List the launchers on the path, those that say their flavour in their name first."""
+    if choice == "auto":
+        others = [name for launcher in LAUNCHERS.values() for name in launcher.launchers]
+        names: tuple[str, ...] = ("mpirun", *others)
+    else:
+        names = (*LAUNCHERS[choice].launchers, "mpirun", "mpiexec")
+    for name in names:
+        if path := shutil.which(name):
+            yield path
+
+
+@cache
+def _inspect(mpirun: str) -> MpiInstallation | None:
+    """Ask a launcher what it is; once per process."""
+    try:
+        done = subprocess.run(
+            [mpirun, "--version"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_VERSION_TIMEOUT_S,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C"},
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    known = identify(done.stdout + done.stderr)
+    if known is None:
+        return None
+    flavour, version = known
+    return MpiInstallation(flavour, version, mpirun, _compiler_beside(mpirun, flavour))
+
+
+def _compiler_beside(mpirun: str, flavour: str) -> str | None:
+    """Find the compiler wrapper that belongs to a launcher.
+
+    Debian has both libraries side by side under ``mpicc.openmpi`` and ``mpicc.mpich``, and a plain
+    ``mpicc`` that may belong to the other one.
+    """
+    for name in LAUNCHERS[flavour].compilers:
+        candidate = Path(mpirun).parent / name
+        if os.access(candidate, os.X_OK):
+            return str(candidate)
+    return None
+
+
+def _missing(choice: str) -> ToolMissing:
+    if choice == "auto":
+        what, launcher = "no MPI library found", LAUNCHERS["openmpi"]
+    else:
+        launcher = LAUNCHERS[choice]
+        what = f"{launcher.title} is not installed"
+    if launcher.packages:
+        hint = package_hint(launcher.packages)
+    else:
+        hint = "install it and give the path of its mpirun as `mpi`"
+    return ToolMissing(what, hint=hint)

@@ -1,0 +1,134 @@
+"""An MPI job, free of any library, and what every library's launcher must say about it."""
+
+from __future__ import annotations
+
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar, Literal
+
+from bareline.platforms.hosts import Node
+from bareline.vocabulary.model import Layout
+
+#: How ranks talk: as the library chooses, over shared memory only, or over TCP only, between the
+#: ranks of one node too.
+Transport = Literal["auto", "shm", "tcp"]
+#: Whether the library binds ranks to cores, or the kernel moves them as it likes.
+Binding = Literal["none", "core"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """The one network that a job's messages and its launcher may use.
+
+    Parameters
+    ----------
+    device
+        Name of the network interface on every node.
+    subnet
+        Its addresses, e.g. ``10.94.0.0/24``.
+    launch_address
+        Address under which the nodes reach the place where the launcher runs.
+    """
+
+    device: str
+    subnet: str
+    launch_address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What an MPI job is, free of any launcher.
+
+    Parameters
+    ----------
+    nodes
+        At least as many as the layout has; the first ones are used.
+    env
+        Variables set for every rank.
+    cwd
+        Working directory of every rank.
+    agent
+        Program that takes the place of ssh: ``agent HOST COMMAND...``.
+    as_root
+        The launcher runs as root, which Open MPI wants confirmed; by default what this process is.
+    crowded
+        Ranks of different nodes share cores, as they do on namespaces of one machine.
+    session_folder
+        Folder in memory, on every node, for what the library would otherwise leave in /tmp and
+        /dev/shm when it is killed.
+    """
+
+    argv: Sequence[str]
+    layout: Layout
+    nodes: Sequence[Node]
+    env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    cwd: str | None = None
+    transport: Transport = "auto"
+    binding: Binding = "none"
+    network: Network | None = None
+    agent: str | None = None
+    as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
+    crowded: bool = False
+    session_folder: str | None = None
+
+    @property
+    def used(self) -> Sequence[Node]:
+        """The nodes that get ranks."""
+        return self.nodes[: self.layout.nodes]
+
+    @property
+    def cores(self) -> int:
+        """Cores of the smallest node that is used."""
+        return min(node.cores for node in self.used)
+
+    @property
+    def oversubscribed(self) -> bool:
+        """Tell whether ranks have to share a core on some node."""
+        return self.layout.ranks_per_node > self.cores
+
+
+class Launcher(ABC):
+    """How one MPI library starts jobs, and how it is recognised.
+
+    Attributes
+    ----------
+    title
+        Name for people.
+    packages
+        Debian packages that bring it, empty when Debian has none.
+    signature
+        Finds the library's version in what ``mpirun --version`` prints.
+    launchers
+        Names that its launcher has beside ``mpirun``, where several libraries are installed.
+    compilers
+        Names of its C compiler wrapper, the most certain one first.
+
+    Parameters
+    ----------
+    mpirun
+        Path of the launcher.
+    version
+        The library's version.
+    """
+
+    title: ClassVar[str]
+    packages: ClassVar[str]
+    signature: ClassVar[re.Pattern[str]]
+    launchers: ClassVar[tuple[str, ...]] = ()
+    compilers: ClassVar[tuple[str, ...]]
+
+    def __init__(self, mpirun: str, version: str) -> None:
+        self.mpirun = mpirun
+        self.version = version
+
+    @abstractmethod
+    def argv(self, job: Job) -> list[str]:
+        """Give the command line of a job."""
+
+    @abstractmethod
+    def settings(self, job: Job) -> dict[str, str]:
+        """Give the environment that makes the library use the job's transport and network."""

@@ -1,0 +1,51 @@
+"""MPICH."""
+
+from __future__ import annotations
+
+import re
+
+from bareline.platforms.launchers.hydra import Hydra
+from bareline.platforms.launchers.job import Job
+
+
+class Mpich(Hydra):
+    """MPICH with its Hydra process manager, over UCX (Debian 12) or libfabric.
+
+    It has no way to make ranks that share a core yield it: they wait for the scheduler's tick.
+    Versions before 4.2 over UCX and TCP may, now and then, never return from MPI_Finalize: a rank
+    that is through blocks in a barrier of the process manager, while another one still waits for
+    its answer (pmodels/mpich pull request 6596). Programs avoid it by a barrier and a pause
+    before MPI_Finalize; a trial that meets it ends at its time limit.
+    """
+
+    title = "MPICH"
+    packages = "mpich libmpich-dev"
+    signature = re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")
+    launchers = ("mpirun.mpich", "mpiexec.hydra")
+    compilers = ("mpicc.mpich", "mpicc")
+    starter = "-launcher"
+
+    def binding(self, job: Job) -> list[str]:
+        """Bind to whole cores, or say that nothing is bound."""
+        bound = job.binding == "core" and not job.oversubscribed
+        return ["-bind-to", f"core:{job.layout.threads_per_rank}" if bound else "none"]
+
+    def settings(self, job: Job) -> dict[str, str]:
+        """Give the environment that makes the library use the job's transport and network.
+
+        Debian's library hands messages inside a node to UCX, so UCX_TLS decides. NOLOCAL also
+        keeps collectives and windows from sharing memory, but alone it does not: UCX then finds
+        its own shared memory. The FI variables say the same to a library built on libfabric.
+        """
+        settings = {}
+        if job.transport == "shm":
+            settings = {"UCX_TLS": "self,sm", "FI_PROVIDER": "shm"}
+        elif job.transport == "tcp":
+            settings = {"UCX_TLS": "self,tcp", "FI_PROVIDER": "tcp", "MPIR_CVAR_NOLOCAL": "1"}
+        elif job.network is not None:
+            settings = {"UCX_TLS": "self,sm,tcp", "FI_PROVIDER": "tcp"}
+        if job.network is not None:
+            settings |= {"UCX_NET_DEVICES": job.network.device, "FI_TCP_IFACE": job.network.device}
+        elif job.transport == "tcp" and job.layout.nodes == 1:
+            settings |= {"UCX_NET_DEVICES": "lo", "FI_TCP_IFACE": "lo"}
+        return settings

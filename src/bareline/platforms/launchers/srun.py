@@ -1,0 +1,36 @@
+"""Slurm's own launcher, which starts ranks without an mpirun."""
+
+from __future__ import annotations
+
+from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.launchers.job import Job
+
+
+def srun_argv(
+    job: Job, mpi: MpiInstallation, *, plugin: str = "pmix", binds: bool = True
+) -> list[str]:
+    """Give the command line with which Slurm starts a job inside an allocation.
+
+    Parameters
+    ----------
+    plugin
+        The interface between Slurm and the library: ``pmix`` for Open MPI, ``pmi2`` for an MPICH
+        or Intel MPI that was built without PMIx.
+    binds
+        Whether the cluster is able to bind tasks to cores; one that is not refuses the option.
+    """
+    layout = job.layout
+    line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
+    line += [f"--ntasks-per-node={layout.ranks_per_node}"]
+    line += [f"--cpus-per-task={layout.threads_per_rank}", "--distribution=block:block"]
+    line += [f"--nodelist={','.join(node.name for node in job.used)}"]
+    if job.oversubscribed:
+        line += ["--overcommit"]
+    if binds:
+        line += ["--cpu-bind=" + ("cores" if job.binding == "core" else "none")]
+    line += ["--kill-on-bad-exit=1"]
+    if job.cwd:
+        line += [f"--chdir={job.cwd}"]
+    # Through env(1): --export splits its list at commas, which values may hold.
+    variables = {**mpi.settings(job), **job.env}
+    return [*line, "env", *(f"{name}={value}" for name, value in variables.items()), *job.argv]

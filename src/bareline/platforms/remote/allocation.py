@@ -1,0 +1,185 @@
+"""Trials on nodes that are reached through another program: ssh, or a step of a batch system."""
+
+from __future__ import annotations
+
+import signal
+import tempfile
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from bareline.platforms.hosts import (
+    SERVER_READY_S,
+    SERVER_TRIES,
+    HostsAllocation,
+    expand,
+    local_environment,
+    mentions,
+    needs_folder,
+)
+from bareline.platforms.process import end_group, run_process, spawn
+from bareline.platforms.remote.conversation import conversation, script
+from bareline.platforms.remote.trial import Housekeeping, housekeeping
+from bareline.platforms.workdir import folder_name
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
+
+
+class RemoteAllocation(HostsAllocation):
+    """Nodes on which a trial costs one script each, whatever its housekeeping is.
+
+    A node that is lost in mid-trial ends the trial, and its name is told.
+    """
+
+    #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
+    quotes: bool = True
+    #: What a user does when a node was lost.
+    lost_hint: str = "the next trial tries to reach it again"
+
+    @abstractmethod
+    def talk_lines(
+        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
+    ) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """Give the local command lines that run a shell script on nodes.
+
+        By the names of the nodes that each stands for; the script's first argument is the node's
+        name, unless the node knows that by itself.
+        """
+
+    def helpers_s(self) -> float | None:
+        """Tell that this machine's load says nothing about the nodes'."""
+        return None
+
+    def repair(self) -> None:
+        """See that every node can be reached; called before each trial."""
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command; see `Allocation.run`."""
+        self.repair()
+        first = 0 if command.mpi else self._index(command.node)
+        used = set(range(layout.nodes)) if command.mpi else {first}
+        if command.server is not None:
+            used.add(self._server_node(command.server, layout))
+        nodes = sorted(used)
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        values = {"native": "", "workdir": ""}
+        if mentions(command, "native"):
+            values["native"] = self.native_folder()
+        if needs_folder(command):
+            for node in nodes:
+                self._tidy(node)
+            values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
+        arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
+        cores = {self.nodes[node].name: self.nodes[node].cores for node in nodes}
+        lines = self.talk_lines(nodes, script("housekeeper"), arguments)
+        with conversation(lines) as talk, housekeeping(talk, cores) as house:
+            house.begin(command.inputs)
+            hidden = self._storage_caveats(command, values["workdir"], nodes)
+            if command.server is None:
+                return self._launch(command, layout, values, timeout_s, house, hidden)
+            return self._serve(command, command.server, layout, values, timeout_s, house)
+
+    def _server_node(self, server: Server, layout: Layout) -> int:
+        return server.node if server.node >= 0 else layout.nodes + server.node
+
+    def _serve(
+        self,
+        command: Command,
+        server: Server,
+        layout: Layout,
+        values: Mapping[str, str],
+        timeout_s: float,
+        house: Housekeeping,
+    ) -> Output:
+        """Start the server, wait until it listens, run the command, end the server."""
+        node = self._server_node(server, layout)
+        name, problem = self.nodes[node].name, ""
+        for _ in range(SERVER_TRIES):
+            port, data_port = house.free_ports(name, 2)
+            known = {
+                **values,
+                "server_host": self.nodes[node].address,
+                "server_port": str(port),
+                "server_data_port": str(data_port),
+            }
+            argv = [expand(part, known) for part in server.argv]
+            line = self.node_argv(node, argv, dict(command.env))
+            # A file for what it says: nobody reads pipes while the command is measured.
+            with (
+                tempfile.TemporaryFile() as said,
+                spawn(line, env=local_environment(), output=said) as process,
+            ):
+                try:
+                    house.wait_listening(
+                        name, port, SERVER_READY_S, lambda: process.popen.poll() is not None
+                    )
+                    return self._launch(command, layout, known, timeout_s, house, ())
+                except TimeoutError as error:
+                    problem = str(error)
+                end_group(process)
+                said.seek(0)
+                lines = said.read().decode(errors="replace").strip().splitlines()
+                problem = lines[-1] if lines else problem
+        raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
+
+    def _launch(
+        self,
+        command: Command,
+        layout: Layout,
+        values: Mapping[str, str],
+        timeout_s: float,
+        house: Housekeeping,
+        hidden: Sequence[str],
+    ) -> Output:
+        argv = [expand(part, values) for part in command.argv]
+        env = {name: expand(value, values) for name, value in command.env}
+        cwd = values["workdir"] or None
+        first = 0 if command.mpi else self._index(command.node)
+        if command.mpi:
+            line = self.mpi_argv(argv, layout, env, cwd)
+        else:
+            line = self.node_argv(first, argv, env, cwd)
+        house.start()
+        done = run_process(
+            line, env=self.launch_environment(), timeout_s=timeout_s, lost=house.lost
+        )
+        if done.exit_code != 0 or done.timed_out:
+            house.raise_lost(self.lost_hint)
+            self.explain_failure(done.stderr)
+        house.stop()
+        files = {}
+        if command.outputs and done.exit_code == 0:
+            files = house.fetch(self.nodes[first].name, command.outputs)
+        shown = (*line[:-1], *argv) if self.quotes and not command.mpi else tuple(line)
+        return Output(
+            stdout=done.stdout,
+            stderr=self.clean_stderr(done.stderr),
+            exit_code=done.exit_code if command.mpi else signal_as_negative(done.exit_code),
+            duration_s=done.duration_s,
+            timed_out=done.timed_out,
+            files=MappingProxyType(files),
+            argv=shown,
+            caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
+        )
+
+    def clean_stderr(self, text: str) -> str:
+        """Leave out what the way to the node adds to a program's own words."""
+        return text
+
+    def launch_environment(self) -> dict[str, str]:
+        """Give the environment of the local program that starts a trial."""
+        return local_environment()
+
+    def explain_failure(self, stderr: str) -> None:
+        """Look whether a launch failed because of the platform.
+
+        Raises
+        ------
+        PlatformError
+            It did.
+        """
+
+
+def signal_as_negative(code: int) -> int:
+    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
+    return 128 - code if 128 < code < 128 + signal.NSIG else code

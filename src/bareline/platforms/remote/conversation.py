@@ -1,0 +1,185 @@
+"""A script that runs on nodes while bareline talks with it.
+
+The nodes answer by lines of their own: ``bareline NODE WORD...``. One local process may stand for
+one node (ssh) or for many (a step of a batch system).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import spawn
+from bareline.vocabulary.errors import PlatformError
+
+_SIGN = "bareline "
+_END_S = 3.0
+
+
+@cache
+def script(name: str) -> str:
+    """Give a script of this folder."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
+#: How long the last lines of a process that has ended may be on their way to us.
+_LAST_LINES_S = 1.0
+
+
+class Conversation:
+    """A script in progress on some nodes.
+
+    Parameters
+    ----------
+    nodes
+        Names of the nodes that take part.
+    """
+
+    def __init__(self, nodes: Sequence[str]) -> None:
+        self.nodes = tuple(nodes)
+        #: What each node has said, by its first word.
+        self.said: dict[str, dict[str, list[str]]] = {name: {} for name in nodes}
+        self._lines: queue.Queue[tuple[str, str, str] | None] = queue.Queue()
+        self._processes: list[tuple[tuple[str, ...], subprocess.Popen[bytes], IO[bytes]]] = []
+
+    def tell(self, order: str, content: bytes = b"") -> None:
+        """Give every node an order, and what follows it."""
+        for names, popen, _ in self._processes:
+            assert popen.stdin is not None
+            try:
+                popen.stdin.write(order.encode() + b"\n" + content)
+                popen.stdin.flush()
+            except OSError as error:
+                raise self._lost(names) from error
+
+    def tell_one(self, node: str, order: str) -> None:
+        """Give one node an order; others that hang on the same process hear it too."""
+        for names, popen, _ in self._processes:
+            if node in names:
+                assert popen.stdin is not None
+                try:
+                    popen.stdin.write(order.encode() + b"\n")
+                    popen.stdin.flush()
+                except OSError as error:
+                    raise self._lost(names) from error
+
+    def wait(self, word: str, timeout_s: float, nodes: Sequence[str] | None = None) -> None:
+        """Wait until the nodes have said a word.
+
+        Raises
+        ------
+        PlatformError
+            One did not in time, or its connection ended before.
+        """
+        waiting = set(self.nodes if nodes is None else nodes)
+        waiting -= {name for name in waiting if word in self.said[name]}
+        deadline = time.monotonic() + timeout_s
+        ended_at: float | None = None
+        while waiting:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                raise PlatformError(
+                    f"no answer within {timeout_s:.0f} s", where=", ".join(sorted(waiting))
+                )
+            with contextlib.suppress(queue.Empty):
+                self._take(self._lines.get(timeout=min(left_s, 0.5 if ended_at is None else 0.1)))
+            waiting -= {name for name in waiting if word in self.said[name]}
+            lost = self.lost()
+            if lost is None or not waiting & set(lost):
+                continue
+            # A process that has ended may have said the word: its last lines are still on the way.
+            ended_at = ended_at or time.monotonic()
+            if self._lines.empty() and time.monotonic() - ended_at > _LAST_LINES_S:
+                raise self._lost(lost)
+
+    def lost(self) -> tuple[str, ...] | None:
+        """Name the nodes of the first process that has ended, None while all go on."""
+        for names, popen, _ in self._processes:
+            if popen.poll() is not None:
+                return names
+        return None
+
+    def reason(self, names: Sequence[str]) -> str:
+        """Give what a process complained about last, or how it ended."""
+        for those, popen, errors in self._processes:
+            if those == tuple(names):
+                errors.seek(0)
+                lines = errors.read().decode(errors="replace").strip().splitlines()
+                said = [line for line in lines if line.strip()]
+                return said[-1][:300] if said else f"exit code {popen.poll()}"
+        return "no such node"
+
+    def drop(self, word: str) -> None:
+        """Forget that a word was said, so that it can be waited for again."""
+        for said in self.said.values():
+            said.pop(word, None)
+
+    def _lost(self, names: Sequence[str]) -> PlatformError:
+        with contextlib.suppress(queue.Empty, subprocess.TimeoutExpired):
+            for those, popen, _ in self._processes:
+                if those == tuple(names):
+                    popen.wait(_END_S)
+        return PlatformError(
+            f"the connection ended: {self.reason(names)}", where=", ".join(sorted(names))
+        )
+
+    def _take(self, line: tuple[str, str, str] | None) -> None:
+        if line is not None and line[0] in self.said:
+            self.said[line[0]].setdefault(line[1], []).append(line[2])
+
+    def _read(self, pipe: IO[bytes]) -> None:
+        for raw in pipe:
+            text = raw.decode(errors="replace").rstrip("\n")
+            if text.startswith(_SIGN):
+                node, _, rest = text.removeprefix(_SIGN).partition(" ")
+                word, _, more = rest.partition(" ")
+                self._lines.put((node, word, more))
+
+    def start(self, names: Sequence[str], line: Sequence[str], stack: ExitStack) -> None:
+        """Start the local process that stands for some nodes; it ends with the stack."""
+        errors = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        process = stack.enter_context(
+            spawn(line, env=local_environment(), stdin=True, errors=errors)
+        )
+        popen = process.popen
+        assert popen.stdout is not None
+        self._processes.append((tuple(names), popen, errors))
+        threading.Thread(target=self._read, args=(popen.stdout,), daemon=True).start()
+
+    def close(self) -> None:
+        """End every script by the end of its input, and give it a moment to clean up."""
+        for _, popen, _ in self._processes:
+            if popen.stdin is not None:
+                with contextlib.suppress(OSError):
+                    popen.stdin.close()
+        deadline = time.monotonic() + _END_S
+        for _, popen, _ in self._processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                popen.wait(max(0.0, deadline - time.monotonic()))
+
+
+@contextmanager
+def conversation(lines: Mapping[tuple[str, ...], Sequence[str]]) -> Iterator[Conversation]:
+    """Start a script on nodes; it ends with the context.
+
+    Parameters
+    ----------
+    lines
+        The local command line by the names of the nodes that it stands for.
+    """
+    talk = Conversation([name for names in lines for name in names])
+    with ExitStack() as stack:
+        for names, line in lines.items():
+            talk.start(names, line, stack)
+        stack.callback(talk.close)
+        yield talk

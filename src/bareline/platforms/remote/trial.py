@@ -1,0 +1,158 @@
+"""The housekeeping of one trial: one script on each node, from before its start until after it."""
+
+from __future__ import annotations
+
+import base64
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from bareline.facts import steal_caveats
+from bareline.facts.steal import StealReading, parse_stat
+from bareline.platforms.hosts import SERVER_PORTS
+from bareline.platforms.remote.conversation import Conversation
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+
+_BEGIN_S = 60.0
+_ORDER_S = 20.0
+
+
+class Housekeeping:
+    """What is done for a trial on its nodes.
+
+    Parameters
+    ----------
+    talk
+        With the script ``housekeeper`` on every node.
+    cores
+        Of each node, by its name.
+    """
+
+    def __init__(self, talk: Conversation, cores: Mapping[str, int]) -> None:
+        self._talk = talk
+        self._cores = dict(cores)
+
+    def begin(self, inputs: Sequence[tuple[str, str]]) -> None:
+        """Wait until every node is ready, with the trial's files there.
+
+        Raises
+        ------
+        ToolMissing
+            A program is not on a node.
+        PlatformError
+            A node does not answer, or cannot make the working directory.
+        """
+        for name, text in inputs:
+            content = text.encode()
+            self._talk.tell(f"input {name} {len(content)}", content)
+        self._talk.wait("begun", _BEGIN_S)
+        for node, said in self._talk.said.items():
+            for tool in said.get("missing", ()):
+                from bareline.host.tools import install_hint
+
+                raise ToolMissing(f"'{tool}' is not installed", where=node, hint=install_hint(tool))
+            for reason in said.get("failed", ()):
+                raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
+
+    def start(self) -> None:
+        """Read the nodes' counters right before the trial."""
+        self._talk.tell("start")
+        self._talk.wait("started", _ORDER_S)
+
+    def stop(self) -> None:
+        """Read the nodes' counters right after the trial."""
+        self._talk.tell("stop")
+        self._talk.wait("stopped", _ORDER_S)
+
+    def caveats(self) -> tuple[str, ...]:
+        """Name what disturbed the trial: processor time stolen, other programs before it began."""
+        found: list[str] = []
+        for node, said in self._talk.said.items():
+            readings: list[StealReading | None] = [parse_stat(text) for text in said["stat"]]
+            found += steal_caveats(readings[0], readings[-1])
+            running = int(said["load"][0].partition("/")[0]) - 1  # the script itself
+            if running >= max(1.0, 0.25 * self._cores[node]):
+                found.append("busy-machine")
+        return tuple(dict.fromkeys(found))
+
+    def free_ports(self, node: str, count: int) -> list[int]:
+        """Choose TCP ports on which nothing listens on a node."""
+        listed = self._talk.said[node]["ports"][0].split()
+        taken = {int(text.rpartition(":")[2], 16) for text in listed}
+        return random.sample([port for port in SERVER_PORTS if port not in taken], count)
+
+    def wait_listening(
+        self, node: str, port: int, timeout_s: float, ended: Callable[[], bool]
+    ) -> None:
+        """Wait until something listens on a port of a node.
+
+        Parameters
+        ----------
+        ended
+            Tells that nothing ever will.
+
+        Raises
+        ------
+        TimeoutError
+            Nothing does.
+        """
+        self._talk.drop("listening")
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            self._talk.tell_one(node, f"listen {port}")
+            self._talk.wait("heard", _ORDER_S, [node])
+            self._talk.drop("heard")
+            if "listening" in self._talk.said[node]:
+                return
+            if ended():
+                raise TimeoutError("it ended")
+        raise TimeoutError(f"nothing listens on port {port} after {timeout_s:.0f} s")
+
+    def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
+        """Bring files of the working directory back; what is not there is empty."""
+        for name in names:
+            self._talk.tell_one(node, f"file {name}")
+        self._talk.drop("stopped")
+        self.stop()
+        found = dict.fromkeys(names, "")
+        for line in self._talk.said[node].get("file", ()):
+            name, _, content = line.partition(" ")
+            found[name] = base64.b64decode(content).decode(errors="replace")
+        return found
+
+    def end(self) -> None:
+        """End what carries the trial's mark and remove its directory, on every node."""
+        self._talk.tell("end")
+        self._talk.wait("ended", _ORDER_S)
+
+    def lost(self) -> bool:
+        """Tell whether a node is lost."""
+        return self._talk.lost() is not None
+
+    def raise_lost(self, hint: str) -> None:
+        """Say which node was lost, if one was.
+
+        Raises
+        ------
+        PlatformError
+            With the node's name.
+        """
+        names = self._talk.lost()
+        if names is not None:
+            raise PlatformError(
+                f"the node was lost during the trial: {self._talk.reason(names)}",
+                where=", ".join(names),
+                hint=hint,
+            )
+
+
+@contextmanager
+def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[Housekeeping]:
+    """Give the housekeeping of a trial, and end it with the context."""
+    house = Housekeeping(talk, cores)
+    try:
+        yield house
+    finally:
+        if not house.lost():
+            house.end()

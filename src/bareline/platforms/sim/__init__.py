@@ -1,0 +1,16 @@
+"""A simulated cluster: the native MPI programs run inside SimGrid's SMPI, and its clock counts.
+
+Every time that comes from here is marked as simulated. What it can show: the order of networks, how
+a cost grows with the ranks. What it cannot: the noise of a machine, what a processor shares.
+
+References
+----------
+H. Casanova et al., "Versatile, Scalable, and Accurate Simulation of Distributed Applications and
+Platforms", J. Parallel and Distributed Computing 74(10), 2014, doi:10.1016/j.jpdc.2014.06.008.
+A. Degomme et al., "Simulating MPI Applications: The SMPI Approach", IEEE Trans. Parallel and
+Distributed Systems 28(8), 2017, doi:10.1109/TPDS.2017.2669305.
+"""
+
+from bareline.platforms.sim.platform import PLATFORM
+
+__all__ = ["PLATFORM"]

@@ -1,0 +1,125 @@
+"""The simulated network: from a curve of one-way times to what SMPI understands.
+
+SMPI lets a message of size s take ``lat_factor(s) * L + s / (bw_factor(s) * B)`` over a route of
+latency L and bandwidth B, with factors that are constant between thresholds. Between two measured
+sizes the curve is taken as a straight line a + m s, which a pair of factors reproduces exactly:
+a / L and 1 / (m B). What the processors do for a message (overheads) is taken out of the curve
+first, because SMPI adds it again, and lets it keep the sender busy.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from itertools import pairwise
+from typing import Any
+
+#: Shortest time that is left for the wire where overheads leave nothing of the curve.
+_LEAST_S = 1e-9
+#: Smallest slope: 100 TB/s. A curve that does not rise there would divide by zero.
+_LEAST_SLOPE = 1e-14
+
+Curve = Sequence[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How two nodes of a simulated cluster exchange messages.
+
+    Parameters
+    ----------
+    curve
+        Message sizes in bytes, rising from 0, with their one-way times in s, overheads included.
+    send_overhead_s, receive_overhead_s
+        What a processor does for each message.
+    eager_bytes
+        From this size on a message waits until the receiver is ready.
+    source
+        Where the figures come from.
+    """
+
+    curve: tuple[tuple[int, float], ...]
+    send_overhead_s: float
+    receive_overhead_s: float
+    eager_bytes: int
+    source: str
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Rate of the largest message, beyond the latency of an empty one."""
+        (_, least), (size, most) = self.curve[0], self.curve[-1]
+        return size / (most - least) if most > least else 1 / _LEAST_SLOPE
+
+    @property
+    def latency_s(self) -> float:
+        """One-way time of an empty message."""
+        return self.curve[0][1]
+
+    def wire(self) -> list[tuple[int, float]]:
+        """Give the curve without what the processors do, made to rise.
+
+        SMPI leaves out the overheads of messages that sender and receiver meet for.
+        """
+        overhead = self.send_overhead_s + self.receive_overhead_s
+        sizes = [size for size, _ in self.curve]
+        times = [
+            max(seconds - (overhead if size < self.eager_bytes else 0.0), _LEAST_S)
+            for size, seconds in self.curve
+        ]
+        return list(zip(sizes, _rising(times), strict=True))
+
+    def factors(self) -> tuple[str, str]:
+        """Give SMPI's latency and bandwidth factors, as its options take them."""
+        latency, bandwidth = self.wire()[0][1], self.bytes_per_s
+        lat, bw = [], []
+        for (size, time), (next_size, next_time) in pairwise(self.wire()):
+            slope = max((next_time - time) / (next_size - size), _LEAST_SLOPE)
+            start = time - slope * size
+            if start < _LEAST_S:
+                start = _LEAST_S
+                slope = max((next_time - start) / next_size, _LEAST_SLOPE)
+            lat.append(f"{size}:{start / latency:.9g}")
+            bw.append(f"{size}:{1 / (slope * bandwidth):.9g}")
+        return ";".join(lat), ";".join(bw)
+
+
+def _rising(values: Sequence[float]) -> list[float]:
+    """Give the closest series that never falls (pool adjacent violators)."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        pools.append((value, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (last, last_n), (before, before_n) = pools.pop(), pools.pop()
+            n = before_n + last_n
+            pools.append(((before * before_n + last * last_n) / n, n))
+    return [value for value, n in pools for _ in range(n)]
+
+
+@cache
+def presets() -> dict[str, dict[str, Any]]:
+    """Give the networks that are known by name, as ``networks.toml`` holds them."""
+    file = resources.files("bareline.platforms.sim") / "networks.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def preset(name: str) -> Network:
+    """Give a network by name: a straight line of latency and rate.
+
+    Raises
+    ------
+    KeyError
+        There is none of this name.
+    """
+    table = presets()[name]
+    rate, latency = table["bytes_per_s"], table["latency_s"]
+    sizes = (0, table["eager_bytes"], 4 << 20)
+    return Network(
+        curve=tuple((size, latency + size / rate) for size in sizes),
+        send_overhead_s=table["overhead_s"],
+        receive_overhead_s=table["overhead_s"],
+        eager_bytes=table["eager_bytes"],
+        source=f"{name}: {table['source']}",
+    )

@@ -1,0 +1,135 @@
+"""Options of a simulated cluster, as they stand in a platform file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from bareline.platforms.base import Options
+from bareline.platforms.sim.network import Network, preset, presets
+from bareline.vocabulary.errors import did_you_mean
+from bareline.vocabulary.model import Command
+
+_NODES_MAX = 65_536
+
+Seconds = Annotated[float, Field(ge=0, le=10)]
+Point = tuple[Annotated[int, Field(ge=0, le=1 << 40)], Annotated[float, Field(gt=0, le=1e4)]]
+
+
+#: Programs whose computation is recorded and injected: what our Fortran harness starts.
+RECORDED = re.compile(r"(npb|app)_\w+")
+
+
+def runs_simulated(command: Command) -> bool:
+    """Tell whether a command is one of the programs that are built for the simulator."""
+    program = command.argv[0]
+    name = PurePath(program).name
+    ours = program == f"{{native}}/{name}" and (name == "mpibench" or RECORDED.fullmatch(name))
+    return bool(ours) and command.mpi and command.server is None and not command.inputs
+
+
+class SimOptions(Options):
+    """Options of a simulated cluster.
+
+    Attributes
+    ----------
+    nodes
+        Number of nodes.
+    cores
+        Cores of each; ranks beyond them share.
+    network
+        A network by name (`bareline platforms networks` lists them); or `curve`.
+    curve
+        One-way time by message size: pairs of bytes and seconds, rising from 0 bytes. What
+        `bareline calibrate` writes.
+    send_overhead_s, receive_overhead_s
+        What a processor does for each message; part of the curve's times. With a named network,
+        its own.
+    eager_bytes
+        From this size on sender and receiver meet before a message is sent.
+    source
+        Where the curve comes from.
+    link_bytes_per_s
+        What the port of a node carries in each direction; the rate of the curve without it.
+    loopback_latency_s, loopback_bytes_per_s
+        Between ranks of one node.
+    oversubscription
+        How many times more the ports of all nodes carry than the switch: 1 is a switch that never
+        blocks, 4 one with a quarter of the capacity.
+    library
+        Whose choice of algorithms the collective functions follow.
+    algorithms
+        Other algorithms, by function in lower case, e.g. ``{ allreduce = "rdb" }``; SimGrid's
+        names.
+    compute_factor
+        Computation takes this many times as long as on the machine that simulates.
+    error
+        How far calibration and measurements lie apart, relative: what `bareline calibrate` found.
+    """
+
+    nodes: Annotated[int, Field(ge=1, le=_NODES_MAX)] = 16
+    cores: Annotated[int, Field(ge=1, le=4096)] = 8
+    network: str | None = None
+    curve: Annotated[tuple[Point, ...], Field(min_length=2, max_length=512)] | None = None
+    send_overhead_s: Seconds = 0.0
+    receive_overhead_s: Seconds = 0.0
+    eager_bytes: Annotated[int, Field(ge=1, le=1 << 40)] = 65_536
+    source: str = ""
+    link_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
+    loopback_latency_s: Annotated[float, Field(gt=0, le=10)] = 0.4e-6
+    loopback_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] = 5e9
+    oversubscription: Annotated[float, Field(ge=1, le=1e6)] = 1.0
+    library: Literal["openmpi", "mpich"] = "openmpi"
+    algorithms: Annotated[dict[str, str], Field(default_factory=dict)]
+    compute_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    error: Annotated[float, Field(ge=0, le=10)] | None = None
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return self.nodes
+
+    @field_validator("network")
+    @classmethod
+    def _known_network(cls, name: str | None) -> str | None:
+        if name is not None and name not in presets():
+            hint = did_you_mean(name, presets(), f"use one of: {', '.join(presets())}")
+            raise ValueError(f"no network is named '{name}'; {hint}")
+        return name
+
+    @field_validator("curve")
+    @classmethod
+    def _rising_sizes(
+        cls, curve: tuple[tuple[int, float], ...] | None
+    ) -> tuple[tuple[int, float], ...] | None:
+        if curve is not None:
+            sizes = [size for size, _ in curve]
+            if sizes[0] != 0 or sizes != sorted(set(sizes)):
+                raise ValueError("the sizes have to rise from 0 bytes, each once")
+        return curve
+
+    @model_validator(mode="after")
+    def _one_network(self) -> SimOptions:
+        if (self.network is None) == (self.curve is None):
+            raise ValueError(f"give either 'network' (one of: {', '.join(presets())}) or 'curve'")
+        return self
+
+    def refuses(self, command: Command) -> str:
+        """Refuse what was not built for the simulator."""
+        return "" if runs_simulated(command) else "does not run simulated"
+
+    def resolve(self) -> Network:
+        """Give the network that is meant."""
+        if self.curve is None:
+            assert self.network is not None
+            return preset(self.network)
+        return Network(
+            curve=self.curve,
+            send_overhead_s=self.send_overhead_s,
+            receive_overhead_s=self.receive_overhead_s,
+            eager_bytes=self.eager_bytes,
+            source=self.source or "a curve of the platform file",
+        )

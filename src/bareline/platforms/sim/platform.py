@@ -1,0 +1,341 @@
+"""The platform type ``sim`` and its allocation: smpirun's command line, facts, marks."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import ClassVar
+
+from bareline.build.native import NativeBuild, build_native, ensure_native
+from bareline.facts.sections import pairs
+from bareline.host.tools import install_hint
+from bareline.platforms.base import Allocation, Availability, Context, Platform, PlatformSpec
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import Finished, run_process
+from bareline.platforms.sim import compute, sweep
+from bareline.platforms.sim.algorithms import collectives, stretches
+from bareline.platforms.sim.network import Network
+from bareline.platforms.sim.options import RECORDED, SimOptions, runs_simulated
+from bareline.platforms.sim.real import real_compute_s
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Command, Layout, Output, Scalar
+
+#: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
+_SPEED = "1Gf"
+#: What a simulator repeats exactly needs no more repetitions.
+_REPETITIONS = ("-i", "3", "-x", "1")
+_RECORDING_TIMEOUT_S = 3600.0
+_INSTRUCTION_SETS = ("avx512", "avx2", "generic")
+
+
+@dataclass(frozen=True, slots=True)
+class Simulator:
+    """SimGrid in the place of an MPI library, for the build of the programs."""
+
+    version: str
+    mpicc: str
+    flavour: str = "simgrid"
+
+    @property
+    def title(self) -> str:
+        """Name and version for people."""
+        return f"SimGrid {self.version} SMPI"
+
+    @property
+    def compilers(self) -> Mapping[str, str]:
+        """Give the wrappers: they make shared objects, which smpirun loads once for each rank."""
+        return MappingProxyType({"CC": "smpicc", "FC": "smpif90"})
+
+
+@cache
+def find_simulator() -> Simulator:
+    """Find SimGrid's compiler wrapper and launcher.
+
+    Raises
+    ------
+    ToolMissing
+        One of them is not installed.
+    """
+    for tool in ("smpirun", "smpicc"):
+        if shutil.which(tool) is None:
+            raise ToolMissing(f"'{tool}' is not installed", hint=install_hint(tool))
+    said = subprocess.run(["smpirun", "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"SimGrid version ([\d.]+)", said.stdout)
+    wrapper = shutil.which("smpicc")
+    assert wrapper is not None
+    return Simulator(found[1] if found else "unknown", wrapper)
+
+
+class SimAllocation(Allocation):
+    """A simulated cluster; it takes no place but a description."""
+
+    def __init__(self, name: str, options: SimOptions, context: Context) -> None:
+        self._name = name
+        self._options = options
+        self._context = context
+        self._network: Network = options.resolve()
+        self._told: list[str] = []
+        self._sources: dict[str, str] = {}
+        self._cluster = context.scratch / "cluster.xml"
+        self._cluster.write_text(cluster_xml(options, self._network), encoding="utf-8")
+        self._temporary = context.scratch / "smpi"
+        self._temporary.mkdir(exist_ok=True)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Name the simulator, the network with its source, and every setting."""
+        options, network = self._options, self._network
+        lat, bw = network.factors()
+        return {
+            "sim.simulator": find_simulator().title,
+            "sim.nodes": options.nodes,
+            "sim.cores_per_node": options.cores,
+            "sim.compute_factor": options.compute_factor,
+            "sim.instruction_set": _widest_set(),
+            "sim.network_from": network.source,
+            "sim.latency_s": network.latency_s,
+            "sim.rate_bits_per_s": 8 * network.bytes_per_s,
+            "sim.send_overhead_s": network.send_overhead_s,
+            "sim.receive_overhead_s": network.receive_overhead_s,
+            "sim.eager_bytes": network.eager_bytes,
+            "sim.oversubscription": options.oversubscription,
+            "sim.loopback_latency_s": options.loopback_latency_s,
+            "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
+            "sim.lat_factor": lat,
+            "sim.bw_factor": bw,
+            **({} if options.error is None else {"sim.calibration_error_ratio": options.error}),
+            "sim.library": f"collectives as in {options.library}",
+            "sim.algorithms": " ".join(
+                f"{key.removeprefix('smpi/')}={value}"
+                for key, value in collectives(options.library, options.algorithms).items()
+            ),
+        }
+
+    def events(self) -> tuple[str, ...]:
+        """Tell what computation was recorded, once."""
+        told, self._told = tuple(self._told), []
+        return told
+
+    def prepare(self, command: Command) -> None:
+        """Build the programs for the simulator, before a trial is timed."""
+        if runs_simulated(command):
+            ensure_native(find_simulator(), self._context.cache)
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Simulate an MPI program of ours; see `Allocation.run`."""
+        if not runs_simulated(command):
+            raise PlatformError(
+                "only bareline's own MPI programs run simulated",
+                where=self._name,
+                hint="leave this probe to other platforms (`platforms = [...]` in its measure)",
+            )
+        program = Path(command.argv[0]).name
+        argv = [str(self._program(program)), *command.argv[1:]]
+        if program == "mpibench" and "-i" not in argv:
+            argv += _REPETITIONS
+        variables = dict(command.env)
+        if RECORDED.fullmatch(program):
+            variables["BARELINE_COMPUTE"] = f"inject:{self._computation(command, argv, layout)}"
+        parts = self._parts(argv)
+        ended = [self._execute(self._line(part, layout), variables, timeout_s) for part in parts]
+        worst = max(ended, key=lambda done: (done.timed_out, done.exit_code != 0))
+        return Output(
+            stdout=sweep.join([done.stdout for done in ended]) if len(ended) > 1 else worst.stdout,
+            stderr="".join(done.stderr for done in ended),
+            exit_code=worst.exit_code,
+            duration_s=sum(done.duration_s for done in ended),
+            timed_out=worst.timed_out,
+            argv=tuple(self._line(parts[0], layout)),
+            clock="simulated",
+            caveats=("simulated",),
+        )
+
+    def _parts(self, argv: list[str]) -> list[list[str]]:
+        """Split a sweep where the algorithm of its collective function changes with the size."""
+        sizes = sweep.sizes_of(argv)
+        if Path(argv[0]).name != "mpibench" or sizes is None:
+            return [argv]
+        options = self._options
+        parts = stretches(options.library, argv[1], options.algorithms, sizes)
+        return [sweep.with_sizes(argv, part) for part in parts]
+
+    def _program(self, name: str) -> Path:
+        """Find a program, in the build for the widest instructions of this machine."""
+        folder = ensure_native(find_simulator(), self._context.cache)
+        for instructions in (_widest_set(), "generic"):
+            for path in folder.parent.glob(f"libexec/bareline/kernels/{instructions}/{name}"):
+                return path
+        return folder / name
+
+    def _computation(self, command: Command, argv: list[str], layout: Layout) -> Path:
+        """Give the file of seconds to inject; recorded first where there is none yet."""
+        parts = [*argv, str(layout.ranks), _processor()]
+        path = self._context.cache / "compute" / f"{compute.key_of(parts)}.toml"
+        known = compute.load(path)
+        if known is None:
+            known = self._record(command, argv, layout)
+            about = {
+                "program": Path(argv[0]).name,
+                "arguments": argv[1:],
+                "ranks": layout.ranks,
+                "processor": _processor(),
+            }
+            compute.save(path, known, about)
+            self._told.append(f"recorded the computation of {_what(argv, layout)}: {known.source}")
+        inject = self._context.scratch / f"{path.stem}.inject"
+        inject.write_text(known.to_inject(self._options.compute_factor), encoding="utf-8")
+        return inject
+
+    def _record(self, command: Command, argv: list[str], layout: Layout) -> compute.Recording:
+        def launch(variables: Mapping[str, str]) -> float:
+            line = self._line(argv, layout)
+            done = self._execute(line, {**dict(command.env), **variables}, _RECORDING_TIMEOUT_S)
+            if done.exit_code != 0 or done.timed_out:
+                raise PlatformError(
+                    f"the computation of {_what(argv, layout)} could not be recorded: "
+                    f"{done.stderr.strip()[-300:] or 'no end'}",
+                    where=self._name,
+                )
+            return done.duration_s
+
+        stretches, count = compute.record(launch, self._context.scratch)
+        recorded = compute.Recording(stretches, 1.0, "")
+        source = f"{count} recordings in the simulator on one core"
+        real = real_compute_s(command.argv, layout.ranks, self._context)
+        total = recorded.timed_s(layout.ranks)
+        if real is None or total <= 0:
+            return compute.Recording(stretches, 1.0, source)
+        scale = real / total
+        return compute.Recording(
+            stretches, scale, f"{source}, times {scale:.3f} to agree with the real program"
+        )
+
+    def _execute(self, line: list[str], variables: Mapping[str, str], timeout_s: float) -> Finished:
+        return run_process(
+            line,
+            env=local_environment(variables),
+            timeout_s=timeout_s,
+            cwd=self._context.scratch,
+        )
+
+    def _line(self, argv: list[str], layout: Layout) -> list[str]:
+        options, network = self._options, self._network
+        hosts = self._context.scratch / f"hosts-{layout}"
+        hosts.write_text(
+            "".join(f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes)),
+            encoding="utf-8",
+        )
+        lat, bw = network.factors()
+        largest = (sweep.sizes_of(argv) or (0, 0))[1]
+        settings = {
+            "smpi/host-speed": _SPEED,
+            "smpi/simulate-computation": "no",
+            "smpi/cpu-threshold": "0",
+            "smpi/tmpdir": str(self._temporary),
+            "smpi/lat-factor": lat,
+            "smpi/bw-factor": bw,
+            "smpi/os": _overhead(network.send_overhead_s),
+            "smpi/ois": _overhead(network.send_overhead_s),
+            "smpi/or": _overhead(network.receive_overhead_s),
+            "smpi/async-small-thresh": str(network.eager_bytes),
+            "smpi/send-is-detached-thresh": str(network.eager_bytes),
+            # Both directions of a link are full; nothing is lost to acknowledgements.
+            "network/crosstraffic": "0",
+            "network/TCP-gamma": "0",
+            **collectives(options.library, options.algorithms, largest_bytes=largest),
+        }
+        return [
+            "smpirun", "-np", str(layout.ranks), "-platform", str(self._cluster),
+            "-hostfile", str(hosts), "--log=root.thres:critical",
+            *(f"--cfg={key}:{value}" for key, value in settings.items()), *argv,
+        ]  # fmt: skip
+
+    def caveats(self, layout: Layout) -> tuple[str, ...]:
+        """Name ranks that share simulated cores."""
+        return ("oversubscribed",) if layout.ranks_per_node > self._options.cores else ()
+
+
+class SimPlatform(Platform[SimOptions]):
+    """A simulated cluster."""
+
+    type_name: ClassVar[str] = "sim"
+    summary: ClassVar[str] = "a simulated cluster (SimGrid): its times are marked as simulated"
+    options = SimOptions
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[SimOptions]) -> Availability:
+        """Say whether SimGrid is installed."""
+        try:
+            find_simulator()
+        except ToolMissing as error:
+            return Availability(False, error.what, error.hint or "")
+        return Availability(True)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[SimOptions], cache: Path) -> NativeBuild:
+        """Build the native programs for the simulator."""
+        return build_native(find_simulator(), cache)
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Describe the cluster to the simulator."""
+        find_simulator()
+        yield SimAllocation(self.spec.name, self.spec.options, self.context)
+
+
+def cluster_xml(options: SimOptions, network: Network) -> str:
+    """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
+    latency = network.wire()[0][1] / 2
+    rate = options.link_bytes_per_s or network.bytes_per_s
+    backbone = ""
+    if options.oversubscription > 1:
+        shared = options.nodes * rate / options.oversubscription
+        backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
+    return f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="n" suffix="" radical="0-{options.nodes - 1}" speed="{_SPEED}"
+    core="{options.cores}" bw="{rate:.6f}Bps" lat="{latency:.12f}s" sharing_policy="SPLITDUPLEX"
+    loopback_bw="{options.loopback_bytes_per_s:.6f}Bps"
+    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}/>
+</platform>
+"""
+
+
+def _overhead(seconds: float) -> str:
+    return f"0:{seconds:.12f}:0"
+
+
+@cache
+def _first_processor() -> Mapping[str, str]:
+    """Give what the kernel says of this machine's first processor."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    return dict(pairs(text.partition("\n\n")[0]))
+
+
+def _processor() -> str:
+    return _first_processor().get("model name", "unknown processor")
+
+
+def _widest_set() -> str:
+    """Name the widest instruction set of this machine, as the kernels' launcher chooses it."""
+    flags = set(_first_processor().get("flags", "").split())
+    needed = {"avx2": {"avx2", "fma", "bmi1", "bmi2"}}
+    needed["avx512"] = needed["avx2"] | {f"avx512{part}" for part in ("f", "cd", "bw", "dq", "vl")}
+    for name in _INSTRUCTION_SETS:
+        if name == "generic" or needed[name] <= flags:
+            return name
+    return "generic"
+
+
+def _what(argv: list[str], layout: Layout) -> str:
+    return f"{Path(argv[0]).name} {' '.join(argv[1:])} on {layout.ranks} ranks"
+
+
+PLATFORM = SimPlatform

@@ -1,0 +1,356 @@
+"""Nodes of a Slurm allocation in use."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from bareline.build.native import ensure_native
+from bareline.host.owner import owner_mark
+from bareline.platforms.base import Context
+from bareline.platforms.hosts import Node
+from bareline.platforms.launchers import (
+    Job as MpiJob,
+)
+from bareline.platforms.launchers import (
+    MpiInstallation,
+    Network,
+    find_mpi,
+    srun_argv,
+)
+from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.files import UNPACK, send
+from bareline.platforms.remote.mpi import find_remote_mpi, remote_native
+from bareline.platforms.slurm.commands import (
+    JobState,
+    broken_nodes,
+    job_state,
+    must,
+    outside_environment,
+)
+from bareline.platforms.slurm.job import Job
+from bareline.platforms.slurm.options import SlurmOptions
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+
+#: An allocation with less time than a trial may take, and this, is renewed before it.
+_MARGIN_S = 30.0
+_TRIES = 2
+#: That a task ended with a code, which the exit code says as well.
+_SRUN_ADDS = re.compile(
+    r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with exit code \d+|Terminated|Killed)"
+    r"|Terminating StepId=\S+).*\n?",
+    re.MULTILINE,
+)
+
+
+class NodesLost(PlatformError):
+    """The allocation, or a node of it, ended in mid-trial."""
+
+
+class SlurmAllocation(RemoteAllocation):
+    """Nodes on which every command is a step of one job.
+
+    Parameters
+    ----------
+    job
+        The allocation, begun.
+    state
+        How it stood when it began.
+    wanted
+        Number of nodes.
+    """
+
+    quotes = False
+    lost_hint = "the allocation is renewed without the node"
+
+    def __init__(
+        self, options: SlurmOptions, context: Context, job: Job, state: JobState, wanted: int
+    ) -> None:
+        self._options = options
+        self._context = context
+        self._job = job
+        self._wanted = wanted
+        self._excluded: set[str] = set()
+        self._events: list[str] = []
+        self._has_native = False
+        self._cores: dict[str, tuple[int, str]] = {}
+        super().__init__([])
+        self._use(state)
+
+    def _use(self, state: JobState) -> None:
+        """Take the nodes of an allocation that has begun."""
+        names = state.nodes[: self._wanted]
+        self.nodes = tuple(Node(name, name, 1) for name in names)
+        self._has_native = False
+        self._tools.clear()
+        self._tidied.clear()
+        self.nodes = tuple(
+            Node(name, self._address(index), self._ask_cores(index))
+            for index, name in enumerate(names)
+        )
+
+    def _ask_cores(self, node: int) -> int:
+        done = self.on_node(node, ["nproc"])
+        if done.exit_code or not done.stdout.strip().isdigit():
+            raise PlatformError(
+                f"no step can be started there: {done.stderr.strip()[-300:]}",
+                where=self.nodes[node].name,
+            )
+        return int(done.stdout)
+
+    def _address(self, node: int) -> str:
+        """Give the address of a node on MPI's network; its name unless one is asked for."""
+        return self.nodes[node].name
+
+    # How programs are started --------------------------------------------------------------------
+
+    def _step(self, names: Sequence[str], cwd: str | None = None) -> list[str]:
+        """Give the beginning of a step that runs one task on each of some nodes."""
+        count = len(names)
+        return [
+            "srun",
+            f"--jobid={self._job.number}",
+            "--overlap",
+            "--mpi=none",
+            f"--nodes={count}",
+            f"--ntasks={count}",
+            "--ntasks-per-node=1",
+            f"--nodelist={','.join(names)}",
+            f"--chdir={cwd or '/'}",
+            "--quiet",
+        ]
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line of a step on one node."""
+        setting = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
+        return [*self._step([self.nodes[self._index(node)].name], cwd), *setting, *argv]
+
+    def talk_lines(
+        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
+    ) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """Give the command line of one step for all nodes: a step costs a third of a second."""
+        names = [self.nodes[node].name for node in nodes]
+        return {tuple(names): [*self._step(names), "sh", "-c", text, "sh", "-", *arguments]}
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line of srun, or of the library's launcher on the first node."""
+        options = self._options
+        job = MpiJob(
+            argv=argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            cwd=cwd or "/",
+            transport=options.transport,
+            binding=options.binding,
+            network=self._network,
+            as_root=True,
+        )
+        if options.launcher == "srun":
+            line = srun_argv(job, self.mpi, plugin=options.mpi_type, binds=self._binds)
+            return [line[0], f"--jobid={self._job.number}", "--overlap", "--quiet", *line[1:]]
+        # From here, as in a shell that salloc has started: mpirun starts its daemons by srun.
+        mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
+        setting = {**self._salloc_variables(layout), **mark}
+        return ["env", *(f"{name}={value}" for name, value in setting.items()), *self.mpi.argv(job)]
+
+    def _salloc_variables(self, layout: Layout) -> dict[str, str]:
+        """Give what a launcher finds in the environment of an allocation."""
+        names = ",".join(node.name for node in self.nodes)
+        count = str(len(self.nodes))
+        return {
+            "SLURM_JOB_ID": self._job.number,
+            "SLURM_JOBID": self._job.number,
+            "SLURM_JOB_NODELIST": names,
+            "SLURM_NODELIST": names,
+            "SLURM_JOB_NUM_NODES": count,
+            "SLURM_NNODES": count,
+            "SLURM_TASKS_PER_NODE": f"{layout.ranks_per_node}(x{count})",
+            "SLURM_JOB_CPUS_PER_NODE": f"{self.nodes[0].cores}(x{count})",
+            "SLURM_OVERLAP": "1",
+        }
+
+    @cached_property
+    def _binds(self) -> bool:
+        """Whether the cluster is able to bind tasks to cores."""
+        plugins = re.search(r"^TaskPlugin\s*=\s*(.*)$", must("scontrol", "show", "config"), re.M)
+        return plugins is not None and "affinity" in plugins[1]
+
+    @property
+    def _network(self) -> Network | None:
+        options = self._options
+        if options.subnet is None and options.device is None:
+            return None
+        device = options.device or ""
+        return Network(
+            device=device, subnet=options.subnet or device, launch_address=self.nodes[0].address
+        )
+
+    def clean_stderr(self, text: str) -> str:
+        """Leave out what srun adds to the program's own words."""
+        return _SRUN_ADDS.sub("", text)
+
+    def launch_environment(self) -> dict[str, str]:
+        """Give the environment for srun: nothing of a job that bareline itself is part of."""
+        return outside_environment()
+
+    @cached_property
+    def mpi(self) -> MpiInstallation:
+        """The nodes' MPI library."""
+        if self._options.native == "shared" and shutil.which("mpirun"):
+            return find_mpi(self._options.mpi)
+        return find_remote_mpi(self, self._options.mpi)
+
+    def native_folder(self) -> str:
+        """Give the folder of the native programs: the shared cache, or copies on the nodes."""
+        if self._options.native == "shared":
+            return str(ensure_native(self.mpi, self._context.cache))
+        target = f"{self._options.folder}/bareline-{owner_mark()}.native"
+        if not self._has_native:
+            packed = remote_native(self, self.mpi, self._context.cache)
+            names = [node.name for node in self.nodes]
+            send([*self._step(names), *UNPACK, target], packed, ", ".join(names))
+            self._has_native = True
+        return f"{target}/bin"
+
+    def work_folder(self) -> str:
+        """Give the folder whose file system I/O probes measure."""
+        return self._options.io_folder or self._options.folder
+
+    # Trials --------------------------------------------------------------------------------------
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command; where a node or the allocation ends meanwhile, again on new nodes.
+
+        Raises
+        ------
+        PlatformError
+            There are no other nodes.
+        """
+        self._see_time(timeout_s)
+        for attempt in range(1, _TRIES + 1):
+            try:
+                return super().run(command, layout, timeout_s=timeout_s)
+            except NodesLost as error:
+                if attempt == _TRIES or self._job.inherited:
+                    raise
+                self._events.append(f"{error}; the trial is repeated")
+                self._renew()
+            except PlatformError as error:
+                lost = self._find_lost()
+                if lost is None:
+                    raise
+                if attempt == _TRIES or self._job.inherited:
+                    raise lost from error
+                self._events.append(f"{lost}; the trial is repeated")
+                self._renew()
+        raise AssertionError("unreachable")
+
+    def explain_failure(self, stderr: str) -> None:
+        """Look whether a launch failed because nodes or the allocation are gone."""
+        lost = self._find_lost()
+        if lost is not None:
+            raise lost
+
+    def _find_lost(self) -> NodesLost | None:
+        """Find out what of the allocation is gone."""
+        state = job_state(self._job.number)
+        names = tuple(node.name for node in self.nodes)
+        broken = [name for name in broken_nodes(names) if name in names]
+        missing = [name for name in names if name not in state.nodes] if state.runs else []
+        if broken or missing:
+            lost = sorted({*broken, *missing})
+            self._excluded.update(lost)
+            return NodesLost("the node failed", where=", ".join(lost), hint=self.lost_hint)
+        if not state.runs:
+            return NodesLost(
+                f"the allocation {self._job.number} has ended ({state.state})",
+                where=", ".join(names),
+                hint="it was cancelled, preempted, or its time was over",
+            )
+        return None
+
+    def _see_time(self, timeout_s: float) -> None:
+        """Renew an allocation that would end before a trial does.
+
+        Raises
+        ------
+        PlatformError
+            It is inherited, and too short.
+        """
+        state = job_state(self._job.number)
+        if not state.runs:
+            lost = self._find_lost()
+            if self._job.inherited:
+                assert lost is not None
+                raise lost
+            self._events.append(f"{lost}: a new one is asked for")
+            self._renew()
+            return
+        limit_s = 60.0 * self._options.time_min
+        needed_s = min(timeout_s + _MARGIN_S, limit_s / 2)
+        if state.left_s is None or state.left_s >= needed_s:
+            return
+        if self._job.inherited:
+            raise PlatformError(
+                f"the allocation ends in {state.left_s:.0f} s, a trial may take {timeout_s:.0f} s",
+                hint="go on with `bareline continue` in a new allocation",
+            )
+        self._events.append(
+            f"allocation {self._job.number} ends in {state.left_s:.0f} s: a new one is asked for"
+        )
+        self._renew()
+
+    def _renew(self) -> None:
+        self._job.end()
+        state = self._job.begin(self._wanted, sorted(self._excluded))
+        self._events.append(
+            f"allocation {self._job.number} after {self._job.waited_s:.1f} s in the queue"
+        )
+        self._use(state)
+
+    def events(self) -> tuple[str, ...]:
+        """Tell what happened to the allocation since the last call."""
+        told, self._events = tuple(self._events), []
+        return told
+
+    def close(self) -> None:
+        """Remove what was copied to the nodes."""
+        if self._has_native:
+            names = [node.name for node in self.nodes]
+            target = f"{self._options.folder}/bareline-{owner_mark()}.native"
+            from bareline.platforms.process import run_process
+
+            run_process(
+                [*self._step(names), "rm", "-rf", "--", target],
+                env=outside_environment(),
+                timeout_s=60.0,
+            )
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the nodes, the wait for them and how MPI runs on them."""
+        from bareline.facts import gather
+
+        facts = {
+            **gather(self),
+            "slurm.job": self._job.number,
+            "slurm.queue_wait_s": round(self._job.waited_s, 3),
+            "slurm.launcher": self._options.launcher,
+        }
+        try:
+            mpi = self.mpi
+        except PlatformError:
+            return facts  # What needs no MPI can still be measured.
+        return {
+            **facts,
+            "mpi.flavour": mpi.flavour,
+            "mpi.version": mpi.version,
+            "mpi.transport": self._options.transport,
+        }

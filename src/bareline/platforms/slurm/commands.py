@@ -1,0 +1,144 @@
+"""What is asked of Slurm, and how its answers are read."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import Finished, run_process
+from bareline.vocabulary.errors import PlatformError
+
+_ASK_S = 60.0
+_GRANTED = re.compile(r"Granted job allocation (\d+)")
+_PENDING = re.compile(r"(?:Pending job allocation|job) (\d+)(?: queued)?")
+#: Variables of a job that bareline itself runs in; a step of another job must not see them.
+_JOBS_OWN = re.compile(r"SLURM|PMIX|PMI_|OMPI_")
+_KEEP = ("SLURM_CONF",)
+
+
+def outside_environment() -> dict[str, str]:
+    """Give the environment for asking Slurm, free of the job that this process may be part of."""
+    return {
+        name: value
+        for name, value in local_environment().items()
+        if not _JOBS_OWN.match(name) or name in _KEEP
+    }
+
+
+def ask(*argv: str, timeout_s: float = _ASK_S) -> Finished:
+    """Run one of Slurm's programs."""
+    return run_process(argv, env=outside_environment(), timeout_s=timeout_s)
+
+
+def must(*argv: str) -> str:
+    """Run one of Slurm's programs and give what it says.
+
+    Raises
+    ------
+    PlatformError
+        It failed.
+    """
+    done = ask(*argv)
+    if done.exit_code or done.timed_out:
+        raise PlatformError(
+            f"`{argv[0]}` failed: {last_line(done.stderr) or 'no answer'}",
+            hint="see that `sinfo` works here",
+        )
+    return done.stdout
+
+
+def last_line(text: str) -> str:
+    """Give the last line of what a program complained about."""
+    lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
+    return lines[-1][:300] if lines else ""
+
+
+def granted(text: str) -> str | None:
+    """Read the number of a granted allocation from what ``salloc`` says."""
+    match = _GRANTED.search(text)
+    return match[1] if match else None
+
+
+def queued(text: str) -> str | None:
+    """Read the number of an allocation that still waits."""
+    match = _PENDING.search(text)
+    return match[1] if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """How a job stands.
+
+    Parameters
+    ----------
+    state
+        As Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
+    left_s
+        Time until its limit; None where there is none.
+    nodes
+        Names of its nodes.
+    reason
+        What Slurm says about it.
+    """
+
+    state: str
+    left_s: float | None
+    nodes: tuple[str, ...]
+    reason: str
+
+    @property
+    def runs(self) -> bool:
+        """Whether its nodes can be used."""
+        return self.state == "RUNNING"
+
+
+def job_state(job: str) -> JobState:
+    """Ask how a job stands; one that Slurm has forgotten is ``GONE``."""
+    done = ask(
+        "squeue",
+        "--noheader",
+        f"--jobs={job}",
+        "--states=all",
+        "--Format=StateCompact:12,TimeLeft:24,NodeList:4000,Reason:60",
+    )
+    row = done.stdout.strip().splitlines()
+    if done.exit_code or not row:
+        return JobState("GONE", None, (), last_line(done.stderr))
+    line = row[0]
+    state = {"R": "RUNNING", "PD": "PENDING", "CG": "COMPLETING", "CA": "CANCELLED"}.get(
+        line[:12].strip(), line[:12].strip()
+    )
+    nodes = line[36:4036].strip()
+    names = must("scontrol", "show", "hostnames", nodes).split() if nodes else []
+    return JobState(state, read_time_s(line[12:36].strip()), tuple(names), line[4036:].strip())
+
+
+def read_time_s(text: str) -> float | None:
+    """Read ``[days-][[hours:]minutes:]seconds``; None for anything else."""
+    match = re.fullmatch(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)", text)
+    if match is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return float(((days * 24 + hours) * 60 + minutes) * 60 + seconds)
+
+
+def broken_nodes(names: tuple[str, ...]) -> list[str]:
+    """Give those of the nodes that Slurm holds for down, draining or not answering."""
+    if not names:
+        return []
+    said = ask(
+        "sinfo", "--noheader", "--Node", f"--nodes={','.join(names)}", "--format=%N %T"
+    ).stdout
+    found = []
+    for line in said.splitlines():
+        name, _, state = line.strip().partition(" ")
+        if state.startswith(("down", "drain", "fail", "unk", "not")) or state.endswith("*"):
+            found.append(name)
+    return sorted(set(found))
+
+
+def own_job() -> str | None:
+    """Give the job that this process is part of."""
+    return os.environ.get("SLURM_JOB_ID")

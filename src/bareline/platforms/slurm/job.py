@@ -1,0 +1,143 @@
+"""An allocation of nodes, held by bareline or inherited, and given back on every exit."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import time
+from collections.abc import Sequence
+
+from bareline.host.owner import has_ended, owner_mark
+from bareline.platforms.process import run_process
+from bareline.platforms.slurm.commands import (
+    JobState,
+    ask,
+    granted,
+    job_state,
+    last_line,
+    outside_environment,
+    own_job,
+    queued,
+)
+from bareline.platforms.slurm.options import SlurmOptions
+from bareline.vocabulary.errors import NotNow, PlatformError
+
+_NAME = "bareline-"
+#: Waits for the end of its input, which is the end of bareline, and gives the allocation back.
+_HOLD = 'cat >/dev/null; exec scancel "$1"'
+
+
+class Job:
+    """An allocation in use.
+
+    Attributes
+    ----------
+    number
+        As Slurm counts.
+    waited_s
+        Time in the queue.
+    """
+
+    def __init__(self, options: SlurmOptions) -> None:
+        self._options = options
+        self._holder: subprocess.Popen[bytes] | None = None
+        self.number = ""
+        self.waited_s = 0.0
+
+    @property
+    def inherited(self) -> bool:
+        """Whether somebody else gives it back."""
+        return self._options.allocation == "inherit"
+
+    def begin(self, nodes: int, excluded: Sequence[str] = ()) -> JobState:
+        """Get nodes.
+
+        Raises
+        ------
+        PlatformError
+            There are none, or not in time.
+        """
+        if self.inherited:
+            number = own_job()
+            if number is None:
+                raise PlatformError(
+                    "bareline does not run inside a Slurm allocation",
+                    where='allocation = "inherit"',
+                    hint="start it with sbatch or salloc, or use `bareline submit`",
+                )
+            self.number = number
+        else:
+            self._allocate(nodes, excluded)
+        state = job_state(self.number)
+        if not state.runs or len(state.nodes) < nodes:
+            self.end()
+            raise PlatformError(
+                f"the allocation {self.number} is {state.state} with {len(state.nodes)} of {nodes} "
+                f"nodes: {state.reason}"
+            )
+        return state
+
+    def _allocate(self, nodes: int, excluded: Sequence[str]) -> None:
+        options = self._options.model_copy(update={"nodes": nodes})
+        # --no-kill: a node that dies is told apart here; the others go on.
+        words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={_NAME}{owner_mark()}"]
+        words += [f"--exclude={','.join(excluded)}"] if excluded else []
+        started = time.monotonic()
+        done = run_process(["salloc", *words], env=outside_environment(), timeout_s=options.queue_s)
+        self.waited_s = time.monotonic() - started
+        number = granted(done.stderr)
+        if number is None:
+            waiting = queued(done.stderr)
+            if waiting is not None:
+                ask("scancel", waiting)
+            what = (
+                f"no nodes after {options.queue_s:.0f} s in the queue"
+                if done.timed_out
+                else (f"no allocation: {last_line(done.stderr).removeprefix('salloc: error: ')}")
+            )
+            kind = NotNow if done.timed_out or _is_temporary(done.stderr) else PlatformError
+            raise kind(what, hint="see `sinfo` and `squeue --me`")
+        self.number = number
+        self._holder = subprocess.Popen(
+            ["sh", "-c", _HOLD, "hold", number],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=outside_environment(),
+            start_new_session=True,
+        )
+
+    def end(self) -> None:
+        """Give the nodes back; idempotent."""
+        holder, self._holder = self._holder, None
+        if holder is not None:
+            assert holder.stdin is not None
+            holder.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                holder.wait(20.0)
+
+
+def _is_temporary(said: str) -> bool:
+    """Tell whether Slurm may answer otherwise later."""
+    return any(words in said for words in ("Unable to contact", "Socket timed out", "revoked"))
+
+
+def clean() -> list[str]:
+    """Give back what killed barelines of this machine still hold; say what."""
+    with contextlib.suppress(PlatformError):
+        said = ask(
+            "squeue",
+            "--me",
+            "--states=R,PD",
+            "--noheader",
+            "--Format=JobID:20,Name:80",
+            timeout_s=10.0,
+        ).stdout
+        removed = []
+        for line in said.splitlines():
+            number, name = line[:20].strip(), line[20:].strip()
+            if name.startswith(_NAME) and has_ended(name.removeprefix(_NAME)):
+                ask("scancel", number)
+                removed.append(f"Slurm allocation {number} given back")
+        return removed
+    return []

@@ -1,0 +1,86 @@
+"""Options of nodes of a Slurm cluster."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bareline.platforms.base import Options
+from bareline.platforms.launchers import Binding, Transport
+
+_Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
+_Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
+
+
+class SlurmOptions(Options):
+    """Options of a platform of nodes of a Slurm cluster.
+
+    Attributes
+    ----------
+    nodes
+        Number of nodes.
+    allocation
+        ``hold`` asks for an allocation and keeps it for the whole run; ``inherit`` uses the one
+        that bareline itself runs in, inside ``sbatch`` or ``salloc``.
+    partition, account, qos, constraint, reservation
+        As ``salloc`` takes them.
+    exclusive
+        Whether the nodes are shared with no other job.
+    time_min
+        Time limit of an allocation; a new one is asked for when it ends.
+    queue_s
+        How long to wait in the queue before giving up.
+    launcher
+        ``srun``, or the library's own ``mpirun`` from where bareline runs.
+    mpi_type
+        What ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without PMIx.
+    mpi
+        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
+    transport, binding
+        How ranks talk, and whether they are bound to cores.
+    subnet, device
+        The network that MPI uses, where the library is not to choose.
+    native
+        Whether bareline's own programs are copied to the nodes, or the cache folder of this
+        machine is ``shared`` with them.
+    folder
+        Folder of the nodes in which bareline makes its own.
+    io_folder
+        Folder of the nodes whose file system I/O probes measure; `folder` without it.
+    """
+
+    nodes: Annotated[int, Field(ge=1, le=10_000)] = 2
+    allocation: Literal["hold", "inherit"] = "hold"
+    partition: _Word | None = None
+    account: _Word | None = None
+    qos: _Word | None = None
+    constraint: _Word | None = None
+    reservation: _Word | None = None
+    exclusive: bool = True
+    time_min: Annotated[int, Field(ge=1, le=525_600)] = 60
+    queue_s: Annotated[float, Field(gt=0)] = 86_400.0
+    launcher: Literal["srun", "mpirun"] = "srun"
+    mpi_type: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] = "pmix"
+    mpi: str = "auto"
+    transport: Transport = "auto"
+    binding: Binding = "none"
+    subnet: Annotated[str, Field(pattern=r"^[0-9./]+$")] | None = None
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
+    native: Literal["copy", "shared"] = "shared"
+    folder: _Path = "/tmp"
+    io_folder: _Path | None = None
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes."""
+        return self.nodes
+
+    def request(self) -> list[str]:
+        """Give the words with which ``salloc`` and ``sbatch`` are asked for the nodes."""
+        words = [f"--nodes={self.nodes}", f"--time={self.time_min}"]
+        for name in ("partition", "account", "qos", "constraint", "reservation"):
+            value = getattr(self, name)
+            if value is not None:
+                words.append(f"--{name}={value}")
+        return [*words, "--exclusive"] if self.exclusive else words

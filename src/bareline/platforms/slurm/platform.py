@@ -1,0 +1,83 @@
+"""The platform type ``slurm``: whether Slurm is here, and how nodes come and go."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bareline.build.native import NativeBuild, build_native
+from bareline.host.tools import install_hint
+from bareline.platforms.base import Allocation, Availability, Platform, PlatformSpec
+from bareline.platforms.launchers import find_mpi
+from bareline.platforms.slurm.allocation import SlurmAllocation
+from bareline.platforms.slurm.commands import own_job
+from bareline.platforms.slurm.job import Job, clean
+from bareline.platforms.slurm.options import SlurmOptions
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout
+
+_PROGRAMS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
+
+
+class SlurmPlatform(Platform[SlurmOptions]):
+    """Nodes of a Slurm cluster."""
+
+    type_name = "slurm"
+    summary = "nodes of a Slurm cluster, in an allocation that bareline holds or inherits"
+    options = SlurmOptions
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
+        """Say whether Slurm's programs are here, and an allocation where one is inherited."""
+        for program in _PROGRAMS:
+            if shutil.which(program) is None:
+                return Availability(False, f"'{program}' is not installed", install_hint("srun"))
+        if spec.options.allocation == "inherit" and own_job() is None:
+            return Availability(
+                False,
+                "bareline does not run inside a Slurm allocation",
+                "start it with sbatch or salloc, or use `bareline submit`",
+            )
+        return Availability(True)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
+        """Build the native programs for the cluster's MPI library, where this machine has it."""
+        return build_native(find_mpi(spec.options.mpi), cache)
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        """Give back allocations that killed barelines still hold."""
+        return clean() if shutil.which("squeue") else []
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Get the nodes that the layout needs, and give them back on every exit.
+
+        Raises
+        ------
+        PlatformError
+            There are none, or not in time.
+        """
+        options = self.spec.options
+        for program in _PROGRAMS:
+            if shutil.which(program) is None:
+                raise ToolMissing(f"'{program}' is not installed", hint=install_hint("srun"))
+        nodes = max(1, layout.nodes)
+        if nodes > options.nodes:
+            raise PlatformError(
+                f"{nodes} nodes are wanted of {options.nodes}", where=self.spec.name
+            )
+        clean()
+        job = Job(options)
+        try:
+            state = job.begin(nodes)
+            allocation = SlurmAllocation(options, self.context, job, state, nodes)
+            try:
+                yield allocation
+            finally:
+                allocation.close()
+        finally:
+            job.end()

@@ -1,0 +1,273 @@
+"""Hosts in use: commands and MPI jobs on them, through one open connection each."""
+
+from __future__ import annotations
+
+import ipaddress
+import shlex
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from bareline.build.native import ensure_native
+from bareline.platforms.base import Context
+from bareline.platforms.hosts import Node, local_environment
+from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
+from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.files import UNPACK, send
+from bareline.platforms.remote.mpi import find_remote_mpi, remote_native
+from bareline.platforms.ssh.connection import Connection
+from bareline.platforms.ssh.options import SshOptions
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
+
+
+class SshAllocation(RemoteAllocation):
+    """Hosts reached by ssh.
+
+    Parameters
+    ----------
+    connections
+        To every host, open.
+    told
+        What each host tells of itself, by its name.
+    """
+
+    def __init__(
+        self,
+        options: SshOptions,
+        context: Context,
+        connections: Sequence[Connection],
+        told: Mapping[str, Mapping[str, Sequence[str]]],
+    ) -> None:
+        self._options = options
+        self._context = context
+        self._connections = tuple(connections)
+        self._told = dict(told)
+        self._has_native: set[str] = set()
+        self._has_agent = False
+        self._events: list[str] = []
+        nodes = []
+        for connection in connections:
+            said = told[connection.name]
+            address = self._address(connection.name, said)
+            nodes.append(Node(connection.name, address, int(said["cores"][0])))
+        super().__init__(nodes)
+
+    def _address(self, name: str, said: Mapping[str, Sequence[str]]) -> str:
+        """Give the address of a host on MPI's network."""
+        options = self._options
+        listed = [text.split(" ", 1) for text in said.get("address", ())]
+        if options.device is not None:
+            found = [address for device, address in listed if device == options.device]
+        elif options.subnet is not None:
+            network = ipaddress.ip_network(options.subnet)
+            found = [address for _, address in listed if ipaddress.ip_address(address) in network]
+        else:
+            return _host_name(name, options.config)
+        if not found:
+            known = ", ".join(f"{address} on {device}" for device, address in listed)
+            raise PlatformError(
+                f"it has no address on {options.device or options.subnet}",
+                where=name,
+                hint=f"it has: {known or 'none that `ip` shows'}",
+            )
+        return found[0]
+
+    # How programs are started --------------------------------------------------------------------
+
+    @property
+    def _modules(self) -> list[str]:
+        """Give what loads the environment modules before a program."""
+        if not self._options.modules:
+            return []
+        load = f'module load {" ".join(self._options.modules)} >/dev/null 2>&1 && exec "$@"'
+        return ["bash", "-lc", load, "bash"]
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line that runs through the host's open connection."""
+        inner = [*self._modules, *argv]
+        return self._connections[self._index(node)].argv(inner, env, cwd)
+
+    def talk_lines(
+        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
+    ) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """Give a command line for each host."""
+        lines: dict[tuple[str, ...], Sequence[str]] = {}
+        for node in nodes:
+            name = self.nodes[node].name
+            lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
+        return lines
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the command line of the launcher, on the first host or here."""
+        here = self._options.launcher == "here"
+        job = Job(
+            argv=[*self._modules, *argv] if here else argv,
+            layout=layout,
+            nodes=self.nodes,
+            env=env,
+            cwd=cwd,
+            transport=self._options.transport,
+            binding=self._options.binding,
+            network=self._network,
+            agent=self._agent() if layout.nodes > 1 or here else None,
+            as_root=self._told[self.nodes[0].name]["user"][0] == "0",
+        )
+        line = self.mpi.argv(job)
+        # The launcher carries the mark too: it must not outlive its trial.
+        mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
+        if here:
+            return ["env", *(f"{key}={value}" for key, value in mark.items()), *line]
+        return self.node_argv(0, line, mark)
+
+    @cached_property
+    def mpi(self) -> MpiInstallation:
+        """The hosts' MPI library; this machine's where the launcher starts here."""
+        if self._options.launcher == "here":
+            return find_mpi(self._options.mpi)
+        return find_remote_mpi(self, self._options.mpi)
+
+    @property
+    def _network(self) -> Network | None:
+        options = self._options
+        if options.subnet is None and options.device is None:
+            return None
+        address = self.nodes[0].address
+        listed = [text.split(" ", 1) for text in self._told[self.nodes[0].name]["address"]]
+        device = options.device or next(device for device, own in listed if own == address)
+        return Network(
+            device=device,
+            subnet=options.subnet or device,
+            launch_address=_address_towards(address) if options.launcher == "here" else address,
+        )
+
+    def _agent(self) -> str:
+        """Give the program that reaches a host by its address on MPI's network."""
+        here = self._options.launcher == "here"
+        folder = str(self._context.scratch) if here else self._connections[0].remote_folder
+        path = f"{folder}/agent"
+        if self._has_agent:
+            return path
+        cases = []
+        for node, connection in zip(self.nodes, self._connections, strict=True):
+            command = connection.command() if here else shlex.split(self._options.agent)
+            line = shlex.join([*command, node.name])
+            cases.append(f'{node.address}|{node.name}) exec {line} "$@" ;;')
+        text = "\n".join(
+            [
+                "#!/bin/sh",
+                "# Called by the launcher as: agent [option...] address command...",
+                "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
+                "address=$1",
+                "shift",
+                "case $address in",
+                *cases,
+                "esac",
+                'echo "no host $address" >&2',
+                "exit 255",
+                "",
+            ]
+        )
+        if here:
+            Path(path).write_text(text, encoding="utf-8")
+            Path(path).chmod(0o700)
+        else:
+            write = ["sh", "-c", 'cat >"$1" && chmod 700 "$1"', "sh", path]
+            done = self.on_node(0, write, stdin=text)
+            if done.exit_code:
+                raise PlatformError(
+                    f"the launcher's agent cannot be written: {done.stderr.strip()}",
+                    where=self.nodes[0].name,
+                )
+        self._has_agent = True
+        return path
+
+    # What is on the hosts ------------------------------------------------------------------------
+
+    def native_folder(self) -> str:
+        """Bring the native programs to the hosts that do not have them yet."""
+        if self._options.native == "shared":
+            return str(ensure_native(find_mpi(self.mpi.flavour), self._context.cache))
+        waiting = [c for c in self._connections if c.name not in self._has_native]
+        if waiting:
+            packed = remote_native(self, self.mpi, self._context.cache)
+            for connection in waiting:
+                line = connection.argv([*UNPACK, connection.native_folder])
+                send(line, packed, connection.name)
+                self._has_native.add(connection.name)
+        return f"{self._connections[0].native_folder}/bin"
+
+    def work_folder(self) -> str:
+        """Give the folder whose file system I/O probes measure."""
+        return self._options.io_folder or self._options.folder
+
+    def repair(self) -> None:
+        """Connect again to hosts whose connection ended.
+
+        Raises
+        ------
+        PlatformError
+            One cannot be reached.
+        """
+        for connection in self._connections:
+            if connection.alive():
+                continue
+            connection.start()
+            self._told[connection.name] = connection.wait()
+            self._events.append(f"{connection.name} was lost and is connected again")
+            self._has_native.discard(connection.name)
+            self._has_agent = False
+
+    def events(self) -> tuple[str, ...]:
+        """Tell what happened to hosts since the last call."""
+        told, self._events = tuple(self._events), []
+        return told
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the hosts and how MPI runs on them."""
+        from bareline.facts import gather
+
+        facts = dict(gather(self))
+        try:
+            mpi = self.mpi
+        except PlatformError:
+            return facts  # What needs no MPI can still be measured.
+        return {
+            **facts,
+            "mpi.flavour": mpi.flavour,
+            "mpi.version": mpi.version,
+            "mpi.transport": self._options.transport,
+        }
+
+
+def open_all(connections: Sequence[Connection]) -> dict[str, Mapping[str, Sequence[str]]]:
+    """Open every connection; give what each host tells of itself, by its name."""
+    for connection in connections:
+        connection.start()
+    return {connection.name: connection.wait() for connection in connections}
+
+
+def _host_name(name: str, config: Path | None) -> str:
+    """Ask ssh which host name or address a name stands for."""
+    line = ["ssh", *(["-F", str(config)] if config else []), "-G", name]
+    done = subprocess.run(
+        line, capture_output=True, text=True, env=local_environment(), check=False
+    )
+    for row in done.stdout.splitlines():
+        key, _, value = row.partition(" ")
+        if key == "hostname":
+            return value
+    return name
+
+
+def _address_towards(address: str) -> str:
+    """Give the address of this machine from which packets to another one leave."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((address, 9))
+        return str(probe.getsockname()[0])

@@ -1,0 +1,161 @@
+"""One connection to each host, kept open: the others' commands go through it.
+
+Everything is the user's own OpenSSH: its configuration, agents, known hosts and jump hosts. The
+connection also carries a script that holds the host's lock and cleans up when bareline ends.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from bareline.host.owner import has_ended, owner_mark
+from bareline.platforms.remote.conversation import Conversation, conversation, script
+from bareline.vocabulary.errors import NotNow, PlatformError
+
+#: A host that is silent this long is lost: three times 15 s are 45 s.
+_ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
+_LOCK = "/dev/shm/bareline.lock"
+
+
+class Connection:
+    """The connection to one host.
+
+    Parameters
+    ----------
+    name
+        As the user's configuration knows the host.
+    folder
+        Private folder of this machine for the connection's socket; short.
+    remote_folder
+        Folder of the host in which bareline may make its own.
+    connect_s
+        How long the host may take to answer.
+    """
+
+    def __init__(
+        self, name: str, *, config: Path | None, folder: Path, remote_folder: str, connect_s: float
+    ) -> None:
+        self.name = name
+        self._socket = folder / f"{abs(hash(name)) % 10**8:08d}"
+        self._config = ["-F", str(config)] if config else []
+        self._connect_s = connect_s
+        self._stack = ExitStack()
+        self._keeper: Conversation | None = None
+        self._keeper_pid = ""
+        own = f"{remote_folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
+        #: Private to this host, in case several share the file system.
+        self.remote_folder = f"{own}-{_safe(name)}"
+        #: The same on every host, as launchers want it.
+        self.native_folder = f"{own}.native"
+
+    def start(self, abandoned: str = "") -> None:
+        """Begin to log in and to take the host.
+
+        Parameters
+        ----------
+        abandoned
+            Number of the process that holds the host for a bareline that is gone.
+        """
+        abandoned = abandoned or self._keeper_pid
+        self.close()
+        options = ["ControlMaster=yes", f"ControlPath={self._socket}", "ControlPersist=no"]
+        options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
+        arguments = [self.name, _LOCK, owner_mark(), self.remote_folder]
+        arguments += [self.native_folder, abandoned]
+        line = ["sh", "-c", script("keeper"), "sh", *arguments]
+        words = [word for option in options for word in ("-o", option)]
+        argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
+        self._keeper = self._stack.enter_context(conversation({(self.name,): argv}))
+
+    def wait(self) -> Mapping[str, Sequence[str]]:
+        """Wait until the host is taken; give what it tells of itself.
+
+        Raises
+        ------
+        PlatformError
+            The host cannot be reached, or another bareline uses it.
+        """
+        assert self._keeper is not None
+        try:
+            try:
+                self._keeper.wait("ready", 2 * self._connect_s)
+            except PlatformError:
+                holder = self._keeper.said[self.name].get("busy", [""])[0]
+                if not has_ended(holder):
+                    raise
+                # Its connection was cut, and the host has not noticed yet.
+                self.start(holder.rpartition(" ")[2])
+                self._keeper.wait("ready", 2 * self._connect_s)
+        except PlatformError as error:
+            explained = self._explained(self._keeper, error)
+            self.close()
+            raise explained from error
+        except BaseException:
+            self.close()
+            raise
+        self._keeper_pid = self._keeper.said[self.name]["pid"][0]
+        return self._keeper.said[self.name]
+
+    def _explained(self, keeper: Conversation, error: PlatformError) -> PlatformError:
+        said = keeper.said[self.name]
+        if "busy" in said:
+            return NotNow(
+                f"another bareline uses this host ({said['busy'][0] or 'unknown'})",
+                where=self.name,
+                hint="wait until it ends; after a lost connection that may take a minute",
+            )
+        if "failed" in said:
+            return PlatformError(said["failed"][0], where=self.name)
+        reason = keeper.reason((self.name,))
+        kind = PlatformError if _is_refused(reason) else NotNow
+        return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
+
+    def alive(self) -> bool:
+        """Tell whether the connection still exists."""
+        return self._keeper is not None and self._keeper.lost() is None
+
+    def argv(
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs `argv` there; quoted here and only here."""
+        inner = list(argv)
+        if env:
+            inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
+        line = shlex.join(inner)
+        if cwd:
+            line = f"cd {shlex.quote(cwd)} && {line}"
+        # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
+        line += "; exit $?"
+        return [*self.command(), self.name, line]
+
+    def command(self) -> list[str]:
+        """Give ssh with its options, without the host: through the open connection only."""
+        options = ("ControlMaster=no", f"ControlPath={self._socket}", "BatchMode=yes")
+        words = [word for option in options for word in ("-o", option)]
+        return ["ssh", *self._config, *words]
+
+    def close(self) -> None:
+        """End the connection; what was left on the host goes with it. Idempotent."""
+        self._stack.close()
+        self._keeper = None
+        self._socket.unlink(missing_ok=True)
+
+
+def _safe(name: str) -> str:
+    return "".join(sign if sign.isalnum() or sign in "._-" else "_" for sign in name)
+
+
+def _is_refused(said: str) -> bool:
+    """Tell whether trying again would be refused again."""
+    return any(words in said for words in ("verification failed", "IDENTIFICATION", "ermission"))
+
+
+def _hint(said: str, name: str) -> str:
+    if "verification failed" in said or "HOST IDENTIFICATION" in said:
+        return f"the host's key is not the known one: see that it is right, then run `ssh {name}`"
+    if "ermission denied" in said:
+        return f"see that `ssh {name}` works without a password (ssh-agent, authorized_keys)"
+    return f"see that `ssh {name}` works"

@@ -1,0 +1,101 @@
+"""Options of hosts that are reached by ssh."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from bareline.platforms.base import Options
+from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.ssh.inventory import expand_hosts, read_inventory
+from bareline.vocabulary.errors import PlatformError
+
+
+class SshOptions(Options):
+    """Options of a platform of hosts reached by ssh.
+
+    Attributes
+    ----------
+    hosts
+        Their names for ssh, with ranges as ``n[1-4]``.
+    inventory, group
+        An inventory of Ansible (INI or YAML) instead, and a group of it.
+    config
+        Configuration of ssh; the user's own without it.
+    mpi
+        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the hosts.
+    modules
+        Environment modules to load on the hosts before anything.
+    launcher
+        Where mpirun starts: on the ``first`` host, which must be able to log in to the others, or
+        ``here``, on this machine, which the hosts must be able to reach.
+    agent
+        Program with which the first host reaches the others.
+    subnet, device
+        The network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g. ``ib0``. Without
+        either the library chooses, and hosts are known by the address that leads to their name.
+    transport, binding
+        How ranks talk, and whether the library binds them to cores.
+    native
+        Whether bareline's own programs are copied to the hosts, or the cache folder of this
+        machine is ``shared`` with them.
+    folder
+        Folder of the hosts in which bareline makes its own, gone afterwards.
+    io_folder
+        Folder of the hosts whose file system I/O probes measure; `folder` without it.
+    connect_s
+        How long a host may take to answer.
+    """
+
+    hosts: tuple[str, ...] = ()
+    inventory: Path | None = None
+    group: str | None = None
+    config: Path | None = None
+    mpi: str = "auto"
+    modules: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")], ...] = ()
+    launcher: Literal["first", "here"] = "first"
+    agent: str = "ssh"
+    subnet: str | None = None
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
+    transport: Transport = "auto"
+    binding: Binding = "none"
+    native: Literal["copy", "shared"] = "copy"
+    folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/tmp"
+    io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] | None = None
+    connect_s: Annotated[float, Field(gt=0, le=600)] = 20.0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every host's name for ssh."""
+        if self.inventory is not None:
+            return tuple(read_inventory(self.inventory, self.group))
+        return tuple(host for text in self.hosts for host in expand_hosts(text))
+
+    @property
+    def node_count(self) -> int:
+        """Number of hosts."""
+        return len(self.names)
+
+    @field_validator("subnet")
+    @classmethod
+    def _check_subnet(cls, value: str | None) -> str | None:
+        if value is not None:
+            ipaddress.ip_network(value)
+        return value
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> SshOptions:
+        if bool(self.hosts) == (self.inventory is not None):
+            raise ValueError("give either `hosts` or an `inventory`")
+        if self.group is not None and self.inventory is None:
+            raise ValueError("`group` needs an `inventory`")
+        try:
+            names = self.names
+        except PlatformError as error:
+            raise ValueError(str(error)) from error
+        if len(set(names)) != len(names):
+            raise ValueError("the same host is named twice")
+        return self

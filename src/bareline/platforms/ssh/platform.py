@@ -1,0 +1,91 @@
+"""The platform type ``ssh``: which hosts are there, and how they are taken and given back."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from bareline.build.native import NativeBuild, build_native
+from bareline.host.owner import has_ended, owner_mark
+from bareline.host.tools import install_hint
+from bareline.platforms.base import Allocation, Availability, Platform, PlatformSpec
+from bareline.platforms.launchers import find_mpi
+from bareline.platforms.ssh.allocation import SshAllocation, open_all
+from bareline.platforms.ssh.connection import Connection
+from bareline.platforms.ssh.options import SshOptions
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout
+
+#: Beginning of the name of a private folder for sockets, followed by its owner's mark.
+_FOLDER = "bl-ssh-"
+
+
+class SshPlatform(Platform[SshOptions]):
+    """Hosts reached by ssh."""
+
+    type_name = "ssh"
+    summary = "hosts reached by ssh, as many as are named"
+    options = SshOptions
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
+        """Say whether ssh is here; hosts are only asked when they are used."""
+        if shutil.which("ssh") is None:
+            return Availability(False, "'ssh' is not installed", install_hint("ssh"))
+        return Availability(True)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[SshOptions], cache: Path) -> NativeBuild:
+        """Build the native programs for the hosts' MPI library, where this machine has it too."""
+        return build_native(find_mpi(spec.options.mpi), cache)
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        """Remove the sockets of connections that killed barelines left."""
+        removed = []
+        for folder in Path("/tmp").glob(f"{_FOLDER}*"):
+            if has_ended(folder.name.removeprefix(_FOLDER)):
+                shutil.rmtree(folder, ignore_errors=True)
+                removed.append(f"removed {folder}")
+        return removed
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+        """Take the hosts that the layout needs.
+
+        Raises
+        ------
+        PlatformError
+            A host cannot be reached, or another bareline uses it.
+        """
+        self.clean()
+        options = self.spec.options
+        names = options.names
+        if layout.nodes > len(names):
+            raise PlatformError(
+                f"{layout.nodes} nodes are wanted of {len(names)} hosts", where=self.spec.name
+            )
+        if shutil.which("ssh") is None:
+            raise ToolMissing("'ssh' is not installed", hint=install_hint("ssh"))
+        with (
+            # The path of a socket has 107 characters at most.
+            tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{owner_mark()}-", dir="/tmp") as folder,
+            ExitStack() as stack,
+        ):
+            connections = [
+                Connection(
+                    name,
+                    config=options.config,
+                    folder=Path(folder),
+                    remote_folder=options.folder,
+                    connect_s=options.connect_s,
+                )
+                for name in names[: max(1, layout.nodes)]
+            ]
+            for connection in connections:
+                stack.callback(connection.close)
+            told = open_all(connections)
+            yield SshAllocation(options, self.context, connections, told)

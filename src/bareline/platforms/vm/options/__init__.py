@@ -1,0 +1,147 @@
+"""Options of the platform type ``vm``, checked as a whole before anything starts."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from bareline.platforms.base import Options
+from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share, Tenancy
+from bareline.platforms.vm.options.nic import Nic
+from bareline.platforms.vm.tuning import Tuning
+
+#: Guests are numbered into the last part of an address, beside the host's own.
+MAX_GUESTS = 200
+
+
+class VmOptions(Options):
+    """Options of a platform of virtual machines.
+
+    Attributes
+    ----------
+    guests
+        Guests in each tenant's set; the nodes of the platform.
+    image
+        ``auto`` builds a minimal guest out of the host's own package sources; otherwise a cloud
+        image.
+    mpi
+        MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
+    acceleration
+        ``auto`` uses hardware virtualization where a guest has really been seen to boot with it,
+        ``kvm`` insists on it, ``tcg`` emulates.
+    machine
+        QEMU's board.
+    nic, cpu, memory, clock, disk, tenancy
+        The guests' hardware; see each.
+    shares
+        Folders of the host that the guests see.
+    host_tuning, guest_tuning
+        TCP settings.
+    kernel_args
+        Added to the guest kernel's command line.
+    attempts
+        How often each guest is started anew until it comes up as asked.
+    boot_timeout_s
+        How long a guest may take to its first answer.
+    io_folder
+        Folder of the guests in which trials make their working directories: its file system is
+        what I/O probes measure. It may lie on a share.
+    saved_state
+        Start guests from a saved state, made at the first start of a configuration.
+    """
+
+    guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2
+    image: Literal["auto"] | Image = "auto"
+    mpi: str = "auto"
+    acceleration: Literal["auto", "kvm", "tcg"] = "auto"
+    machine: Literal["q35", "pc"] = "q35"
+    nic: Nic = Nic()
+    cpu: Cpu = Cpu()
+    memory: Memory = Memory()
+    clock: Clock = Clock()
+    disk: Disk = Disk()
+    tenancy: Tenancy = Tenancy()
+    shares: tuple[Share, ...] = ()
+    host_tuning: Tuning = Tuning()
+    guest_tuning: Tuning = Tuning()
+    kernel_args: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,=: /-]*$")] = ""
+    attempts: Annotated[int, Field(ge=1, le=10)] = 3
+    boot_timeout_s: Annotated[float, Field(gt=0, le=1800)] = 180.0
+    saved_state: bool = False
+    io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/var/tmp/bareline"
+
+    @property
+    def node_count(self) -> int:
+        """Guests over which ranks can be spread."""
+        return self.guests
+
+    @property
+    def guest_total(self) -> int:
+        """Guests on the host, the neighbours' included."""
+        return self.guests * self.tenancy.tenants
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> VmOptions:
+        problems = (
+            self._wrong_count(),
+            self._wrong_processor(),
+            self._wrong_memory(),
+            self._wrong_disk(),
+            self._wrong_state(),
+        )
+        for problem in problems:
+            if problem:
+                raise ValueError(problem)
+        return self
+
+    def _wrong_count(self) -> str:
+        total = self.guest_total
+        if total > MAX_GUESTS:
+            return f"{total} guests on one host are more than {MAX_GUESTS}"
+        addresses = len(self.nic.addresses)
+        if addresses and addresses < total:
+            return f"{total} guests need {total} PCI addresses, nic.addresses has {addresses}"
+        targets = [share.target for share in self.shares]
+        if len(set(targets)) != len(targets):
+            return "two shares have the same target"
+        return ""
+
+    def _wrong_processor(self) -> str:
+        if isinstance(self.cpu.pin, tuple):
+            if self.cpu.count is None:
+                return "cpu.pin as a list needs cpu.count"
+            needed = self.guest_total * self.cpu.count
+            if len(self.cpu.pin) != needed:
+                return f"cpu.pin has {len(self.cpu.pin)} entries for {needed} virtual processors"
+        if self.acceleration == "tcg" and self.cpu.model == "host-passthrough":
+            return 'an emulated processor cannot be passed through; use cpu.model = "maximum"'
+        if self.acceleration == "tcg" and self.clock.source == "kvm-clock":
+            return "an emulated machine has no kvm-clock"
+        if self.acceleration == "tcg" and self.nic.vhost:
+            return "vhost needs hardware virtualization (acceleration)"
+        if self.acceleration == "tcg" and self.nic.passed_through:
+            return "hardware can only be passed to a guest with hardware virtualization"
+        return ""
+
+    def _wrong_memory(self) -> str:
+        nodes, count = self.memory.guest_numa_nodes, self.cpu.count
+        if nodes > 1 and (count is None or count % nodes):
+            return f"cpu.count must be a multiple of the {nodes} guest NUMA nodes"
+        if nodes > 1 and (self.memory.size_bytes >> 20) % nodes:
+            return f"the memory cannot be shared out over {nodes} guest NUMA nodes"
+        return ""
+
+    def _wrong_disk(self) -> str:
+        if self.disk.bus == "ide" and self.machine == "q35":
+            return 'the q35 board has no IDE; use disk.bus = "sata" or machine = "pc"'
+        return ""
+
+    def _wrong_state(self) -> str:
+        if not self.saved_state:
+            return ""
+        if self.image != "auto":
+            return 'saved_state needs image = "auto"'
+        if self.nic.outside or self.shares:
+            return "a guest with shares or a NIC of the host's cannot be saved"
+        return ""

@@ -1,0 +1,100 @@
+"""Whether the parts of a cached image are still what was built.
+
+A part is a file, or a folder taken as one. Its content is read again only when size or time stamps
+changed since it was last found whole: a disk of several GB takes seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_BLOCK_BYTES = 1 << 20
+#: Remembers the time stamps of parts that were found whole.
+_CHECKED = "checked.json"
+
+
+def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
+    """Give size and hash of each part, for the record of a build."""
+    return {
+        name: {"bytes": _size_bytes(folder / name), "sha256": _content_hash(folder / name)}
+        for name in names
+    }
+
+
+def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
+    """Say which part is not what was built; nothing when all are."""
+    known = _read_checked(folder)
+    seen = {}
+    for name, built in parts.items():
+        path = folder / name
+        try:
+            if _size_bytes(path) != built["bytes"]:
+                return f"{name} has another size than it was built with"
+            stamps = _stamps(path)
+            if known.get(name) != stamps and _content_hash(path) != built["sha256"]:
+                return f"{name} holds something else than it was built with"
+        except FileNotFoundError:
+            return f"{name} is missing"
+        except OSError as error:
+            return f"{name} cannot be read: {error.strerror}"
+        seen[name] = stamps
+    if seen != known:
+        with contextlib.suppress(OSError):
+            (folder / _CHECKED).write_text(json.dumps(seen), encoding="utf-8")
+    return ""
+
+
+def _read_checked(folder: Path) -> dict[str, Any]:
+    try:
+        known = json.loads((folder / _CHECKED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return known if isinstance(known, dict) else {}
+
+
+def _files(path: Path) -> list[Path]:
+    """List the files of a part in a fixed order."""
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.is_file())
+    return [path]
+
+
+def _size_bytes(path: Path) -> int:
+    return sum(file.stat().st_size for file in _files(path))
+
+
+def _stamps(path: Path) -> list[list[int]]:
+    stats = [file.stat() for file in _files(path)]
+    return [[stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns] for stat in stats]
+
+
+def _content_hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    for file in _files(path):
+        name = file.relative_to(path) if path.is_dir() else file.name
+        digest.update(f"{name}\0".encode())
+        _hash_data(file, digest)
+    return digest.hexdigest()
+
+
+def _hash_data(file: Path, digest: Any) -> None:
+    """Hash the blocks that are not all zeros, each with its place; holes are not even read."""
+    with file.open("rb") as opened:
+        end, place = os.fstat(opened.fileno()).st_size, 0
+        while place < end:
+            try:
+                place = os.lseek(opened.fileno(), place, os.SEEK_DATA)
+            except OSError:
+                return  # nothing but a hole is left
+            place -= place % _BLOCK_BYTES
+            block = os.pread(opened.fileno(), _BLOCK_BYTES, place)
+            if block.count(0) != len(block):
+                digest.update(f"{place}\0".encode())
+                digest.update(block)
+            place += _BLOCK_BYTES

@@ -1,0 +1,148 @@
+"""The profiled applications of a run: their launches on each platform, with profile and trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.records import Records
+from bareline.predict.prediction import base_time_s
+from bareline.profile.files import read_profile
+from bareline.profile.model import Profile
+from bareline.profile.summary import DISTURBED, queued_share
+from bareline.profile.trace import Trace, read_trace
+from bareline.profile.trial import PROFILE_FILE, TRACE_FILE
+from bareline.vocabulary.errors import AnalysisError, ProfileError
+from bareline.vocabulary.model import Layout, format_point, parse_point
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One profiled launch."""
+
+    path: Path
+    trace_path: Path
+    layout: Layout
+    openly_shared: bool = False
+    """Whether its ranks had to share cores: then they wait for one by design."""
+
+    @cached_property
+    def profile(self) -> Profile:
+        """Its profile."""
+        return read_profile(self.path)
+
+    @cached_property
+    def time_s(self) -> float:
+        """Its time."""
+        return base_time_s(self.profile)
+
+    @cached_property
+    def queued(self) -> float:
+        """Share of its ranks' time without a core."""
+        return queued_share(self.profile)
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """Its trace, None where there is none that can be read."""
+        try:
+            return read_trace(self.trace_path)
+        except ProfileError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """One case on one platform.
+
+    Attributes
+    ----------
+    name
+        Probe, parameters and ranks in one line.
+    launches
+        Those in which ranks had their cores; `disturbed` counts the others.
+    """
+
+    name: str
+    platform: str
+    launches: tuple[Launch, ...]
+    disturbed: int
+
+    @property
+    def times_s(self) -> list[float]:
+        """Times of the launches."""
+        return [launch.time_s for launch in self.launches]
+
+    @property
+    def median_s(self) -> float:
+        """Their median."""
+        return float(np.median(self.times_s))
+
+    @property
+    def typical(self) -> Launch:
+        """The launch whose time is nearest to the median; one with a trace before one without."""
+        middle = self.median_s
+        return min(
+            self.launches,
+            key=lambda launch: (
+                not launch.trace_path.exists(),
+                abs(launch.time_s - middle),
+            ),
+        )
+
+
+def applications(
+    records: Records, *, max_queued: float = DISTURBED
+) -> dict[str, dict[str, Application]]:
+    """Give the profiled applications of a run by name, then by platform.
+
+    Raises
+    ------
+    AnalysisError
+        There is none.
+    """
+    found: dict[str, dict[str, Application]] = {}
+    for name, platform, launches in _launches(records):
+        kept = tuple(
+            launch for launch in launches if launch.openly_shared or launch.queued <= max_queued
+        )
+        found.setdefault(name, {})[platform] = Application(
+            name, platform, kept, len(launches) - len(kept)
+        )
+    if not found:
+        raise AnalysisError(
+            "the run holds no profiled application",
+            where=", ".join(str(run.path) for run in records.runs),
+            hint="write `profile = true` into the [[measure]] of the application",
+        )
+    return found
+
+
+def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
+    trials = records.trials.filter(
+        pl.col("profile").fill_null(False)
+        & (pl.col("status") == "measured")
+        & (pl.col("ranks") > 1)
+    )
+    keys = ("probe", "params", "ranks", "nodes", "platform")
+    for values, own in trials.group_by(*keys, maintain_order=True):
+        probe, params, ranks, nodes, platform = (str(value) for value in values)
+        point = {k: v for k, v in parse_point(params).items() if k != "profile"}
+        name = " ".join(filter(None, (probe, format_point(point), f"ranks={ranks}")))
+        name += f" nodes={nodes}" if int(nodes) else ""
+        launches = []
+        for row in own.sort("run", "block").iter_rows(named=True):
+            run = records.runs[row["run"]]
+            paths = [
+                run.raw_file(row["trial"], file, row["attempt"])
+                for file in (PROFILE_FILE, TRACE_FILE)
+            ]
+            if paths[0].exists():
+                shared = "oversubscribed" in (row["caveats"] or ())
+                launches.append(Launch(paths[0], paths[1], Layout.parse(row["layout"]), shared))
+        if launches:
+            yield name, platform, launches

@@ -1,0 +1,121 @@
+"""How many times longer an application computes on B than on A, and how that is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.records import Records
+from bareline.predict.ladder import Ladder
+from bareline.vocabulary.errors import AnalysisError
+
+#: What makes two processors the same for a program that was compiled for one of them.
+_SAME = ("cpu.model", "cpu.isa", "cpu.emulated", "cpu.max_hz", "memory.transfers_per_s")
+#: Rates of a node that bound what a kernel can gain or lose: probe and headline rate.
+_CLASSES = (
+    ("compute.peak", "rate"),
+    ("compute.dgemm", "rate"),
+    ("compute.fft", "rate"),
+    ("memory.stream", "triad"),
+    ("memory.random_access", "rate"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeFactor:
+    """Times longer on B.
+
+    Attributes
+    ----------
+    value
+        None where only bounds are known: then nothing is predicted as a point.
+    source
+        How it is known, for people.
+    """
+
+    value: float | None
+    lo: float
+    hi: float
+    source: str
+
+
+def same_processor(a: Ladder, b: Ladder) -> str:
+    """Say in what the processors differ; empty if they are the same."""
+    for key in _SAME:
+        if a.facts.get(key) != b.facts.get(key):
+            return f"{key}: {a.facts.get(key, 'unknown')} and {b.facts.get(key, 'unknown')}"
+    return ""
+
+
+def factor_between(
+    a: Ladder, b: Ladder, rates: Records | None = None, calibration: Records | None = None
+) -> ComputeFactor:
+    """Choose the best known factor: equal processors, a calibration, or bounds from rates.
+
+    Raises
+    ------
+    AnalysisError
+        The processors differ and nothing tells by how much.
+    """
+    if calibration is not None:
+        return calibrated(calibration, a.platform, b.platform)
+    differs = same_processor(a, b)
+    if not differs:
+        return ComputeFactor(1.0, 1.0, 1.0, "the same processor and instruction sets")
+    ratios = _ratios(rates, a.platform, b.platform) if rates is not None else []
+    if not ratios:
+        raise AnalysisError(
+            f"how fast {b.platform} computes is not known ({differs})",
+            hint="measure one rank of the application on one node of both (--calibrate RUN), or "
+            'add [[measure]] probe = "compute.dgemm" and probe = "memory.stream" to the ladder',
+        )
+    low, high = min(ratios), max(ratios)
+    return ComputeFactor(
+        None, low, high, f"between {low:.2f} and {high:.2f} times by class of instruction"
+    )
+
+
+def calibrated(records: Records, a: str, b: str) -> ComputeFactor:
+    """Take the factor from one rank of the application on one node of each platform.
+
+    Raises
+    ------
+    AnalysisError
+        The run holds no time of one rank on both.
+    """
+    headline = records.declarations.filter(
+        pl.col("headline") & (pl.col("unit") == "s") & pl.col("layer").is_in(["npb", "app"])
+    )
+    times = records.samples.filter(pl.col("ranks") == 1).join(
+        headline.select("probe", "metric"), on=["probe", "metric"], how="semi"
+    )
+    logs = [
+        np.log(times.filter(pl.col("platform") == name).get_column("value").to_numpy())
+        for name in (a, b)
+    ]
+    if not all(len(values) for values in logs):
+        raise AnalysisError(
+            f"no time of one rank on both {a} and {b}",
+            where=", ".join(str(run.path) for run in records.runs),
+            hint="measure the application with ranks = 1, nodes = 1 on both platforms",
+        )
+    rng = np.random.default_rng(1)
+    draws = [np.median(rng.choice(values, (400, len(values))), axis=1) for values in logs]
+    low, high = np.exp(np.quantile(draws[1] - draws[0], [0.05, 0.95]))
+    value = float(np.exp(np.median(logs[1]) - np.median(logs[0])))
+    return ComputeFactor(value, float(low), float(high), "one rank of the application on each")
+
+
+def _ratios(records: Records, a: str, b: str) -> list[float]:
+    found = []
+    for probe, metric in _CLASSES:
+        rows = records.samples_of(probe).filter(pl.col("metric") == metric)
+        medians = [
+            rows.filter(pl.col("platform") == name).get_column("value").median() for name in (a, b)
+        ]
+        one, other = medians
+        if isinstance(one, float) and isinstance(other, float) and other > 0:
+            found.append(one / other)
+    return found

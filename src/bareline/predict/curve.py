@@ -1,0 +1,137 @@
+"""A curve of the ladder: the time of one kind of exchange by message size, launch by launch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+#: A larger message that is faster by more than this is a disturbed curve, not a protocol.
+_DROP = 0.35
+#: Spread of the launches at one size beyond which they contradict each other.
+_SPREAD = 1.0
+#: From this spread on the curve is used, and the prediction's interval says so.
+UNSURE = 0.2
+#: What a transfer may seem faster than its wire: bursts and rounding.
+_WIRE_SLACK = 0.75
+_WIRE_FROM_BYTES = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CurveKey:
+    """What a curve is of: the probe, its ranks, and the nodes that they lie on."""
+
+    probe: str
+    ranks: int
+    nodes: int
+
+    def __str__(self) -> str:
+        where = "one node" if self.nodes == 1 else f"{self.nodes} nodes"
+        return f"{self.probe} of {self.ranks} ranks on {where}"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Times by message size.
+
+    Attributes
+    ----------
+    sizes
+        In bytes, ascending.
+    launches
+        One row per launch, one column per size, in s; NaN where a launch lacks a size.
+    """
+
+    key: CurveKey
+    sizes: FloatArray
+    launches: FloatArray
+
+    @cached_property
+    def raw(self) -> FloatArray:
+        """The median over the launches at each size, in s."""
+        return np.asarray(np.nanmedian(self.launches, axis=0))
+
+    @cached_property
+    def times(self) -> FloatArray:
+        """The same, made monotone: a longer message takes no less time."""
+        return _isotonic(self.raw)
+
+    @property
+    def latency_s(self) -> float:
+        """Time of the smallest message."""
+        return float(self.times[0])
+
+    def at(self, size: float) -> float:
+        """Give the time of a message in s: between measured sizes on the line between them.
+
+        Beyond the largest one the last slope goes on; `covers` says whether that is so.
+        """
+        sizes, times = self.sizes, self.times
+        if len(sizes) == 1 or size <= sizes[0]:
+            return float(times[0])
+        if size > sizes[-1]:
+            slope = (times[-1] - times[-2]) / (sizes[-1] - sizes[-2])
+            return float(times[-1] + slope * (size - sizes[-1]))
+        return float(np.interp(size, sizes, times))
+
+    def covers(self, size: float) -> bool:
+        """Whether a size lies within what was measured."""
+        return len(self.sizes) == 1 or size <= self.sizes[-1]
+
+    @cached_property
+    def spread(self) -> float:
+        """Largest relative range between the middle launches over the sizes (quartiles)."""
+        if self.launches.shape[0] < 3:
+            return 0.0
+        low, high = np.nanpercentile(self.launches, [25, 75], axis=0)
+        return float(np.max((high - low) / self.raw))
+
+    def faults(self, wire_bps: float | None) -> list[str]:
+        """Say what makes the curve unfit: it falls, beats the wire, or its launches disagree."""
+        found = []
+        peak = np.maximum.accumulate(self.raw)
+        worst = int(np.argmin(self.raw / peak))
+        if self.raw[worst] < (1 - _DROP) * peak[worst]:
+            found.append(
+                f"{self.sizes[worst]:.0f} B take {self.raw[worst] / peak[worst]:.2f} times "
+                "what a smaller message takes"
+            )
+        if wire_bps is not None and self.key.probe in ("mpi.pingpong", "mpi.bandwidth"):
+            large = self.sizes >= _WIRE_FROM_BYTES
+            least = 8 * self.sizes[large] / wire_bps * _WIRE_SLACK
+            if np.any(self.raw[large] < least):
+                found.append(f"messages are faster than the wire of {wire_bps / 1e9:g} Gb/s")
+        if self.spread > _SPREAD:
+            found.append(f"its launches differ by {self.spread:.0%}")
+        return found
+
+    def resampled(self, chosen: npt.NDArray[np.int64]) -> Curve:
+        """Give the curve of some of its launches, some of them several times."""
+        rows = self.launches[chosen % self.launches.shape[0]]
+        # A draw may lack a size that only other launches have.
+        lost = np.isnan(rows).all(axis=0)
+        if lost.any():
+            rows = rows.copy()
+            rows[:, lost] = self.raw[lost]
+        return Curve(self.key, self.sizes, rows)
+
+    def scaled(self, latency: float, bandwidth: float) -> Curve:
+        """Give it with the smallest message's time and what sizes add multiplied."""
+        base = self.times[0]
+        rows = np.asarray(latency * base + bandwidth * (self.times - base))[None, :]
+        return Curve(self.key, self.sizes, rows)
+
+
+def _isotonic(values: FloatArray) -> FloatArray:
+    """Pool neighbours that fall until nothing does."""
+    pools: list[tuple[float, int]] = []
+    for value in values:
+        pools.append((float(value), 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (right, n), (left, m) = pools.pop(), pools.pop()
+            pools.append(((left * m + right * n) / (m + n), m + n))
+    return np.concatenate([np.full(n, value) for value, n in pools])

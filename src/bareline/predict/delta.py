@@ -1,0 +1,134 @@
+"""The difference model: the time on A plus what its calls take more or less on B.
+
+It needs no trace. Waiting that a call does beside its transfer stays what it is, and a wait for
+several messages is charged one latency. Where latencies overlap or ranks pass work on in a
+pipeline, which only a trace tells, it can be off by half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bareline.predict.calls import (
+    COMMUNICATOR_REDUCTIONS,
+    IO_KINDS,
+    POINT_TO_POINT,
+    collective_of,
+    curve_size,
+)
+from bareline.predict.costs import Costs
+from bareline.profile.model import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Calls of one kind: what they took, and what the ladders say that they take, in s."""
+
+    spent: float
+    on_a: float
+    on_b: float
+    group: str
+
+
+def delta(profile: Profile, a: Costs, b: Costs) -> float:
+    """Give the change of the run time from A to B, in s; a rank's mean.
+
+    Parameters
+    ----------
+    a, b
+        Costs on the platform of the profile and on the other one; `compute` and `io` are the
+        factors from A to B and are read from `b`.
+    """
+    rows = list(_rows(profile, a, b))
+    change = 0.0
+    for row in rows:
+        if row.group == "collective":
+            change += _transferred(row.spent, row.on_a, row.on_b)
+    messages = [row for row in rows if row.group == "messages"]
+    change += _transferred(
+        sum(row.spent for row in messages),
+        sum(row.on_a for row in messages),
+        sum(row.on_b for row in messages),
+    )
+    io = sum(row.spent for row in rows if row.group == "io")
+    return (change + io * (b.io - 1)) / profile.ranks + compute_s(profile) * (
+        b.compute * _turns(b) / _turns(a) - 1
+    )
+
+
+def compute_s(profile: Profile) -> float:
+    """Give a rank's mean time of computing, without what it had no core for, in s."""
+    computing = profile.call_table.filter(profile.call_table["kind"] == "compute")
+    queued = max(0, int(computing["queued_ns"].clip(0).sum()))
+    total = float(profile.rank_table["compute_ns"].sum())
+    return max(0.0, total - queued) * 1e-9 / profile.ranks
+
+
+def message_share(profile: Profile) -> float:
+    """Give the share of the time in messages and in waits for them."""
+    wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
+    kinds = (*POINT_TO_POINT, "wait")
+    own = profile.calls.filter(profile.calls["kind"].is_in(kinds))
+    return float((own["time_ns"] + own["waited_ns"]).sum()) / wall
+
+
+def _transferred(spent: float, on_a: float, on_b: float) -> float:
+    """Give the change of a time that holds transfer, and perhaps waiting, or hides some of it."""
+    if on_a <= 0:
+        return on_b
+    return min(spent, on_a) * (on_b / on_a - 1)
+
+
+def _turns(costs: Costs) -> float:
+    cores = costs.ladder.cores
+    return costs.ladder.layout.ranks_per_node / cores if cores else 1.0
+
+
+def _rows(profile: Profile, a: Costs, b: Costs) -> Iterator[_Row]:
+    for row in profile.calls.iter_rows(named=True):
+        if not row["count"] or row["call"].startswith("MPI_Init"):
+            continue
+        spent = (row["time_ns"] + row["waited_ns"]) * 1e-9
+        size = row["bytes"] / row["count"]
+        kind = row["kind"]
+        if kind in IO_KINDS:
+            yield _Row(spent, 0.0, 0.0, "io")
+        elif kind in (*POINT_TO_POINT, "wait"):
+            yield _Row(spent, _messages(row, size, a), _messages(row, size, b), "messages")
+        elif kind in ("collective", "communicator") and row["comm_size"] > 1:
+            charged = [_collective(row, size, costs) for costs in (a, b)]
+            if charged[0] > 0:
+                yield _Row(spent, charged[0], charged[1], "collective")
+
+
+def _nodes(costs: Costs, ranks: int) -> int:
+    return min(costs.ladder.layout.nodes, ranks)
+
+
+def _messages(row: dict[str, Any], size: float, costs: Costs) -> float:
+    """Give what the messages of a row take: a receive its transfer, a wait one latency."""
+    nodes = _nodes(costs, 2)
+    latency = costs.transfer(nodes, 0)
+    if row["kind"] == "wait":
+        return float(min(row["count"], max(0, row["receives"]))) * latency
+    if row["kind"] == "send" or row["peer"] == "none":
+        return 0.0
+    if row["call"] in ("MPI_Irecv", "MPI_Start", "MPI_Startall"):
+        known = row["received_bytes"] / row["count"]
+        return float(row["count"]) * (costs.transfer(nodes, known) - latency)
+    return float(row["count"]) * costs.transfer(nodes, size)
+
+
+def _collective(row: dict[str, Any], size: float, costs: Costs) -> float:
+    ranks = row["comm_size"]
+    nodes = _nodes(costs, ranks)
+    if row["kind"] == "communicator":
+        each = costs.collective("mpi.allreduce", ranks, nodes, 8)
+        return float(row["count"]) * COMMUNICATOR_REDUCTIONS * each
+    collective = collective_of(row["call"])
+    if collective is None:
+        return 0.0
+    at = curve_size(collective, size, ranks)
+    return float(row["count"]) * costs.collective(collective.probe, ranks, nodes, at)

@@ -1,0 +1,232 @@
+"""The ladder of one platform: its measured curves, and whether they carry a prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.records import Records
+from bareline.predict.curve import Curve, CurveKey
+from bareline.predict.needs import Need
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import Layout, Scalar
+
+#: Probe and metric of each curve; a rate becomes the time of one message.
+_METRICS = {
+    "mpi.pingpong": "latency",
+    "mpi.bandwidth": "bandwidth",
+    "mpi.sendrecv": "latency",
+    "mpi.allreduce": "latency",
+    "mpi.reduce": "latency",
+    "mpi.reduce_scatter": "latency",
+    "mpi.bcast": "latency",
+    "mpi.gather": "latency",
+    "mpi.scatter": "latency",
+    "mpi.allgather": "latency",
+    "mpi.alltoall": "latency",
+    "mpi.barrier": "latency",
+    "mpi.init": "time",
+}
+#: A message through shared memory; every network takes longer.
+_SHARED_MEMORY_S = 4e-6
+#: Share of the time that a curve must carry before its shape matters.
+_CARRIES = 0.01
+_EAGER_SHARED, _EAGER_NETWORK = 4096, 65536
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A curve that does not carry an application, and the ``[[measure]]`` that mends it."""
+
+    what: str
+    measure: str
+
+
+class LadderGaps(AnalysisError):
+    """A ladder does not carry an application; `measures` are the blocks to add to its study."""
+
+    def __init__(self, platform: str, gaps: Sequence[Gap]) -> None:
+        super().__init__(
+            f"the ladder of {platform} does not carry this application: "
+            + "; ".join(gap.what for gap in gaps),
+            hint="measure that; `bareline predict --plan PROFILE` writes the whole study",
+        )
+        self.measures = [gap.measure for gap in gaps]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """What a prediction knows of a platform.
+
+    Attributes
+    ----------
+    curves
+        By what they are of.
+    layout
+        How the application's ranks lie on it: nodes, and ranks per node.
+    cores
+        Cores of a node that its ranks may use; None where there is one for each.
+    facts
+        The platform's facts.
+    protocols
+        By nodes between two ranks: the largest eager message, and whether the receiver fetches
+        long ones. Told from the latency where nothing is said.
+    """
+
+    platform: str
+    curves: Mapping[CurveKey, Curve]
+    layout: Layout
+    cores: int | None
+    facts: Mapping[str, Scalar] = field(default_factory=dict)
+    protocols: Mapping[int, tuple[int, bool]] = field(default_factory=dict)
+
+    @cached_property
+    def wire_bps(self) -> float | None:
+        """The rate of the link between nodes where it is known; shaped before nominal."""
+        if self.layout.nodes < 2:
+            return None
+        for key in ("net.shaped_bps", "net.speed_bps"):
+            value = self.facts.get(key)
+            if isinstance(value, (int, float)) and value > 0:
+                return float(value)
+        return None
+
+    @property
+    def n(self) -> int:
+        """Launches of the curve that has most."""
+        return max((curve.launches.shape[0] for curve in self.curves.values()), default=0)
+
+    def host(self, rank: int) -> int:
+        """Node of a rank: ranks fill one node after the other."""
+        return rank // self.layout.ranks_per_node
+
+    def curve(self, probe: str, ranks: int, nodes: int) -> Curve | None:
+        """Give a curve; of ranks on one node also that of a whole platform of one."""
+        return self.curves.get(CurveKey(probe, ranks, nodes))
+
+    def message(self, probe: str, nodes: int) -> Curve | None:
+        """Give a curve of two ranks: within a node, or between two."""
+        return self.curve(probe, 2, nodes)
+
+    def resampled(self, rng: np.random.Generator) -> Ladder:
+        """Draw launches anew, the same ones for all curves: they were taken side by side."""
+        chosen = rng.integers(0, max(1, self.n), max(1, self.n))
+        curves = {key: curve.resampled(chosen) for key, curve in self.curves.items()}
+        return replace(self, curves=curves)
+
+    def protocol(self, nodes: int) -> tuple[int, bool]:
+        """Give the largest message that is sent before the receiver asked for it.
+
+        And whether the receiver fetches longer ones by itself. The defaults of Open MPI; shared
+        memory is told from a network by its latency.
+        """
+        if nodes in self.protocols:
+            return self.protocols[nodes]
+        curve = self.message("mpi.pingpong", nodes)
+        shared = nodes == 1 and curve is not None and curve.latency_s < _SHARED_MEMORY_S
+        return (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
+
+    def gaps(self, needs: Sequence[Need]) -> list[Gap]:
+        """Say what the ladder lacks of what is needed, each with the measure that adds it."""
+        return [gap for need in needs if (gap := self._gap(need)) is not None]
+
+    def _gap(self, need: Need) -> Gap | None:
+        nodes = need.nodes_on(self.layout)
+        key = CurveKey(need.probe, need.ranks, nodes)
+        curve = self.curves.get(key)
+        if curve is None:
+            what = "is not measured"
+        elif not curve.covers(need.largest):
+            what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {need.largest:.0f} B"
+        else:
+            # A curve that carries next to nothing, here or there, may be as rough as it likes.
+            if max(need.share, need.rate * curve.at(need.largest)) < _CARRIES:
+                return None
+            faults = curve.faults(self.wire_bps if nodes > 1 else None)
+            if not faults:
+                return None
+            what = "; ".join(faults)
+        return Gap(f"{key} {what}", need.measure(nodes))
+
+
+def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
+    """Take the curves of a platform out of a run.
+
+    Raises
+    ------
+    AnalysisError
+        The run has no such platform.
+    """
+    if platform not in records.platforms:
+        raise AnalysisError(
+            f"there is no platform '{platform}'",
+            where=", ".join(str(run.path) for run in records.runs),
+            hint=f"it has {', '.join(records.platforms)}",
+        )
+    curves = {curve.key: curve for curve in _curves(records, platform)}
+    return Ladder(
+        platform=platform,
+        curves=curves,
+        layout=layout,
+        cores=_cores(records, platform, layout),
+        facts=records.facts.get(platform, {}),
+    )
+
+
+def _curves(records: Records, platform: str) -> Iterator[Curve]:
+    measured = records.trials.filter(
+        (pl.col("platform") == platform)
+        & (pl.col("status") == "measured")
+        & pl.col("probe").is_in(list(_METRICS))
+        & ~pl.col("profile").fill_null(False)
+    )
+    joined = records.values.join(measured, on="row", how="inner", suffix="_trial")
+    for probe, metric in _METRICS.items():
+        rows = joined.filter((pl.col("probe") == probe) & (pl.col("metric") == metric))
+        for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
+            nodes = Layout.parse(str(layout)).nodes
+            yield _curve(CurveKey(probe, int(str(ranks)), nodes), own)
+
+
+def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
+    size = pl.col("point").str.extract(r"\bsize_bytes=(\d+)").cast(pl.Float64).fill_null(0.0)
+    # The same size of several measures: each launch counts once, by its median.
+    table = (
+        rows.with_columns(size=size)
+        .group_by("run", "block", "size")
+        .agg(pl.col("value").median())
+        .pivot("size", index=["run", "block"], values="value")
+        .sort("run", "block")
+    )
+    names = sorted((name for name in table.columns if name not in ("run", "block")), key=float)
+    sizes = np.array([float(name) for name in names])
+    values = table.select(names).to_numpy().astype(float)
+    if key.probe == "mpi.bandwidth":
+        values = sizes / values
+    return Curve(key, sizes, values)
+
+
+def _cores(records: Records, platform: str, layout: Layout) -> int | None:
+    """Give the cores of a node where its ranks must share them."""
+    spec: Mapping[str, Any] = {}
+    for run in records.runs:
+        spec = run.header.platforms.get(platform.partition("@")[0], spec)
+    given = spec.get("cores")
+    allowed = records.facts.get(platform, {}).get("cpu.allowed")
+    count = len(given) if isinstance(given, list) else allowed
+    if not isinstance(count, int) or count < 1:
+        return None
+    # Nodes of one machine have its cores between them.
+    if _is_one_machine(records, platform):
+        count = max(1, count // layout.nodes)
+    return count if count < layout.ranks_per_node else None
+
+
+def _is_one_machine(records: Records, platform: str) -> bool:
+    trials = records.trials.filter(pl.col("platform") == platform)
+    return bool(trials["caveats"].list.contains("shared-host").fill_null(False).any())

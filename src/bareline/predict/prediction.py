@@ -1,0 +1,319 @@
+"""A prediction: the application's time on another platform, its interval, and what limits it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from bareline.predict.compute import ComputeFactor
+from bareline.predict.costs import Costs
+from bareline.predict.curve import UNSURE
+from bareline.predict.delta import compute_s, delta, message_share
+from bareline.predict.ladder import Ladder, LadderGaps
+from bareline.predict.needs import needs_of
+from bareline.predict.replay import replay, why_not_replayable
+from bareline.profile.model import Profile
+from bareline.profile.summary import DISTURBED, queued_share
+from bareline.profile.trace import Trace
+from bareline.vocabulary.errors import AnalysisError
+
+Model = Literal["auto", "replay", "delta"]
+#: How the replay's change is carried over: as a ratio, or as a difference.
+Form = Literal["ratio", "difference"]
+
+#: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
+#: validation of one's own is at hand (docs/method/prediction.md).
+RESIDUAL = {"replay": 0.15, "delta": 0.20}
+#: How far a replay may be from the time that it replays.
+_WARN, _REFUSE = 0.05, 0.15
+_SHORT_S = 0.05
+#: Shares of messages, and changes of the time, at which hidden and shared latency matters.
+_MESSAGES, _MOVED = 0.2, 0.1
+_WIDER = 1.5
+_HALF = math.log(1.5)
+_DRAWS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A predicted time.
+
+    Attributes
+    ----------
+    base, platform
+        Where the profile was taken, and where the time is meant for.
+    base_s
+        Time on the base, from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took longest.
+    time_s, lo_s, hi_s
+        Predicted time with its 90 % interval; no point where only bounds are known.
+    reproduced
+        The replay of the base over its time; None without a replay.
+    half_width
+        Half of the interval's width, in ln; `residual` and `ladder` are its parts: what unseen
+        programs were off by, and what drawing launches anew changes.
+    start_up_s
+        What starting up takes longer, where both ladders tell.
+    warnings
+        What widens the interval, in words.
+    """
+
+    base: str
+    platform: str
+    model: Literal["replay", "delta"]
+    base_s: float
+    time_s: float | None
+    lo_s: float
+    hi_s: float
+    reproduced: float | None
+    half_width: float
+    residual: float
+    ladder: float
+    compute: ComputeFactor
+    start_up_s: float | None = None
+    warnings: tuple[str, ...] = field(default=())
+
+    def row(self) -> dict[str, Any]:
+        """Give it as a tidy row in SI units."""
+        return {
+            "base": self.base,
+            "platform": self.platform,
+            "model": self.model,
+            "base_s": self.base_s,
+            "time_s": self.time_s,
+            "lo_s": self.lo_s,
+            "hi_s": self.hi_s,
+            "ratio": self.time_s / self.base_s if self.time_s is not None else None,
+            "level": 0.9,
+            "reproduced": self.reproduced,
+            "residual": self.residual,
+            "ladder": self.ladder,
+            "compute": self.compute.value,
+            "compute_lo": self.compute.lo,
+            "compute_hi": self.compute.hi,
+            "compute_from": self.compute.source,
+            "start_up_s": self.start_up_s,
+            "warnings": list(self.warnings),
+        }
+
+
+def base_time_s(profile: Profile) -> float:
+    """Give the time of the rank that took longest, without pauses of counting, in s."""
+    ranks = profile.rank_table
+    return float((ranks["wall_ns"] - ranks["paused_ns"]).to_numpy().max()) * 1e-9
+
+
+def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
+    """Refuse a profile that tells more about its machine than about the program.
+
+    Parameters
+    ----------
+    openly_shared
+        The platform has fewer cores than ranks: they wait for one by design, and the models know.
+
+    Raises
+    ------
+    AnalysisError
+        It is unfinished, split, or its ranks had no core for too long.
+    """
+    where = str(profile.path)
+    if not profile.complete:
+        raise AnalysisError(f"the profile is unfinished: {profile.ended}", where=where)
+    if profile.mode == "split":
+        raise AnalysisError(
+            "a split profile holds its own barriers", where=where, hint="profile without --split"
+        )
+    queued = queued_share(profile)
+    if queued > DISTURBED and not openly_shared:
+        raise AnalysisError(
+            f"the ranks had no core for {queued:.1%} of their time: no base for a prediction",
+            where=where,
+            hint="profile on a quiet machine with a core per rank",
+        )
+
+
+def check_ladders(profile: Profile, *ladders: Ladder) -> None:
+    """Refuse ladders that lack a curve, or hold an unfit one, that the application needs.
+
+    Raises
+    ------
+    LadderGaps
+        With each curve, what is wrong with it, and the measure to add.
+    """
+    for ladder in ladders:
+        gaps = ladder.gaps(needs_of(profile, spread=ladder.layout.nodes > 1))
+        if gaps:
+            raise LadderGaps(ladder.platform, gaps)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One application between two platforms, ready to be predicted.
+
+    Attributes
+    ----------
+    compute
+        The factor of computing from A to B.
+    """
+
+    profile: Profile
+    trace: Trace | None
+    a: Ladder
+    b: Ladder
+    compute: ComputeFactor
+    io: float = 1.0
+    _replayed: dict[float | None, float] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def replayed_s(self, factor: float | None) -> float:
+        """Replay the trace, once: on A (None), or on B with this factor of computing."""
+        assert self.trace is not None
+        if factor not in self._replayed:
+            a, b = self.costs(factor or 1.0)
+            self._replayed[factor] = replay(self.trace, a if factor is None else b).time_s
+        return self._replayed[factor]
+
+    @cached_property
+    def drawn(self) -> float:
+        """Half-width that drawing the ladders' launches anew adds, in ln.
+
+        By the difference model, whose sensitivity to the curves is about the replay's at a
+        thousandth of its price.
+        """
+        if min(self.a.n, self.b.n) < 2:
+            return 0.0
+        rng = np.random.default_rng(1)
+        base_s = base_time_s(self.profile)
+        factor = self.compute.value or math.sqrt(self.compute.lo * self.compute.hi)
+        logs = []
+        for _ in range(_DRAWS):
+            one = replace(self, a=self.a.resampled(rng), b=self.b.resampled(rng))
+            logs.append(math.log(_time(one, "delta", "ratio", base_s, factor)))
+        low, high = np.quantile(logs, [0.05, 0.95])
+        return float(high - low) / 2
+
+    def costs(self, factor: float) -> tuple[Costs, Costs]:
+        """Give the costs on both platforms."""
+        return Costs(self.a), Costs(self.b, compute=factor, io=self.io)
+
+
+def predict(
+    case: Case,
+    *,
+    model: Model = "auto",
+    form: Form = "ratio",
+    residual: float | None = None,
+) -> Prediction:
+    """Predict the time of an application on another platform.
+
+    Raises
+    ------
+    AnalysisError
+        The base or a ladder is unfit, or the replay that was asked for does not reproduce A.
+    """
+    check_base(case.profile, openly_shared=case.a.cores is not None)
+    check_ladders(case.profile, case.a, case.b)
+    base_s = base_time_s(case.profile)
+    chosen, reproduced, notes = _choose(case, model, base_s)
+    factors = (case.compute.lo, case.compute.value, case.compute.hi)
+    times = [_time(case, chosen, form, base_s, one) if one is not None else None for one in factors]
+    low, middle, high = times
+    assert low is not None and high is not None
+    drawn = case.drawn
+    unseen = residual if residual is not None else RESIDUAL[chosen]
+    notes += list(_widening(case, base_s))
+    width = math.hypot(unseen, drawn) * _WIDER ** len(notes)
+    moved = abs(math.log(high / base_s)) > _MOVED
+    if chosen == "delta" and (moved or message_share(case.profile) > _MESSAGES):
+        width = max(width, _HALF)
+        notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
+    if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
+        notes.append(f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}")
+    return Prediction(
+        base=case.a.platform,
+        platform=case.b.platform,
+        model=chosen,
+        base_s=base_s,
+        time_s=middle,
+        lo_s=low * math.exp(-width),
+        hi_s=high * math.exp(width),
+        reproduced=reproduced,
+        half_width=width,
+        residual=unseen,
+        ladder=drawn,
+        compute=case.compute,
+        start_up_s=_start_up(case),
+        warnings=tuple(notes),
+    )
+
+
+def _choose(
+    case: Case, model: Model, base_s: float
+) -> tuple[Literal["replay", "delta"], float | None, list[str]]:
+    """Choose the model by what there is, and say why it is not the better one."""
+    if model == "delta" or (model == "auto" and case.trace is None):
+        return "delta", None, []
+    if case.trace is None:
+        raise AnalysisError(
+            "there is no trace to replay",
+            where=str(case.profile.path),
+            hint="profile with --trace, or use --model delta",
+        )
+    reason = why_not_replayable(case.trace)
+    reproduced = None
+    if not reason:
+        reproduced = case.replayed_s(None) / base_s
+        if abs(reproduced - 1) > _REFUSE:
+            reason = f"its replay gives {reproduced:.2f} of the measured time"
+    if not reason:
+        return "replay", reproduced, []
+    if model == "replay":
+        raise AnalysisError(
+            f"the trace is not replayed: {reason}",
+            where=str(case.trace.path),
+            hint="use --model delta",
+        )
+    return "delta", reproduced, [f"the trace is not replayed: {reason}"]
+
+
+def _time(case: Case, model: str, form: Form, base_s: float, factor: float) -> float:
+    if model == "delta":
+        return max(base_s + delta(case.profile, *case.costs(factor)), 0.01 * base_s)
+    on_a, on_b = case.replayed_s(None), case.replayed_s(factor)
+    return base_s * on_b / on_a if form == "ratio" else max(base_s + on_b - on_a, 0.01 * base_s)
+
+
+def _widening(case: Case, base_s: float) -> Iterator[str]:
+    """Say what makes the interval wider, each by half."""
+    if base_s < _SHORT_S:
+        yield f"the program runs for {1e3 * base_s:.0f} ms only"
+    for ladder in (case.a, case.b):
+        used = [
+            curve
+            for need in needs_of(case.profile, spread=ladder.layout.nodes > 1)
+            if (curve := ladder.curve(need.probe, need.ranks, need.nodes_on(ladder.layout)))
+        ]
+        if any(curve.spread > UNSURE for curve in used):
+            yield f"launches of the ladder of {ladder.platform} differ by more than {UNSURE:.0%}"
+        if ladder.n < 3:
+            yield f"the ladder of {ladder.platform} has {ladder.n} launches only"
+    keys = ("mpi.flavour", "mpi.version")
+    one, other = (" ".join(str(x.facts[k]) for k in keys if k in x.facts) for x in (case.a, case.b))
+    if one and other and one != other:
+        yield f"other MPI libraries: {one} and {other}"
+    if compute_s(case.profile) <= 0:
+        yield "the profile tells no time of computing"
+
+
+def _start_up(case: Case) -> float | None:
+    times = [
+        next((c.raw[0] for key, c in one.curves.items() if key.probe == "mpi.init"), None)
+        for one in (case.a, case.b)
+    ]
+    a, b = times
+    return None if a is None or b is None else float(b - a)

@@ -1,0 +1,440 @@
+"""A replay of a trace on the curves of a platform: one rank after the other, in time.
+
+The rank that is earliest runs its next call. Between calls it computes, for the traced time, on a
+core that it may have to share; messages and collectives take what the ladder says.
+
+- A short message is *eager*: the sender goes on after its own share of it, the message arrives
+  when the link has carried it, and the receiver takes it when it comes to ask.
+- A long one is a *rendezvous*: it starts when sender and receiver both stand in MPI calls (through
+  shared memory, when the receiver does: it fetches the message by itself), and nothing moves while
+  they compute.
+- A link carries one message after the other.
+- A collective ends for all when the last rank came, plus its measured time; a broadcast waits for
+  its root only, and in a reduction the root alone waits.
+
+Polls that found nothing are left out: they are waiting, and the replay waits by itself.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bareline.predict.calls import (
+    COMMUNICATOR_REDUCTIONS,
+    IO_KINDS,
+    collective_of,
+    curve_size,
+)
+from bareline.predict.costs import Costs
+from bareline.profile.trace import ANYBODY, NOBODY, Shape, Stream, Trace
+from bareline.vocabulary.errors import AnalysisError
+
+#: Local bookkeeping of a call that waits for nothing.
+_LOCAL_S = 1e-7
+
+
+class _Message:
+    """One message from its send to its arrival."""
+
+    __slots__ = ("arrival", "dst", "eager", "ready", "receiver", "sender", "size", "src", "tag")
+
+    def __init__(self, src: int, dst: int, tag: int, size: int, eager: bool) -> None:
+        self.src, self.dst, self.tag, self.size, self.eager = src, dst, tag, size, eager
+        self.arrival: float | None = None
+        self.ready = 0.0
+        self.sender: _Request | None = None
+        self.receiver: _Request | None = None
+
+
+class _Request:
+    """A send, receive or collective that a rank has posted; `done` when it is known."""
+
+    __slots__ = ("done", "message", "overhead", "owner", "source", "tag")
+
+    def __init__(self, owner: int, source: int = ANYBODY, tag: int = -1) -> None:
+        self.owner, self.source, self.tag = owner, source, tag
+        self.done: float | None = None
+        self.overhead = 0.0
+        self.message: _Message | None = None
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """One collective while its ranks come."""
+
+    size: int
+    came: int = 0
+    last: float = 0.0
+    cost: float = 0.0
+    root_at: float | None = None
+    waiting: list[_Request] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a replay gives.
+
+    Attributes
+    ----------
+    time_s
+        From the common beginning to the end of the last rank.
+    compute_s, waited_s
+        Of each rank: computing, and standing in calls.
+    """
+
+    time_s: float
+    compute_s: tuple[float, ...]
+    waited_s: tuple[float, ...]
+
+
+def why_not_replayable(trace: Trace) -> str:
+    """Say what keeps a trace from being replayed; empty if nothing does."""
+    if trace.why_partial:
+        return trace.why_partial
+    odd = {"one-sided", "one-sided-sync"}
+    for stream in trace.streams:
+        spent = np.array([shape.kind in odd for shape in stream.shapes])[stream.shape]
+        total = float((stream.compute_s + stream.spent_s).sum()) or 1.0
+        if float(stream.spent_s[spent].sum()) > 0.02 * total:
+            return "one-sided communication is not replayed"
+        if any(shape.call in ("MPI_Mrecv", "MPI_Imrecv") for shape in stream.shapes):
+            return "matched probes (MPI_Mprobe) are not replayed"
+    return ""
+
+
+def replay(trace: Trace, costs: Costs) -> Replayed:
+    """Run a trace on the curves of a platform.
+
+    Raises
+    ------
+    AnalysisError
+        The ranks come to wait for each other for ever: the trace lacks something.
+    """
+    return _Replay(trace.streams, costs).run()
+
+
+class _Replay:
+    def __init__(self, streams: Sequence[Stream], costs: Costs) -> None:
+        self.costs = costs
+        self.ranks = len(streams)
+        self.shapes = [stream.shapes for stream in streams]
+        self.numbers = [stream.shape.tolist() for stream in streams]
+        self.compute = [(stream.compute_s * costs.compute).tolist() for stream in streams]
+        self.spent = [stream.spent_s.tolist() for stream in streams]
+        self.at = [0] * self.ranks
+        self.now = [0.0] * self.ranks
+        self.computed = [0.0] * self.ranks
+        #: Until when a rank stands in a call that waits; the end of a call may be known before.
+        self.inside_until = [-math.inf] * self.ranks
+        self.waits: list[list[_Request] | None] = [None] * self.ranks
+        self.done_refs: list[list[int]] = [[] for _ in range(self.ranks)]
+        self.posts = [0] * self.ranks
+        self.open: list[dict[int, _Request]] = [{} for _ in range(self.ranks)]
+        self.sent: dict[tuple[int, int], deque[_Message]] = {}
+        self.asked: dict[tuple[int, int], deque[_Request]] = {}
+        self.held: list[list[_Message]] = [[] for _ in range(self.ranks)]
+        self.links: dict[tuple[int, int], float] = {}
+        self.core_free: dict[tuple[int, int], float] = {}
+        self.gathered: dict[tuple[int, int], _Gathering] = {}
+        self.turn: list[dict[int, int]] = [{} for _ in range(self.ranks)]
+        self.queue: list[tuple[float, int, bool]] = []
+        self.nodes_of: dict[int, int] = {}
+        self.places = [
+            [costs.nodes_between(i, j) for j in range(self.ranks)] for i in range(self.ranks)
+        ]
+        self._members(streams)
+
+    def _members(self, streams: Sequence[Stream]) -> None:
+        """Find the nodes of each communicator by the ranks that call over it."""
+        hosts: dict[int, set[int]] = {}
+        for stream in streams:
+            for shape in stream.shapes:
+                hosts.setdefault(shape.comm, set()).add(self.costs.ladder.host(stream.rank))
+        self.nodes_of = {comm: len(found) for comm, found in hosts.items()}
+
+    def run(self) -> Replayed:
+        for rank in range(self.ranks):
+            self._advance(rank, 0.0)
+        while self.queue:
+            now, rank, calls = heapq.heappop(self.queue)
+            if calls:
+                self._call(rank)
+            else:
+                self._compute(rank, now)
+        if any(self.at[rank] < len(self.numbers[rank]) for rank in range(self.ranks)):
+            raise AnalysisError(
+                "the replay of the trace comes to a stop: ranks wait for what no rank does",
+                hint="trace the program again; if it stays, use --model delta",
+            )
+        end = max(self.now)
+        waited = tuple(now - c for now, c in zip(self.now, self.computed, strict=True))
+        return Replayed(end, tuple(self.computed), waited)
+
+    # Time on a core --------------------------------------------------------------------------
+
+    def _advance(self, rank: int, now: float) -> None:
+        """Compute up to the next call, and stand in line for it."""
+        numbers, shapes = self.numbers[rank], self.shapes[rank]
+        at = self.at[rank]
+        refs = self.done_refs[rank]
+        while at < len(numbers) and shapes[numbers[at]].kind == "done":
+            refs.append(self.posts[rank] - shapes[numbers[at]].to)
+            at += 1
+        self.at[rank] = at
+        if at == len(numbers):
+            self.now[rank] = now
+            return
+        if self.costs.core(rank) is None:
+            self._compute(rank, now)
+        else:
+            # Whoever comes first to a shared core must be known before it is given away.
+            heapq.heappush(self.queue, (now, rank, False))
+
+    def _compute(self, rank: int, now: float) -> None:
+        wanted = self.compute[rank][self.at[rank]]
+        self.computed[rank] += wanted
+        core = self.costs.core(rank)
+        if core is not None and wanted > 0:
+            now = max(now, self.core_free.get(core, 0.0))
+            self.core_free[core] = now + wanted
+        self.now[rank] = now + wanted
+        heapq.heappush(self.queue, (self.now[rank], rank, True))
+
+    def _finish(self, rank: int, now: float) -> None:
+        """The call of a rank is over."""
+        self.inside_until[rank] = min(self.inside_until[rank], now)
+        self.at[rank] += 1
+        self._advance(rank, now)
+
+    # Calls -----------------------------------------------------------------------------------
+
+    def _call(self, rank: int) -> None:
+        shape = self.shapes[rank][self.numbers[rank][self.at[rank]]]
+        now = self.now[rank]
+        if not shape.posts:
+            self._progress(rank, now)
+        kind = shape.kind
+        if kind in ("send", "receive", "send-receive"):
+            self._messages(rank, shape, now)
+        elif kind == "wait":
+            self._wait(rank, now)
+        elif kind in ("collective", "communicator"):
+            self._collective(rank, shape, now)
+        elif kind in IO_KINDS:
+            self._finish(rank, now + self.costs.io * self.spent[rank][self.at[rank]])
+        elif kind == "compute":
+            self._finish(rank, now)
+        else:
+            self._finish(rank, now + self.spent[rank][self.at[rank]])
+
+    def _messages(self, rank: int, shape: Shape, now: float) -> None:
+        requests: list[_Request] = []
+        busy = now
+        if shape.from_ != NOBODY:
+            requests.append(self._receive(rank, shape, now))
+        if shape.to not in (NOBODY, ANYBODY):
+            request, busy = self._send(rank, shape, now)
+            requests.append(request)
+        if shape.posts:
+            self.posts[rank] += 1
+            if requests:
+                self.open[rank][self.posts[rank]] = requests[-1]
+            self._finish(rank, max(busy, now + _LOCAL_S))
+            return
+        self._block(rank, busy, requests)
+
+    def _send(self, rank: int, shape: Shape, now: float) -> tuple[_Request, float]:
+        """Send; gives the request and when the sender's own share of it is over."""
+        place = self.places[rank][shape.to]
+        size = shape.size
+        eager = self.costs.eager(place, size) and shape.call not in ("MPI_Ssend", "MPI_Issend")
+        message = _Message(rank, shape.to, shape.send_tag, size, eager)
+        request = message.sender = _Request(rank)
+        request.message = message
+        busy = now + _LOCAL_S
+        if eager:
+            busy = now + self.costs.send_overhead(place, size)
+            self._transfer(message, now)
+            request.done = busy
+        message.ready = now
+        key = (shape.to, shape.comm)
+        for waiting in self.asked.get(key, ()):
+            if waiting.source in (ANYBODY, rank) and waiting.tag in (-1, shape.send_tag):
+                self.asked[key].remove(waiting)
+                self._match(message, waiting, now)
+                return request, busy
+        self.sent.setdefault(key, deque()).append(message)
+        return request, busy
+
+    def _receive(self, rank: int, shape: Shape, now: float) -> _Request:
+        request = _Request(rank, shape.from_, shape.receive_tag)
+        key = (rank, shape.comm)
+        for message in self.sent.get(key, ()):
+            if shape.from_ in (ANYBODY, message.src) and shape.receive_tag in (-1, message.tag):
+                self.sent[key].remove(message)
+                self._match(message, request, now)
+                return request
+        self.asked.setdefault(key, deque()).append(request)
+        return request
+
+    def _match(self, message: _Message, request: _Request, now: float) -> None:
+        request.message = message
+        message.receiver = request
+        place = self.places[message.src][message.dst]
+        request.overhead = self.costs.receive_overhead(place, message.size)
+        if message.eager:
+            request.done = message.arrival
+            self._wake(request.owner)
+            return
+        self.held[message.src].append(message)
+        self.held[message.dst].append(message)
+        self._try(message, now)
+
+    def _try(self, message: _Message, now: float) -> None:
+        """Start a rendezvous if both sides stand in calls that wait."""
+        if message.arrival is not None:
+            return
+        fetched = self.costs.fetches(self.places[message.src][message.dst])
+        there = self.inside_until[message.dst] > now
+        here = self.inside_until[message.src] > now or fetched
+        if there and here:
+            self._transfer(message, max(now, message.ready))
+            for end in (message.sender, message.receiver):
+                if end is not None:
+                    end.done = message.arrival
+                    end.overhead = 0.0
+            for rank in (message.src, message.dst):
+                self.held[rank].remove(message)
+                self._wake(rank)
+
+    def _transfer(self, message: _Message, now: float) -> None:
+        place = self.places[message.src][message.dst]
+        link = self.costs.link(message.src, message.dst)
+        begin = max(now, self.links.get(link, 0.0))
+        self.links[link] = begin + self.costs.occupies(place, message.size)
+        message.arrival = begin + self.costs.transfer(place, message.size)
+
+    def _progress(self, rank: int, now: float) -> None:
+        """A rank stands in a call that may wait: what waited for that can start."""
+        self.inside_until[rank] = math.inf
+        for message in tuple(self.held[rank]):
+            self._try(message, now)
+
+    def _wait(self, rank: int, now: float) -> None:
+        refs = self.done_refs[rank]
+        found = [self.open[rank].pop(ref) for ref in refs if ref in self.open[rank]]
+        refs.clear()
+        self._block(rank, now, found)
+
+    def _block(self, rank: int, now: float, requests: list[_Request]) -> None:
+        """Stay until all requests are done."""
+        self.now[rank] = now
+        self.waits[rank] = requests
+        self._wake(rank)
+
+    def _wake(self, rank: int) -> None:
+        """End the call that a rank stands in, if all that it waits for is known.
+
+        Messages are taken in the order of their arrival: one that lies there already costs the
+        receiver its own share, one that is waited for has that in its transfer.
+        """
+        requests = self.waits[rank]
+        if requests is None:
+            return
+        known = [request for request in requests if request.done is not None]
+        if len(known) < len(requests):
+            return
+        end = self.now[rank] + (0.0 if requests else _LOCAL_S)
+        for request in sorted(known, key=lambda one: one.done or 0.0):
+            done = request.done or 0.0
+            end = done if done > end else end + request.overhead
+        self.waits[rank] = None
+        self._finish(rank, end)
+
+    # Collectives -----------------------------------------------------------------------------
+
+    def _collective(self, rank: int, shape: Shape, now: float) -> None:
+        request = _Request(rank)
+        if shape.comm_size <= 1 or shape.comm == 0:
+            self._finish(rank, now + _LOCAL_S)
+            return
+        if shape.call in ("MPI_Comm_free", "MPI_Comm_disconnect"):
+            self._finish(rank, now + _LOCAL_S)
+            return
+        self._join(rank, shape, now, request)
+        if shape.posts:
+            self.posts[rank] += 1
+            self.open[rank][self.posts[rank]] = request
+            self._finish(rank, now + _LOCAL_S)
+            return
+        self._block(rank, now, [request])
+
+    def _join(self, rank: int, shape: Shape, now: float, request: _Request) -> None:
+        turn = self.turn[rank].get(shape.comm, 0)
+        self.turn[rank][shape.comm] = turn + 1
+        key = (shape.comm, turn)
+        group = self.gathered.setdefault(key, _Gathering(shape.comm_size))
+        group.came += 1
+        group.last = max(group.last, now)
+        cost, overhead, role = self._cost(shape)
+        group.cost = max(group.cost, cost)
+        if group.came == group.size:
+            del self.gathered[key]
+        if role == "from-root" and shape.root >= 0:
+            self._from_root(rank, shape, now, request, group, overhead)
+        elif role == "to-root" and shape.root >= 0 and rank != shape.root:
+            request.done = now + overhead
+            self._complete_root(group)
+        else:
+            group.waiting.append(request)
+            self._complete_root(group)
+
+    def _complete_root(self, group: _Gathering) -> None:
+        """The last rank came: those who waited for it go on."""
+        if group.came < group.size:
+            return
+        for request in group.waiting:
+            request.done = group.last + group.cost
+            self._wake(request.owner)
+
+    def _from_root(
+        self,
+        rank: int,
+        shape: Shape,
+        now: float,
+        request: _Request,
+        group: _Gathering,
+        overhead: float,
+    ) -> None:
+        if rank == shape.root:
+            group.root_at = now
+            request.done = now + overhead
+            for other in group.waiting:
+                other.done = now + group.cost
+                self._wake(other.owner)
+            group.waiting = []
+        elif group.root_at is not None:
+            request.done = max(now + overhead, group.root_at + group.cost)
+        else:
+            group.waiting.append(request)
+
+    def _cost(self, shape: Shape) -> tuple[float, float, str]:
+        """Give a collective's time, the share of a rank that does not wait, and who waits."""
+        nodes = self.nodes_of.get(shape.comm, 1)
+        if shape.kind == "communicator":
+            each = self.costs.collective("mpi.allreduce", shape.comm_size, nodes, 8)
+            return COMMUNICATOR_REDUCTIONS * each, 0.0, "all"
+        collective = collective_of(shape.call)
+        if collective is None:
+            return 0.0, 0.0, "all"
+        size = curve_size(collective, shape.size, shape.comm_size)
+        cost = self.costs.collective(collective.probe, shape.comm_size, nodes, size)
+        place = min(nodes, 2)
+        overhead = min(cost, self.costs.send_overhead(place, size))
+        return cost, overhead, collective.role

@@ -1,0 +1,281 @@
+"""How good predictions are: every ordered pair of a run's platforms, predicted, then looked up.
+
+Each application is predicted from the launch nearest to its median, and held against the median of
+its launches on the other platform. The interval of an application is made of the errors of the
+others alone (leave one code out).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bareline.analysis.records import Records
+from bareline.predict.applications import Application, applications
+from bareline.predict.compute import factor_between
+from bareline.predict.delta import compute_s
+from bareline.predict.ladder import read_ladder
+from bareline.predict.prediction import Case, Form, predict
+from bareline.profile.summary import DISTURBED
+from bareline.vocabulary.errors import BarelineError
+
+#: What is held against each other; the last three know nothing of the application's calls.
+MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
+_LEVEL = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One prediction beside what was measured.
+
+    Attributes
+    ----------
+    time_s, truth_s
+        Predicted and measured time; `truth` has the launches.
+    lo_s, hi_s
+        90 % interval, from the errors of other applications and this pair's ladders.
+    """
+
+    application: str
+    base: str
+    platform: str
+    model: str
+    base_s: float
+    time_s: float
+    truth_s: float
+    truth: tuple[float, ...]
+    drawn: float = 0.0
+    lo_s: float = math.nan
+    hi_s: float = math.nan
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def error(self) -> float:
+        """Predicted over measured, less one."""
+        return self.time_s / self.truth_s - 1
+
+    @property
+    def log_error(self) -> float:
+        """The size of the error as |ln(true/predicted)|."""
+        return abs(math.log(self.truth_s / self.time_s))
+
+    @property
+    def inside(self) -> bool:
+        """Whether the measured time lies in the interval."""
+        return self.lo_s <= self.truth_s <= self.hi_s
+
+    def row(self) -> dict[str, Any]:
+        """Give it as a tidy row in SI units."""
+        return {
+            "application": self.application,
+            "base": self.base,
+            "platform": self.platform,
+            "model": self.model,
+            "n": len(self.truth),
+            "base_s": self.base_s,
+            "time_s": self.time_s,
+            "lo_s": None if math.isnan(self.lo_s) else self.lo_s,
+            "hi_s": None if math.isnan(self.hi_s) else self.hi_s,
+            "truth_s": self.truth_s,
+            "truth_min_s": min(self.truth),
+            "truth_max_s": max(self.truth),
+            "error": self.error,
+            "inside": None if math.isnan(self.lo_s) else self.inside,
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How good a model is over all trials.
+
+    Attributes
+    ----------
+    median, p90, worst
+        Of |predicted/true - 1|.
+    within_15
+        Share of trials within 15 %.
+    order_right, order_of
+        Pairs of platforms that were put in the right order, of those that the measurement can tell
+        apart.
+    coverage
+        Share of measured times within the interval.
+    residual
+        90 % of the errors in ln: what the interval is made of.
+    """
+
+    model: str
+    n: int
+    median: float
+    p90: float
+    worst: float
+    within_15: float
+    order_right: int
+    order_of: int
+    coverage: float | None
+    residual: float
+
+    def row(self) -> dict[str, Any]:
+        """Give it as a tidy row."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True)
+class Validation:
+    """All trials, their scores, and what was refused and why."""
+
+    trials: tuple[Trial, ...]
+    refused: tuple[tuple[str, str], ...] = field(default=())
+    disturbed: int = 0
+
+    @property
+    def scores(self) -> list[Score]:
+        """Score each model that has trials."""
+        return [
+            _score(model, own)
+            for model in MODELS
+            if (own := [trial for trial in self.trials if trial.model == model])
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give tidy rows, told apart by ``type``."""
+        return [
+            *({"type": "score", **score.row()} for score in self.scores),
+            *({"type": "trial", **trial.row()} for trial in self.trials),
+            *({"type": "refused", "case": case, "reason": why} for case, why in self.refused),
+        ]
+
+
+def validate(
+    records: Records,
+    *,
+    max_queued: float = DISTURBED,
+    note: Callable[[str], None] | None = None,
+) -> Validation:
+    """Predict every application of a run from every platform to every other one.
+
+    Parameters
+    ----------
+    max_queued
+        Launches whose ranks had no core for a larger share of their time are left out.
+    note
+        Is told what is predicted next.
+    """
+    found = applications(records, max_queued=max_queued)
+    trials: list[Trial] = []
+    refused: list[tuple[str, str]] = []
+    for name, by_platform in found.items():
+        usable = {key: one for key, one in by_platform.items() if one.launches}
+        for key in by_platform.keys() - usable.keys():
+            refused.append((f"{name} on {key}", "every launch had ranks without a core"))
+        for a, b in itertools.permutations(usable, 2):
+            if note is not None:
+                note(f"{name}: {a} to {b}")
+            try:
+                trials += _pair(records, usable[a], usable[b], max_queued)
+            except BarelineError as error:
+                refused.append((f"{name}, {a} to {b}", str(error)))
+    disturbed = sum(one.disturbed for own in found.values() for one in own.values())
+    return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed)
+
+
+def _pair(
+    records: Records, base: Application, target: Application, max_queued: float
+) -> Iterator[Trial]:
+    launch = base.typical
+    # A launch that is let in on purpose must not be refused as a base.
+    profile = launch.profile
+    if max_queued > DISTURBED:
+        quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
+        profile = replace(profile, rank_table=quiet)
+    a, b = (read_ladder(records, one.platform, one.launches[0].layout) for one in (base, target))
+    case = Case(profile, launch.trace, a, b, factor_between(a, b, records))
+
+    def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
+        return Trial(
+            application=base.name,
+            base=base.platform,
+            platform=target.platform,
+            model=model,
+            base_s=launch.time_s,
+            time_s=time_s,
+            truth_s=target.median_s,
+            truth=tuple(target.times_s),
+            drawn=drawn,
+            warnings=warnings,
+        )
+
+    forms: Mapping[str, Form] = {"replay": "ratio", "replay-difference": "difference"}
+    for model in ("delta", *forms):
+        done = predict(case, model="delta" if model == "delta" else "auto",
+                       form=forms.get(model, "ratio"))  # fmt: skip
+        if model in forms and done.model != "replay":
+            continue
+        if done.time_s is not None:
+            yield trial(model, done.time_s, done.ladder, done.warnings)
+    yield trial("no-change", launch.time_s, 0.0)
+    shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
+    before, after = shortest
+    if before is not None and after is not None:
+        computing = compute_s(profile)
+        calls = max(0.0, launch.time_s - computing)
+        yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
+
+
+def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
+    """Give each application the interval that the errors of the others make."""
+    for trial in trials:
+        others = [
+            other.log_error
+            for other in trials
+            if other.model == trial.model and other.application != trial.application
+        ]
+        if len(others) < 3:
+            yield trial
+            continue
+        width = math.hypot(float(np.quantile(others, _LEVEL)), trial.drawn)
+        yield replace(
+            trial,
+            lo_s=trial.time_s * math.exp(-width),
+            hi_s=trial.time_s * math.exp(width),
+        )
+
+
+def _score(model: str, trials: Sequence[Trial]) -> Score:
+    errors = np.abs([trial.error for trial in trials])
+    with_interval = [trial for trial in trials if not math.isnan(trial.lo_s)]
+    right, told = _orders(trials)
+    return Score(
+        model=model,
+        n=len(trials),
+        median=float(np.median(errors)),
+        p90=float(np.quantile(errors, 0.9)),
+        worst=float(np.max(errors)),
+        within_15=float(np.mean(errors <= 0.15)),
+        order_right=right,
+        order_of=told,
+        coverage=(
+            float(np.mean([trial.inside for trial in with_interval])) if with_interval else None
+        ),
+        residual=float(np.quantile([trial.log_error for trial in trials], _LEVEL)),
+    )
+
+
+def _orders(trials: Sequence[Trial]) -> tuple[int, int]:
+    """Count the pairs of platforms in the right order, of those whose launches do not overlap."""
+    right = told = 0
+    groups: dict[tuple[str, str], list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault((trial.application, trial.base), []).append(trial)
+    for own in groups.values():
+        for one, other in itertools.combinations(own, 2):
+            if max(one.truth) < min(other.truth):
+                told, right = told + 1, right + (one.time_s < other.time_s)
+            elif max(other.truth) < min(one.truth):
+                told, right = told + 1, right + (other.time_s < one.time_s)
+    return right, told

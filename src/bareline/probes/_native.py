@@ -1,0 +1,149 @@
+"""Read what bareline's own programs print: JSON lines with a header, points and an end.
+
+::
+
+    {"bareline": 1, "program": "mpibench", "benchmark": "pingpong", ...}
+    {"point": {"size_bytes": 8}, "iterations": 1000, "verified": true, "time": {"median": ...}}
+    {"end": true, "points": 1, "cut": []}
+
+The end line tells a complete output from a truncated one. ``cut`` names points that were left
+out because they exceeded their time budget.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Output, Sample, Scalar
+
+_PROTOCOL = 1
+#: Quantiles that every per-iteration series carries; "median" is the value of a trial.
+QUANTILES = ("min", "q1", "q3", "p95", "p99", "max")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One measured point: its parameters and the fields of its line."""
+
+    at: Mapping[str, Scalar]
+    fields: Mapping[str, Any]
+
+    def number(self, name: str) -> float:
+        """Give a numeric field.
+
+        Raises
+        ------
+        ParseError
+            It is missing or no number.
+        """
+        return _number(self.fields, name, self.at)
+
+    def quantile(self, series: str, name: str) -> float:
+        """Give a quantile of a per-iteration series; see `number`."""
+        values = self.fields.get(series)
+        if not isinstance(values, Mapping):
+            raise ParseError(f"the point {dict(self.at)} has no '{series}'")
+        return _number(values, name, self.at)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A complete output."""
+
+    header: Mapping[str, Any]
+    points: tuple[Point, ...]
+    cut: tuple[Mapping[str, Any], ...]
+
+
+def read_report(output: Output, program: str, benchmark: str) -> Report:
+    """Read a complete output of one of bareline's own programs.
+
+    Raises
+    ------
+    ParseError
+        It is empty, truncated, damaged, of another program or benchmark, or a point's result
+        was not verified.
+    """
+    lines = output.stdout.splitlines()
+    if not lines:
+        raise ParseError("the output is empty")
+    rows = [_object(line, number) for number, line in enumerate(lines, 1)]
+    header, end = rows[0], rows[-1]
+    if header.get("bareline") != _PROTOCOL:
+        raise ParseError("the first line is not the header of a bareline program")
+    said = (header.get("program"), header.get("benchmark"))
+    if said != (program, benchmark):
+        raise ParseError(f"the output is of {said[0]} {said[1]}, not of {program} {benchmark}")
+    if end.get("end") is not True:
+        raise ParseError("the output is truncated: its last line is missing")
+    points = tuple(_point(row) for row in rows[1:-1])
+    if end.get("points") != len(points):
+        raise ParseError(f"{len(points)} points, but the program says {end.get('points')}")
+    cut = end.get("cut", [])
+    if not points:
+        raise ParseError(
+            "no point was measured: all exceeded their time budget"
+            if cut
+            else "no point was measured"
+        )
+    return Report(header, points, tuple(cut))
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise ParseError(f"line {number} is not JSON: {line[:80]!r}") from error
+    if not isinstance(row, dict):
+        raise ParseError(f"line {number} is not a JSON object: {line[:80]!r}")
+    return row
+
+
+def _point(row: Mapping[str, Any]) -> Point:
+    at = row.get("point")
+    if not isinstance(at, dict) or not all(
+        isinstance(value, str | int | float | bool) for value in at.values()
+    ):
+        raise ParseError(f"a line is no point: {str(dict(row))[:80]}")
+    if row.get("verified") is False:
+        raise ParseError(f"the result of the point {at} is wrong")
+    return Point(at, row)
+
+
+def _number(fields: Mapping[str, Any], name: str, at: Mapping[str, Scalar]) -> float:
+    value = fields.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ParseError(f"the point {dict(at)} has no number '{name}'")
+    return float(value)
+
+
+def positive(value: float, name: str, point: Point) -> float:
+    """Give a time or rate back that cannot be zero or negative.
+
+    Raises
+    ------
+    ParseError
+        It is.
+    """
+    if value <= 0:
+        raise ParseError(f"the point {dict(point.at)} has {name} = {value}")
+    return value
+
+
+def cut_caveats(output: Output) -> Iterable[str]:
+    """Name the caveat of an output that leaves points out for time."""
+    end = json.loads(output.stdout.splitlines()[-1])
+    return ("cut",) if end.get("cut") else ()
+
+
+def spread_samples(
+    point: Point, series: str, metric: str, at: Mapping[str, Scalar]
+) -> Iterable[Sample]:
+    """Give a series' median as `metric` and its other quantiles as ``metric_min`` and so on."""
+    yield Sample(metric, positive(point.quantile(series, "median"), metric, point), at)
+    for name in QUANTILES:
+        yield Sample(f"{metric}_{name}", point.quantile(series, name), at)

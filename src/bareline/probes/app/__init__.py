@@ -1,0 +1,1 @@
+"""Applications: mini-apps of bareline's own, and programs of others."""

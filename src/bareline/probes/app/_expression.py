@@ -1,0 +1,111 @@
+"""Conditions on named values, as a study writes them: ``abs(energy + 15.85) < 1e-3``."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+_OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
+_FUNCTIONS: Mapping[str, Callable[..., float]] = {"abs": abs, "min": min, "max": max}
+
+
+class Condition:
+    """One condition: numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
+
+    Parameters
+    ----------
+    text
+        As it was written.
+
+    Raises
+    ------
+    ValueError
+        It is no such expression.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        try:
+            self._tree = ast.parse(text, mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError(f"'{text[:80]}' is no expression") from error
+        if not isinstance(self._tree, ast.Compare | ast.BoolOp):
+            raise ValueError(f"'{text[:80]}' compares nothing")
+        self.names = frozenset(_names(self._tree, text))
+
+    def holds(self, values: Mapping[str, float]) -> bool:
+        """Tell whether it is true of these values; of numbers that are no numbers it never is."""
+        try:
+            return bool(_evaluate(self._tree, values))
+        except (ZeroDivisionError, OverflowError):
+            return False
+
+
+def _names(tree: ast.AST, text: str) -> set[str]:
+    """Give the names of an expression, and refuse what it may not hold."""
+    match tree:
+        case ast.Name(id=name):
+            return {name}
+        case ast.Constant(value=value):
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise ValueError(f"'{text[:80]}' holds something else than numbers")
+            return set()
+        case ast.Call(func=ast.Name(id=name), args=parts, keywords=[]) if name in _FUNCTIONS:
+            if not parts:
+                raise ValueError(f"'{text[:80]}' calls {name} of nothing")
+        case ast.BinOp(left=left, op=how, right=right) if type(how) in _OPERATORS:
+            parts = [left, right]
+        case ast.UnaryOp(op=how, operand=operand) if type(how) in _OPERATORS:
+            parts = [operand]
+        case ast.Compare(left=left, ops=kinds, comparators=others) if all(
+            type(kind) in _OPERATORS for kind in kinds
+        ):
+            parts = [left, *others]
+        case ast.BoolOp(values=parts):
+            pass
+        case _:
+            raise ValueError(f"'{text[:80]}' holds more than an expression may")
+    return set().union(*(_names(part, text) for part in parts))
+
+
+def _evaluate(tree: ast.AST, values: Mapping[str, float]) -> Any:
+    match tree:
+        case ast.Name(id=name):
+            return values.get(name, math.nan)
+        case ast.Constant(value=value):
+            return float(value)  # type: ignore[arg-type]
+        case ast.Call(func=ast.Name(id=name), args=parts):
+            return _FUNCTIONS[name](*_several([_evaluate(part, values) for part in parts]))
+        case ast.BinOp(left=left, op=how, right=right):
+            return _OPERATORS[type(how)](_evaluate(left, values), _evaluate(right, values))
+        case ast.UnaryOp(op=how, operand=operand):
+            return _OPERATORS[type(how)](_evaluate(operand, values))
+        case ast.Compare(left=left, ops=kinds, comparators=others):
+            sides = [_evaluate(side, values) for side in (left, *others)]
+            pairs = zip(kinds, sides, sides[1:], strict=False)
+            return all(_OPERATORS[type(kind)](low, high) for kind, low, high in pairs)
+        case ast.BoolOp(op=how, values=parts):
+            join = all if isinstance(how, ast.And) else any
+            return join(bool(_evaluate(part, values)) for part in parts)
+    raise AssertionError(tree)
+
+
+def _several(values: list[float]) -> list[float]:
+    """Let a value that is no number spoil a minimum, which would otherwise pass it over."""
+    return [math.nan] * len(values) if any(math.isnan(value) for value in values) else values

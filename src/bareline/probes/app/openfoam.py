@@ -1,0 +1,174 @@
+"""OpenFOAM: the flow in a cavity under a moving lid, by finite volumes.
+
+The code is run as it is (Debian's package ``openfoam``, built with Open MPI). Its numerics are
+those of unstructured finite volumes, as USM3D's: exchange with neighbouring parts of the mesh, and
+many small sums over all ranks inside preconditioned conjugate gradients.
+
+References
+----------
+H. G. Weller, G. Tabor, H. Jasak, C. Fureby, "A tensorial approach to computational continuum
+mechanics", Computers in Physics 12 (1998), doi:10.1063/1.168744.
+"""
+
+from __future__ import annotations
+
+from bareline.probes.app.program import Figure, Program, Value, program_probe
+
+
+def _file(kind: str, name: str, text: str) -> str:
+    return f"FoamFile {{ version 2.0; format ascii; class {kind}; object {name}; }}\n{text}"
+
+
+_INPUTS = {
+    "0/U": _file(
+        "volVectorField",
+        "U",
+        """\
+dimensions [0 1 -1 0 0 0 0];
+internalField uniform (0 0 0);
+boundaryField
+{
+    lid { type fixedValue; value uniform (1 0 0); }
+    walls { type noSlip; }
+    sides { type empty; }
+}
+""",
+    ),
+    "0/p": _file(
+        "volScalarField",
+        "p",
+        """\
+dimensions [0 2 -2 0 0 0 0];
+internalField uniform 0;
+boundaryField
+{
+    lid { type zeroGradient; }
+    walls { type zeroGradient; }
+    sides { type empty; }
+}
+""",
+    ),
+    "constant/transportProperties": _file(
+        "dictionary", "transportProperties", "nu [0 2 -1 0 0 0 0] 0.01;\n"
+    ),
+    "system/blockMeshDict": _file(
+        "dictionary",
+        "blockMeshDict",
+        """\
+scale 0.1;
+vertices
+(
+    (0 0 0) (1 0 0) (1 1 0) (0 1 0)
+    (0 0 0.1) (1 0 0.1) (1 1 0.1) (0 1 0.1)
+);
+blocks ( hex (0 1 2 3 4 5 6 7) ({cells} {cells} 1) simpleGrading (1 1 1) );
+edges ();
+boundary
+(
+    lid { type wall; faces ((3 7 6 2)); }
+    walls { type wall; faces ((0 4 7 3) (2 6 5 1) (1 5 4 0)); }
+    sides { type empty; faces ((0 3 2 1) (4 5 6 7)); }
+);
+""",
+    ),
+    "system/controlDict": _file(
+        "dictionary",
+        "controlDict",
+        """\
+application icoFoam;
+startFrom startTime;
+startTime 0;
+stopAt endTime;
+endTime {end_s};
+deltaT {step_s};
+adjustTimeStep no;
+writeControl timeStep;
+writeInterval 1000000;
+timeFormat general;
+timePrecision 8;
+runTimeModifiable false;
+""",
+    ),
+    "system/fvSchemes": _file(
+        "dictionary",
+        "fvSchemes",
+        """\
+ddtSchemes { default Euler; }
+gradSchemes { default Gauss linear; }
+divSchemes { default none; div(phi,U) Gauss linear; }
+laplacianSchemes { default Gauss linear orthogonal; }
+interpolationSchemes { default linear; }
+snGradSchemes { default orthogonal; }
+""",
+    ),
+    "system/fvSolution": _file(
+        "dictionary",
+        "fvSolution",
+        """\
+solvers
+{
+    p { solver PCG; preconditioner DIC; tolerance 1e-06; relTol 0.05; }
+    pFinal { $p; relTol 0; }
+    U { solver smoothSolver; smoother symGaussSeidel; tolerance 1e-05; relTol 0; }
+}
+PISO { nCorrectors 2; nNonOrthogonalCorrectors 0; pRefCell 0; pRefValue 0; }
+""",
+    ),
+    "system/decomposeParDict": _file(
+        "dictionary",
+        "decomposeParDict",
+        "numberOfSubdomains {ranks};\nmethod simple;\ncoeffs { n ({ranks} 1 1); }\n",
+    ),
+}
+
+PROBE = program_probe(
+    "app.openfoam",
+    Program(
+        title="OpenFOAM's time for a cavity",
+        summary="OpenFOAM: flow in a lid-driven cavity, icoFoam (unstructured finite volumes)",
+        source="OpenFOAM, icoFoam",
+        command=["icoFoam", "-parallel"],
+        steps=[["blockMesh"], ["decomposePar"]],
+        inputs=_INPUTS,
+        # Debian's programs look for their etc folder there.
+        env={"WM_PROJECT_DIR": "/usr/share/openfoam"},
+        params={"cells": 40, "step_s": 0.00125, "end_s": 0.1},
+        min_ranks=2,
+        complete=r"^Finalising parallel run$",
+        metrics={
+            # Its clock tells whole seconds. A rank that waits for others in MPI does so at work.
+            "time": Figure(regex=r"^ExecutionTime = (\S+) s", take="last"),
+            "clock_time": Figure(
+                regex=r"^ExecutionTime = .* ClockTime = (\d+) s", take="last", detail=True
+            ),
+        },
+        values={
+            "reached_s": Value(regex=r"^Time = (\S+)$", take="last"),
+            "courant": Value(regex=r"^Courant Number mean: \S+ max: (\S+)$", take="max"),
+            "residual": Value(
+                regex=r"Solving for p, Initial residual = \S+, Final residual = (\S+),",
+                take="last",
+            ),
+            "continuity": Value(
+                regex=r"^time step continuity errors : .* cumulative = (\S+)$", take="last"
+            ),
+        },
+        verify=[
+            "abs(reached_s - end_s) < 1e-6",
+            "courant < 1",
+            "residual < 1e-6",
+            "abs(continuity) < 1e-9",
+        ],
+    ),
+    """OpenFOAM's cavity.
+
+    Attributes
+    ----------
+    cells
+        Cells along each side.
+    step_s
+        Step of time; more cells need a shorter one, so that no flow crosses a cell in it.
+    end_s
+        Time that is simulated; the flow is at rest in the beginning.
+    """,
+)

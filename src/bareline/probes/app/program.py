@@ -1,0 +1,396 @@
+"""Any program as a probe: how it is started, which figures it prints, and when its result is right.
+
+A study describes a program of its user's in a table ``[app.NAME]``; bareline's own probes of free
+codes are described in the same way. No shell is built from what a description says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, field, make_dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from bareline.probes.app._expression import Condition
+from bareline.probes.base import Probe
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
+from bareline.vocabulary.units import BASE_UNITS, listing
+
+_NAME = r"^[a-z][a-z0-9_]*$"
+_SCRIPT_NAME = "bareline-start.sh"
+_STEPS_NAME = "bareline-steps"
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+#: Fortran writes 1.0D+02, some codes 1.5E3.
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
+_FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+-]*(/[A-Za-z0-9_.,+-]+)*")
+
+#: Runs on every rank, in the working directory of its node. The first rank of a node copies the
+#: case there and makes the steps before the program; the others wait for it.
+_SCRIPT = """\
+case_folder=$1
+shift
+fail() {
+    echo "bareline: $1" >&2
+    : >bareline-failed
+    exit 2
+}
+if mkdir bareline-first 2>/dev/null; then
+    if [ -n "$case_folder" ]; then
+        [ -d "$case_folder" ] || fail "there is no folder '$case_folder' on $(uname -n)"
+        cp -R "$case_folder"/. . || fail "'$case_folder' cannot be copied on $(uname -n)"
+    fi
+    (
+        set --
+        while IFS= read -r line; do
+            case $line in
+                '<'*) flat=${line#<} ;;
+                '>'*) path=${line#>} && mkdir -p "${path%/*}" && mv "$flat" "$path" || exit 1 ;;
+                =*) set -- "$@" "${line#=}" ;;
+                *)
+                    "$@" >bareline-step.out 2>&1 </dev/null || {
+                        tail -n 5 bareline-step.out >&2
+                        exit 1
+                    }
+                    set --
+                    ;;
+            esac
+        done <bareline-steps
+    ) || fail "a step before the program failed on $(uname -n)"
+    : >bareline-ready
+else
+    until [ -e bareline-ready ]; do
+        [ ! -e bareline-failed ] || exit 2
+        sleep 0.05
+    done
+fi
+exec "$@"
+"""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _checked(text: str) -> str:
+    """Give a regular expression back.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from error
+    return text
+
+
+class Value(_Table):
+    """Where a number stands in what a program writes.
+
+    Attributes
+    ----------
+    regex
+        Regular expression whose one group is the number; ``^`` and ``$`` match at lines.
+    json_path
+        Or keys and indices in a JSON document, e.g. ``"results.0.time_s"``.
+    file
+        File of the working directory; what is printed without it.
+    take
+        Which of several: the one that there is, the first, last, least or greatest, their sum,
+        mean or number.
+    scale
+        What one unit of the number is in the metric's unit.
+    """
+
+    regex: str = ""
+    json_path: str = ""
+    file: str = ""
+    take: Literal["only", "first", "last", "min", "max", "sum", "mean", "count"] = "only"
+    scale: float = 1.0
+
+    @field_validator("regex")
+    @classmethod
+    def _one_group(cls, text: str) -> str:
+        if text and re.compile(_checked(text)).groups != 1:
+            raise ValueError("needs one group: the number")
+        return text
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Value:
+        if bool(self.regex) == bool(self.json_path):
+            raise ValueError("needs either regex or json_path")
+        return self
+
+    def read(self, name: str, output: Output) -> float:
+        """Find the number.
+
+        Raises
+        ------
+        ParseError
+            It is not there, stands more than once, or is no number.
+        """
+        text = output.files.get(self.file) if self.file else output.stdout
+        where = self.file or "the output"
+        if text is None:
+            raise ParseError(f"{name}: the program wrote no {where}")
+        if self.json_path:
+            found = [_at(name, text, self.json_path)]
+        else:
+            matches = re.findall(self.regex, text, re.MULTILINE)
+            found = [_number(name, match) for match in matches]
+        if not found:
+            raise ParseError(f"{name}: {where} has nothing that matches '{self.regex}'")
+        if self.take == "only" and len(found) > 1:
+            raise ParseError(f"{name}: {where} has {len(found)} matches of '{self.regex}'")
+        chosen = {
+            "only": found[0],
+            "first": found[0],
+            "last": found[-1],
+            "min": min(found),
+            "max": max(found),
+            "sum": sum(found),
+            "mean": sum(found) / len(found),
+            "count": float(len(found)),
+        }
+        return chosen[self.take] * self.scale
+
+
+class Figure(Value):
+    """A metric: a value with its unit.
+
+    Attributes
+    ----------
+    unit
+        s, B, B/s, bit/s, flop/s, op/s, Hz, % or 1.
+    better
+        Which direction is an improvement.
+    detail
+        Only describes another metric.
+    """
+
+    unit: str = "s"
+    better: Literal["lower", "higher", "none"] = "lower"
+    detail: bool = False
+
+    @field_validator("unit")
+    @classmethod
+    def _known(cls, unit: str) -> str:
+        if unit not in BASE_UNITS:
+            raise ValueError(f"'{unit}' is none of {', '.join(sorted(BASE_UNITS))}")
+        return unit
+
+
+class Program(_Table):
+    """How a program is run and read.
+
+    Attributes
+    ----------
+    title, summary
+        What its time is, as the subject of a sentence; one line for lists.
+    source
+        Where the program is from.
+    command
+        Program and arguments. ``{NAME}`` stands for a parameter, ``{ranks}``, ``{nodes}`` and
+        ``{threads}`` for the layout's, ``{workdir}`` for the trial's working directory.
+    mpi
+        One process per rank, started by the platform's MPI; else one process on the first node.
+    steps
+        Commands that run before it, once on every node: meshes, preprocessing. Not timed.
+    inputs
+        Texts written into the working directory, by name of the file; placeholders count.
+    case_folder
+        A folder of the nodes whose files are copied into the working directory.
+    files
+        Files of the working directory that values are read from, besides those that values name.
+    env
+        Environment variables.
+    requires
+        Programs that must be on the path besides those that commands begin with.
+    params
+        Parameters of the probe and their defaults.
+    min_ranks
+        Fewest ranks.
+    complete
+        Regular expression that only a whole output matches: in the file that the headline is read
+        from, or in what is printed.
+    metrics
+        Figures of a trial, the headline first: by habit ``time``, that of the main loop, apart
+        from start-up and files. ``launch_time``, the whole launch, is added.
+    values
+        Further numbers, for `verify` alone.
+    verify
+        Conditions on metrics and values, all of which a right result fulfils.
+    """
+
+    title: str = ""
+    summary: str = ""
+    source: str = ""
+    command: Annotated[list[str], Field(min_length=1)]
+    mpi: bool = True
+    steps: list[Annotated[list[str], Field(min_length=1)]] = []
+    inputs: dict[str, str] = {}
+    case_folder: str = ""
+    files: list[str] = []
+    env: dict[str, str] = {}
+    requires: list[str] = []
+    params: dict[str, Scalar] = {}
+    min_ranks: Annotated[int, Field(ge=1)] = 1
+    complete: str = ""
+    metrics: Annotated[dict[Annotated[str, Field(pattern=_NAME)], Figure], Field(min_length=1)]
+    values: dict[Annotated[str, Field(pattern=_NAME)], Value] = {}
+    verify: Annotated[list[str], Field(min_length=1)]
+
+    @field_validator("complete")
+    @classmethod
+    def _expression(cls, text: str) -> str:
+        return _checked(text)
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Program:
+        known = {*self.metrics, *self.values}
+        for text in self.verify:
+            unknown = sorted(Condition(text).names - known - set(self.params))
+            if unknown:
+                raise ValueError(f"verify = '{text}' names {listing(unknown)}, which is no value")
+        for words in (self.command, *self.steps):
+            if any("\n" in word for word in words):
+                raise ValueError("an argument has a line break")
+        for name in self.inputs:
+            if not _FILE.fullmatch(name) or ".." in name.split("/"):
+                raise ValueError(f"'{name}' is no name of a file in the working directory")
+        if self.case_folder and not self.case_folder.startswith(("/", "{")):
+            raise ValueError(f"case_folder = '{self.case_folder}' is not an absolute path")
+        if "launch_time" in known:
+            raise ValueError("launch_time is measured by bareline")
+        return self
+
+
+def _at(name: str, text: str, path: str) -> float:
+    try:
+        found = json.loads(text)
+        for key in path.split("."):
+            found = found[int(key)] if isinstance(found, list) else found[key]
+    except (ValueError, LookupError, TypeError) as error:
+        raise ParseError(f"{name}: there is no '{path}' in the JSON") from error
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ParseError(f"{name}: '{path}' is no number")
+    return float(found)
+
+
+def _number(name: str, text: str) -> float:
+    if not _NUMBER.fullmatch(text.strip()):
+        raise ParseError(f"{name}: '{text[:30]}' is no number")
+    return float(text.strip().lower().replace("d", "e"))
+
+
+class ProgramProbe(Probe[Any]):
+    """A program that a description says how to run and read."""
+
+    layer: ClassVar[Layer] = Layer.APP
+    program: ClassVar[Program]
+
+    def command(self, params: Any, layout: Layout) -> Command:
+        """Start the program, after its steps, in a directory with its inputs."""
+        known: dict[str, Scalar] = {
+            **asdict(params),
+            "ranks": layout.ranks,
+            "nodes": layout.nodes,
+            "threads": layout.threads_per_rank,
+        }
+        program = self.program
+        argv = [_filled(word, known) for word in program.command]
+        steps = [[_filled(word, known) for word in step] for step in program.steps]
+        inputs = {name: _filled(text, known) for name, text in program.inputs.items()}
+        started = [words[0] for words in (argv, *steps) if "/" not in words[0]]
+        # A platform writes files beside each other; the script puts them into their folders.
+        flat = {name: name.replace("/", "%") for name in inputs}
+        lines = [f"<{flat[name]}\n>{name}\n" for name in inputs if "/" in name]
+        lines += ["".join(f"={word}\n" for word in step) + ".\n" for step in steps]
+        inputs = {flat[name]: text for name, text in inputs.items()}
+        inputs |= {_SCRIPT_NAME: _SCRIPT, _STEPS_NAME: "".join(lines)}
+        sources = (*program.metrics.values(), *program.values.values())
+        files = dict.fromkeys([*program.files, *(one.file for one in sources if one.file)])
+        env = {"OMP_NUM_THREADS": str(layout.threads_per_rank), **program.env}
+        return Command(
+            argv=("sh", f"{{workdir}}/{_SCRIPT_NAME}", _filled(program.case_folder, known), *argv),
+            mpi=program.mpi,
+            env=tuple((name, _filled(text, known)) for name, text in env.items()),
+            inputs=tuple(inputs.items()),
+            outputs=tuple(files),
+            requires=tuple(dict.fromkeys(["sh", *started, *program.requires])),
+        )
+
+    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+        """Read the figures, and hold the result against the conditions."""
+        program = self.program
+        source = next(iter(program.metrics.values())).file
+        text = output.files.get(source, "") if source else output.stdout
+        if program.complete and not re.search(program.complete, text, re.MULTILINE):
+            raise ParseError(
+                f"{source or 'the output'} is truncated, or the program did not come to its end"
+            )
+        figures = {name: one.read(name, output) for name, one in program.metrics.items()}
+        others = {name: one.read(name, output) for name, one in program.values.items()}
+        numbers = {
+            name: float(value)
+            for name, value in asdict(params).items()
+            if isinstance(value, int | float)
+        }
+        known = {**numbers, **others, **figures}
+        for text in program.verify:
+            condition = Condition(text)
+            if not condition.holds(known):
+                told = [f"{name} = {known[name]:g}" for name in sorted(condition.names)]
+                raise ParseError(f"the result is wrong: {text} does not hold ({listing(told)})")
+        yield from (Sample(name, value) for name, value in figures.items())
+        yield Sample("launch_time", output.duration_s)
+
+
+def _filled(text: str, known: Mapping[str, Scalar]) -> str:
+    """Put parameters in the place of their names; other braces stay."""
+    return _PLACEHOLDER.sub(
+        lambda match: str(known[match[1]]) if match[1] in known else match[0], text
+    )
+
+
+def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
+    """Make the probe of a program.
+
+    Parameters
+    ----------
+    about
+        Text about its parameters.
+    """
+    fields = [
+        (key, type(default), field(default=default)) for key, default in program.params.items()
+    ]
+    params = make_dataclass("ProgramParams", fields, frozen=True, slots=True)
+    params.__doc__ = about
+    metrics = {
+        key: Metric(figure.unit, figure.better, figure.detail)
+        for key, figure in program.metrics.items()
+    }
+    headline = next(iter(metrics))
+    kind = type(
+        "NamedProgramProbe",
+        (ProgramProbe,),
+        {
+            "name": name,
+            "title": program.title or f"the {headline.replace('_', ' ')} of {name}",
+            "summary": program.summary or f"{program.command[0]}, as the study describes it",
+            "source": program.source,
+            "params": params,
+            "metrics": {**metrics, "launch_time": Metric("s", "none", detail=True)},
+            "min_ranks": program.min_ranks,
+            "program": program,
+        },
+    )
+    made = kind()
+    assert isinstance(made, Probe)
+    return made

@@ -1,0 +1,159 @@
+"""HPC Challenge: HPL, PTRANS, DGEMM, STREAM, RandomAccess, FFT, ping-pong and rings in one run.
+
+The real program is run as it is (Debian's package ``hpcc``) with an input that is made here. It
+is linked with Open MPI and has to be started by Open MPI's launcher: under another one its
+processes do not find each other.
+
+References
+----------
+P. Luszczek et al., "The HPC Challenge (HPCC) benchmark suite", SC 2006,
+doi:10.1145/1188455.1188677.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bareline.formats import hpcc
+from bareline.probes.base import Probe
+from bareline.probes.compute import _hpl_input as hpl
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample
+
+_INPUT = "hpccinf.txt"
+_OUTPUT = "hpccoutf.txt"
+#: The last lines; the summary before them may be whole in a file that was cut.
+_END = re.compile(r"^End of HPC Challenge tests\.\nCurrent time [^\n]*\n\n#{72}\n?\Z", re.MULTILINE)
+_RANKS = re.compile(r"^CommWorldProcs=(\d{1,9})$", re.MULTILINE)
+_SUCCESS = re.compile(r"^Success=1$", re.MULTILINE)
+#: Imports take these for details of the star figures; here each stands for itself.
+_SINGLE = re.compile(r"^stream_single_|^(dgemm|fft|randomaccess)_rate_single$")
+_DOUBLE_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class HpccParams:
+    """Parameters of HPC Challenge.
+
+    Attributes
+    ----------
+    memory_bytes
+        HPL's matrix and all that follows from it, for each rank: its STREAM arrays are a third of
+        this each, its RandomAccess table at most half. Four times the last-level cache for an
+        array, and half of a node's memory for HPL, give the figures that are published.
+    n
+        Order of HPL's matrix; 0 takes what fills `memory_bytes` on every rank.
+    nb
+        Block size of HPL and PTRANS.
+    """
+
+    memory_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 44)] = 32 << 20
+    n: Annotated[int, Field(ge=0, le=10_000_000)] = 0
+    nb: Annotated[int, Field(ge=1, le=1024)] = 80
+
+    def order(self, ranks: int) -> int:
+        """Give the order of HPL's matrix, a multiple of the block size where it is chosen here."""
+        if self.n:
+            return self.n
+        fits = math.isqrt(self.memory_bytes * ranks // _DOUBLE_BYTES)
+        return max(self.nb, fits // self.nb * self.nb)
+
+
+class Hpcc(Probe[HpccParams]):
+    """The whole suite; every figure of its summary.
+
+    ``star`` figures are means over ranks that all run at once, ``single`` ones are of one rank
+    while the others wait. ``hpl_efficiency`` is HPL's rate over that of single DGEMM on every rank.
+    """
+
+    name: ClassVar[str] = "hpcc"
+    layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the HPL rate (HPC Challenge)"
+    summary: ClassVar[str] = "HPC Challenge: HPL, PTRANS, DGEMM, STREAM, RandomAccess, FFT, rings"
+    source: ClassVar[str] = "HPC Challenge 1.5, run as it is"
+    params = HpccParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **{
+            name: Metric(metric.unit, metric.better) if _SINGLE.search(name) else metric
+            for name, metric in hpcc.summary_metrics().items()
+        },
+        "hpl_efficiency": Metric("1", "higher"),
+    }
+    min_ranks: ClassVar[int] = 2
+
+    def command(self, params: HpccParams, layout: Layout) -> Command:
+        """Run hpcc under MPI in a directory with its input."""
+        threads = str(layout.threads_per_rank)
+        return Command(
+            argv=("hpcc",),
+            mpi=True,
+            # Its BLAS would otherwise take every core for every rank.
+            env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)),
+            inputs=((_INPUT, input_text(params, layout.ranks)),),
+            outputs=(_OUTPUT,),
+            requires=("hpcc",),
+        )
+
+    def parse(self, params: HpccParams, output: Output) -> Iterable[Sample]:
+        """Read the summary of the program's output file."""
+        text = output.files.get(_OUTPUT, "")
+        ranks = _check_whole(text)
+        values: dict[str, float] = {}
+        for found in hpcc.read(text):
+            benchmark = found.probe.removeprefix("hpcc.")
+            if benchmark == "hpl" and found.params.get("n") != params.order(ranks):
+                raise ParseError(f"HPL_N is not the {params.order(ranks)} that was asked for")
+            if isinstance(found.outcome, Failed):
+                raise ParseError(f"{benchmark}: {found.outcome.reason}")
+            for sample in found.outcome.samples:
+                values[f"{benchmark}_{sample.metric}"] = sample.value
+        for name, value in values.items():
+            yield Sample(name, value)
+        single = ranks * values["dgemm_rate_single"]
+        yield Sample("hpl_efficiency", values["hpl_rate"] / single)
+
+
+def _check_whole(text: str) -> int:
+    """Give the number of ranks of one whole run.
+
+    Raises
+    ------
+    ParseError
+        The file is empty or cut, or the processes ran apart from each other.
+    """
+    if not text:
+        raise ParseError(f"hpcc wrote no {_OUTPUT}")
+    ranks = {int(match) for match in _RANKS.findall(text)}
+    if len(hpcc.HEAD.findall(text)) > 1 or ranks == {1}:
+        raise ParseError(
+            "hpcc's processes did not find each other: it is linked with another MPI library "
+            "(Debian's with Open MPI) than the platform's; use a platform with mpi = 'openmpi'"
+        )
+    if not _END.search(text):
+        raise ParseError(f"{_OUTPUT} is truncated: its last lines are missing")
+    if not _SUCCESS.search(text):
+        raise ParseError(f"{_OUTPUT} does not say Success=1: a benchmark failed its own check")
+    if len(ranks) != 1:
+        raise ParseError(f"{_OUTPUT} does not say how many ranks there were")
+    return ranks.pop()
+
+
+def input_text(params: HpccParams, ranks: int) -> str:
+    """Write hpccinf.txt: HPL's input, then what it adds for PTRANS."""
+    return (
+        f"{hpl.input_text(params.order(ranks), params.nb, ranks, to_stdout=False)}"
+        "separator\n"
+        "0            number of additional problem sizes for PTRANS\n"
+        f"{params.order(ranks):<12} values of N\n"
+        "0            number of additional blocking sizes for PTRANS\n"
+        f"{params.nb:<12} values of NB\n"
+    )
+
+
+PROBE = Hpcc()

@@ -1,0 +1,137 @@
+"""Linpack over ranks: by ScaLAPACK, or by a user's own build of HPL.
+
+ScaLAPACK comes with the distribution; HPL, tuned by whoever owns the machine, is what published
+figures are made with. Where an ``xhpl`` is on the path of the nodes, it is run as it is.
+
+References
+----------
+L. S. Blackford et al., "ScaLAPACK Users' Guide", SIAM 1997, doi:10.1137/1.9780898719642.
+A. Petitet, R. C. Whaley, J. Dongarra, A. Cleary, "HPL: a portable implementation of the
+High-Performance Linpack benchmark", https://www.netlib.org/benchmark/hpl.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.formats import hpl
+from bareline.formats.table import split_before
+from bareline.probes._native import positive, read_report
+from bareline.probes.base import Probe
+from bareline.probes.compute._hpl_input import input_text
+from bareline.probes.compute._rates import check_options, only_point
+from bareline.probes.compute.linpack import solved_order
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample
+
+_BY_XHPL = "solved by the xhpl on the platform's path, not by ScaLAPACK"
+
+
+@dataclass(frozen=True, slots=True)
+class LinpackMpiParams:
+    """Parameters of Linpack over ranks.
+
+    Attributes
+    ----------
+    n
+        Order of the system.
+    nb
+        Edge of the blocks in which the matrix is dealt out.
+    repeat
+        Solutions inside a trial, of ScaLAPACK; the median counts. HPL solves once.
+    program
+        "scalapack", "xhpl" from the path, or "auto": xhpl if there is one.
+    budget_s
+        Longest time; ScaLAPACK begins no further solution after it.
+    """
+
+    n: Annotated[int, Field(ge=16, le=1_000_000)] = 1000
+    nb: Annotated[int, Field(ge=1, le=4096)] = 64
+    repeat: Annotated[int, Field(ge=1, le=1000)] = 3
+    program: Literal["auto", "scalapack", "xhpl"] = "auto"
+    budget_s: Annotated[float, Field(gt=0, le=86_400)] = 10.0
+
+
+class LinpackMpi(Probe[LinpackMpiParams]):
+    """A x = b over all ranks; 2/3 n^3 + 3/2 n^2 operations; HPL's residual below 16."""
+
+    name: ClassVar[str] = "compute.linpack_mpi"
+    layer: ClassVar[Layer] = Layer.COMPUTE
+    title: ClassVar[str] = "the Linpack rate over ranks"
+    summary: ClassVar[str] = "Linpack over ranks: ScaLAPACK, or the xhpl on the path"
+    source: ClassVar[str] = "HPL 2.3"
+    params = LinpackMpiParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "rate": Metric("flop/s", "higher"),
+        "time": Metric("s", "lower", detail=True),
+    }
+
+    def command(self, params: LinpackMpiParams, layout: Layout) -> Command:
+        """Run our program under MPI, with an input in case that it becomes xhpl."""
+        threads = str(layout.threads_per_rank)
+        hpl = params.program != "scalapack"
+        data = input_text(params.n, params.nb, layout.ranks, to_stdout=True)
+        return Command(
+            argv=(
+                "{native}/linpack_mpi",
+                *("--program", params.program),
+                *("--n", str(params.n)),
+                *("--nb", str(params.nb)),
+                *("--repeat", str(params.repeat)),
+                *("--threads", threads),
+                *("--budget", f"{params.budget_s:g}"),
+            ),
+            mpi=True,
+            env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)),
+            inputs=(("HPL.dat", data),) if hpl else (),
+            requires=("xhpl",) if params.program == "xhpl" else (),
+        )
+
+    def parse(self, params: LinpackMpiParams, output: Output) -> Iterable[Sample]:
+        """Read JSON lines, or what HPL prints."""
+        if params.program != "scalapack" and hpl.TITLE.search(output.stdout):
+            yield from _hpl_samples(params, output.stdout)
+            return
+        if params.program == "xhpl":
+            raise ParseError("the output is not of HPL")
+        report = read_report(output, "linpack_mpi", "linpack")
+        check_options(report, {"n": params.n, "nb": params.nb})
+        point = only_point(report)
+        if solved_order(point) != params.n:
+            raise ParseError(f"the order is not the {params.n} that was asked for")
+        rate = positive(point.quantile("rate", "median"), "rate", point)
+        yield Sample("rate", rate)
+        yield Sample("time", operations(params.n) / rate)
+
+    def caveats(self, params: LinpackMpiParams, output: Output) -> Iterable[str]:
+        """Say which program it was, where that was left to the platform."""
+        if params.program == "auto" and hpl.TITLE.search(output.stdout):
+            return (_BY_XHPL,)
+        return ()
+
+
+def operations(order: int) -> float:
+    """Count a solution's operations as HPL does, whatever the program does."""
+    return (2 / 3 * order + 3 / 2) * float(order) ** 2
+
+
+def _hpl_samples(params: LinpackMpiParams, text: str) -> Iterable[Sample]:
+    launches = split_before(hpl.TITLE, text)
+    trials = [trial for launch in launches for trial in hpl.read(launch)]
+    if len(trials) != 1:
+        raise ParseError(
+            f"HPL solved {len(trials)} systems, not one: is it linked with the platform's MPI?"
+        )
+    (trial,) = trials
+    if isinstance(trial.outcome, Failed):
+        raise ParseError(trial.outcome.reason)
+    if (trial.params.get("n"), trial.params.get("nb")) != (params.n, params.nb):
+        raise ParseError(f"HPL solved another system than n = {params.n}, nb = {params.nb}")
+    yield from trial.outcome.samples
+
+
+PROBE = LinpackMpi()

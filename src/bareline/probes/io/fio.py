@@ -1,0 +1,141 @@
+"""fio: one job on one file, as the real tool measures it.
+
+The tool is run as it is (package ``fio``); its JSON is read as the outputs of others
+are.
+
+References
+----------
+J. Axboe, "fio", https://fio.readthedocs.io.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.formats import fio
+from bareline.formats.document import split_documents
+from bareline.probes.base import Probe
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import (
+    Command,
+    Layer,
+    Layout,
+    Measured,
+    Metric,
+    Output,
+    Sample,
+    Scalar,
+)
+from bareline.vocabulary.units import listing
+
+_JOB = "bareline"
+
+
+@dataclass(frozen=True, slots=True)
+class FioParams:
+    """Parameters of a job; fio's own names.
+
+    Attributes
+    ----------
+    rw
+        Kind of access.
+    bs
+        Bytes of a read or write.
+    size
+        Bytes of the file, each of which is read or written once.
+    direct
+        Goes around the page cache (O_DIRECT).
+    iodepth
+        Requests under way at once; more than one needs an asynchronous engine.
+    ioengine
+        How requests are made.
+    end_fsync
+        Calls fsync after writing, as part of the job's time.
+    """
+
+    rw: Literal["read", "write", "randread", "randwrite", "rw", "randrw"] = "write"
+    bs: Annotated[int, Field(ge=512, le=1 << 30)] = 1 << 20
+    size: Annotated[int, Field(ge=4096, le=1 << 44)] = 64 << 20
+    direct: bool = True
+    iodepth: Annotated[int, Field(ge=1, le=4096)] = 1
+    ioengine: Literal["psync", "sync", "libaio", "io_uring"] = "psync"
+    end_fsync: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse a depth that fio would silently take for 1."""
+        if self.bs > self.size:
+            raise ValueError("bs is more than size")
+        if self.iodepth > 1 and self.ioengine in ("psync", "sync"):
+            raise ValueError(f"iodepth > 1 needs libaio or io_uring, {self.ioengine} waits")
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Give what the job does: reads, writes or both."""
+        both = self.rw in ("rw", "randrw")
+        return ("read", "write") if both else ("read",) if "read" in self.rw else ("write",)
+
+
+class Fio(Probe[FioParams]):
+    """One fio job; a file that is only read is written first, untimed, and left to the device."""
+
+    name: ClassVar[str] = "io.fio"
+    layer: ClassVar[Layer] = Layer.IO
+    title: ClassVar[str] = "the rate of a fio job"
+    summary: ClassVar[str] = "fio: reading or writing of a file with any engine and depth"
+    source: ClassVar[str] = "fio 3"
+    params = FioParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "bandwidth": Metric("B/s", "higher"),
+        "operations": Metric("op/s", "higher"),
+        "latency": Metric("s", "lower"),
+        "latency_max": Metric("s", "lower", detail=True),
+    }
+
+    def command(self, params: FioParams, layout: Layout) -> Command:
+        """Run one job in the trial's working directory."""
+        return Command(
+            argv=(
+                *("fio", "--output-format=json", f"--name={_JOB}", "--directory={workdir}"),
+                *(f"--rw={params.rw}", f"--bs={params.bs}", f"--size={params.size}"),
+                *(f"--direct={params.direct:d}", f"--iodepth={params.iodepth}"),
+                *(f"--ioengine={params.ioengine}", f"--end_fsync={params.end_fsync:d}"),
+                # Space that is reserved beforehand is written at another rate.
+                *("--fallocate=none", "--unlink=1", "--thread"),
+            ),
+            requires=("fio",),
+            storage_bytes=params.size,
+        )
+
+    def parse(self, params: FioParams, output: Output) -> Iterable[Sample]:
+        """Read fio's JSON; each way of the job is a point."""
+        found = [item for text in split_documents(output.stdout) for item in fio.read(text)]
+        for item in found:
+            if not isinstance(item.outcome, Measured):
+                raise ParseError(item.outcome.reason)
+            _check_job(params, item.params)
+            way = item.probe.removeprefix("fio.")
+            for sample in item.outcome.samples:
+                yield Sample(sample.metric, sample.value, {"way": way}, item.caveats)
+        done = tuple(item.probe.removeprefix("fio.") for item in found)
+        if done != params.ways:
+            raise ParseError(f"fio did {', '.join(done) or 'nothing'}, not {listing(params.ways)}")
+
+
+def _check_job(params: FioParams, found: Mapping[str, Scalar]) -> None:
+    asked: Mapping[str, Scalar] = {
+        "job": _JOB,
+        "rw": params.rw,
+        "bs": params.bs,
+        "direct": int(params.direct),
+        "ioengine": params.ioengine,
+    }
+    for key, value in asked.items():
+        if found.get(key) != value:
+            raise ParseError(f"the output is of another job: {key} = {found.get(key)}")
+
+
+PROBE = Fio()

@@ -1,0 +1,1 @@
+"""Probes of MPI functions."""

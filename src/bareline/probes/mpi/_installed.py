@@ -1,0 +1,111 @@
+"""What the probes of programs that a user compiled share: where they are, and how they are found.
+
+A folder and an environment module are those of the nodes, so only there can be looked for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+
+from bareline.formats.reading import Reading
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Failed, Measured, Sample
+
+_NAME = "find-program.sh"
+#: Runs on every rank. Where the program is missing, one rank says so.
+_SCRIPT = """\
+modules=$1 folder=$2 program=$3
+shift 3
+say() {
+    [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}" = 0 ] && echo "$program: $1" >&2
+    exit 2
+}
+if [ -n "$modules" ]; then
+    for file in /etc/profile.d/lmod.sh /etc/profile.d/modules.sh /usr/share/modules/init/sh; do
+        command -v module >/dev/null 2>&1 || { [ -r "$file" ] && . "$file"; }
+    done
+    command -v module >/dev/null 2>&1 || say "there are no environment modules on $(uname -n)"
+    module load "$modules" || say "the module '$modules' cannot be loaded on $(uname -n)"
+fi
+if [ -z "$folder" ]; then
+    command -v "$program" >/dev/null 2>&1 && exec "$program" "$@"
+    say "not on the path of $(uname -n)"
+fi
+for file in "$folder/$program" "$folder"/*/"$program" "$folder"/*/*/"$program"; do
+    [ -f "$file" ] && [ -x "$file" ] && exec "$file" "$@"
+done
+say "neither in the folder '$folder' on $(uname -n) nor two folders deep in it"
+"""
+
+
+def check_folder(folder: str) -> None:
+    """Refuse a folder that depends on where a program is started.
+
+    Raises
+    ------
+    ValueError
+        It is not absolute.
+    """
+    if folder and not PurePosixPath(folder).is_absolute():
+        raise ValueError(f"folder = '{folder}' is not an absolute path")
+
+
+def installed_command(
+    program: str, options: Sequence[str], *, folder: str, module: str, variable: str
+) -> Command:
+    """Run an installed program under MPI.
+
+    Parameters
+    ----------
+    folder
+        Folder of the nodes with the program, or up to two folders above it; without one, the
+        environment variable `variable` names it, else the program is looked for on the path.
+    module
+        Environment module that is loaded before.
+    """
+    folder = folder or os.environ.get(variable, "")
+    return Command(
+        argv=("sh", f"{{workdir}}/{_NAME}", module, folder, program, *options),
+        mpi=True,
+        inputs=((_NAME, _SCRIPT),),
+        requires=("sh",) if folder or module else ("sh", program),
+    )
+
+
+def only_samples(
+    readings: Iterable[Reading], probe: str, wanted: Iterable[str], largest_bytes: int
+) -> Iterable[Sample]:
+    """Give the samples of the one table that was asked for.
+
+    Parameters
+    ----------
+    probe
+        Name of the reading.
+    wanted
+        Metrics that are kept.
+    largest_bytes
+        Size at which it has to end; 0 where the program's own was left.
+
+    Raises
+    ------
+    ParseError
+        It is another one, or several, or cannot be trusted.
+    """
+    found = list(readings)
+    if [reading.probe for reading in found] != [probe]:
+        names = ", ".join(reading.probe for reading in found) or "nothing"
+        raise ParseError(f"the output is of {names}, not of one {probe}")
+    outcome = found[0].outcome
+    if isinstance(outcome, Failed):
+        raise ParseError(outcome.reason)
+    assert isinstance(outcome, Measured)
+    sizes = [sample.point.get("size_bytes", 0) for sample in outcome.samples]
+    if largest_bytes and max(map(int, sizes)) != largest_bytes:
+        raise ParseError(f"the sizes end at {max(map(int, sizes))} instead of {largest_bytes}")
+    kept = frozenset(wanted)
+    for sample in outcome.samples:
+        if sample.metric in kept:
+            # That the output ends where it was told to is no caveat.
+            yield Sample(sample.metric, sample.value, sample.point)

@@ -1,0 +1,213 @@
+"""What the probes of ``mpibench``, our program for MPI functions, have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bareline.probes._native import (
+    QUANTILES,
+    Point,
+    cut_caveats,
+    positive,
+    read_report,
+    spread_samples,
+)
+from bareline.probes.base import Probe
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+
+#: Means as classic programs report them: over the plain loop and all ranks, and of its slowest one;
+#: over the calls timed one by one and all ranks, and of the slowest one.
+_MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
+
+
+def _effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
+    """Give the options that say how much to measure."""
+    chosen: list[str] = []
+    if iterations:
+        chosen += ["-i", str(iterations)]
+    if warmup:
+        chosen += ["-x", str(warmup)]
+    return (*chosen, "-t", f"{budget_s:g}")
+
+
+@dataclass(frozen=True, slots=True)
+class MpiParams:
+    """Parameters of an MPI function by message size.
+
+    Attributes
+    ----------
+    min_bytes, max_bytes
+        Message sizes: powers of two between them; ``min_bytes = 0`` adds the empty message.
+        OSU's ``-m``.
+    iterations
+        Iterations of each size, at most; 0 leaves the program's choice. OSU's ``-i``.
+    warmup
+        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
+    budget_s
+        Longest time for each size; what exceeds it even with the fewest iterations is cut.
+    between
+        Also the sizes halfway between powers of two, from 24 bytes on: protocols change there.
+    """
+
+    min_bytes: Annotated[int, Field(ge=0)] = 0
+    max_bytes: Annotated[int, Field(ge=1, le=1 << 30)] = 4 << 20
+    iterations: Annotated[int, Field(ge=0)] = 0
+    warmup: Annotated[int, Field(ge=0)] = 0
+    budget_s: Annotated[float, Field(gt=0)] = 0.2
+    between: bool = False
+
+    def __post_init__(self) -> None:
+        """Hold the sizes against each other.
+
+        Raises
+        ------
+        ValueError
+            There is no size between them.
+        """
+        if self.min_bytes > self.max_bytes:
+            raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
+
+    def sizes(self, smallest: int = 0) -> list[int]:
+        """List the message sizes in bytes that a benchmark with this smallest size measures."""
+        least = max(self.min_bytes, smallest)
+        powers = [1 << power for power in range(self.max_bytes.bit_length())]
+        middles = [3 * size // 2 for size in powers if size >= 16] if self.between else []
+        sizes = sorted(size for size in powers + middles if least <= size <= self.max_bytes)
+        return ([0] if least == 0 else []) + sizes
+
+    def options(self, smallest: int = 0) -> tuple[str, ...]:
+        """Give the program's options, with no size below the benchmark's smallest."""
+        sizes = f"{max(self.min_bytes, smallest)}:{self.max_bytes}"
+        between = ("--between",) if self.between else ()
+        return ("-m", sizes, *between, *_effort(self.iterations, self.warmup, self.budget_s))
+
+
+def latency_metrics() -> dict[str, Metric]:
+    """Give the metrics of a time per iteration: the median first, then spread and means."""
+    return {
+        "latency": Metric("s", "lower"),
+        **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
+        **{f"latency_{name}": Metric("s", "lower", detail=True) for name in _MEANS},
+    }
+
+
+def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metric]:
+    """Give the metrics of a rate per iteration: the median first, then spread and loop mean."""
+    return {
+        metric: Metric(unit, "higher"),
+        **{f"{metric}_{name}": Metric(unit, "higher", detail=True) for name in QUANTILES},
+        f"{metric}_loop_mean": Metric(unit, "higher", detail=True),
+    }
+
+
+def latency_samples(point: Point) -> Iterable[Sample]:
+    """Give the samples of `latency_metrics`."""
+    yield from spread_samples(point, "time", "latency", point.at)
+    for name in _MEANS:
+        yield Sample(f"latency_{name}", positive(point.number(name), name, point), point.at)
+
+
+def rate_samples(point: Point, series: str = "rate", metric: str = "bandwidth") -> Iterable[Sample]:
+    """Give the samples of `rate_metrics` from a series and its loop mean."""
+    yield from spread_samples(point, series, metric, point.at)
+    mean = positive(point.number(f"loop_{series}"), f"loop_{series}", point)
+    yield Sample(f"{metric}_loop_mean", mean, point.at)
+
+
+def _size_of_cut(cut: Mapping[str, object]) -> object:
+    point = cut.get("point")
+    return point.get("size_bytes") if isinstance(point, dict) else None
+
+
+class MpiFunction(Probe[MpiParams]):
+    """A benchmark of mpibench that measures a time per iteration by message size.
+
+    ``latency`` is the median over iterations of the slowest rank. What classic programs report
+    stands beside it: ``latency_loop_mean``, the mean over a plain loop and all ranks (OSU's
+    latency, t_avg of IMB's PingPong, Sendrecv, Exchange and Barrier), ``latency_loop_mean_max``,
+    that of the slowest rank (their t_max, HPC Challenge's rings), and ``latency_rank_mean`` and
+    ``latency_rank_mean_max``, the mean over calls that are timed one by one, over all ranks and of
+    the slowest (collectives of OSU, and of IMB since 2017).
+
+    Attributes
+    ----------
+    benchmark
+        Name of the benchmark in mpibench.
+    smallest_bytes
+        Smallest message that it takes.
+    """
+
+    layer: ClassVar[Layer] = Layer.MPI
+    params: type[MpiParams] = MpiParams
+    metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
+    min_ranks: ClassVar[int] = 2
+    benchmark: ClassVar[str]
+    smallest_bytes: ClassVar[int] = 0
+
+    def command(self, params: MpiParams, layout: Layout) -> Command:
+        """Run mpibench under MPI."""
+        options = params.options(self.smallest_bytes)
+        return Command(argv=("{native}/mpibench", self.benchmark_of(params), *options), mpi=True)
+
+    def benchmark_of(self, params: MpiParams) -> str:
+        """Give mpibench's benchmark; a probe of several chooses by its parameters."""
+        return self.benchmark
+
+    def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
+        """Read mpibench's JSON lines, and hold its sizes against those that were asked for."""
+        report = read_report(output, "mpibench", self.benchmark_of(params))
+        said: list[object] = [point.at.get("size_bytes") for point in report.points]
+        said += [_size_of_cut(cut) for cut in report.cut]
+        asked = params.sizes(self.smallest_bytes)
+        if sorted(said, key=str) != sorted(asked, key=str):
+            raise ParseError(f"sizes {said} instead of {asked}")
+        for point in report.points:
+            yield from self.point_samples(point)
+
+    def point_samples(self, point: Point) -> Iterable[Sample]:
+        """Turn one point into samples."""
+        yield from latency_samples(point)
+
+    def caveats(self, params: MpiParams, output: Output) -> Iterable[str]:
+        """Say when sizes were cut for time."""
+        return cut_caveats(output)
+
+
+class MpiNeighbours(MpiFunction):
+    """A benchmark of mpibench that gives a time and, for messages that are not empty, a rate."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {**latency_metrics(), **rate_metrics()}
+
+    def point_samples(self, point: Point) -> Iterable[Sample]:
+        """Add the bandwidth of messages that are not empty."""
+        yield from latency_samples(point)
+        if point.at.get("size_bytes"):
+            yield from rate_samples(point)
+
+
+@dataclass(frozen=True, slots=True)
+class MpiSizelessParams:
+    """Parameters of an MPI function without a message.
+
+    Attributes
+    ----------
+    iterations
+        Iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
+    warmup
+        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
+    budget_s
+        Longest time; fewer iterations are run where it is short.
+    """
+
+    iterations: Annotated[int, Field(ge=0)] = 0
+    warmup: Annotated[int, Field(ge=0)] = 0
+    budget_s: Annotated[float, Field(gt=0)] = 0.2
+
+    def options(self) -> tuple[str, ...]:
+        """Give the program's options."""
+        return _effort(self.iterations, self.warmup, self.budget_s)

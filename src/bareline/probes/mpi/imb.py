@@ -1,0 +1,147 @@
+"""Intel's own IMB-MPI1, as a user installed it, one benchmark a trial.
+
+It runs in the same blocks as bareline's own benchmarks. `bareline.formats.imb` reads it, as it
+reads outputs that exist already.
+
+References
+----------
+Intel, "Intel MPI Benchmarks User Guide".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.formats import imb
+from bareline.probes.base import Probe
+from bareline.probes.mpi._installed import check_folder, installed_command, only_samples
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+
+FOLDER_VARIABLE = "BARELINE_IMB_FOLDER"
+_PROGRAM = "IMB-MPI1"
+#: Benchmarks between two ranks, which print one time instead of least, greatest and mean.
+_PAIRS = ("PingPong", "PingPing")
+_REDUCTIONS = ("Allreduce", "Reduce", "Reduce_scatter")
+
+
+@dataclass(frozen=True, slots=True)
+class ImbParams:
+    """Which benchmark of IMB-MPI1, and with which of its options.
+
+    Attributes
+    ----------
+    benchmark
+        IMB's name.
+    max_bytes
+        Largest message, a power of two; 0 leaves IMB's 4 MiB. IMB's ``-msglog``.
+    iterations
+        Most repetitions of a size; 0 leaves IMB's choice. IMB's ``-iter``.
+    red_data_type
+        What reductions sum. "double" is what `mpi.allreduce` does, "float" IMB's own default.
+    root_shift, sync
+        Whether the root moves on with every call, and whether a barrier follows every call; IMB's
+        own defaults since 2017.
+    folder
+        Folder of the nodes with IMB-MPI1, or up to two folders above it, as an absolute path.
+        Without it, the environment variable ``BARELINE_IMB_FOLDER`` says it, else the path.
+    module
+        Environment module that is loaded on every rank before.
+    """
+
+    benchmark: Literal[
+        "PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Reduce_scatter",
+        "Allgather", "Alltoall", "Bcast", "Gather", "Scatter", "Barrier",
+    ] = "PingPong"  # fmt: skip
+    max_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 0
+    iterations: Annotated[int, Field(ge=0)] = 0
+    red_data_type: Literal["float", "double"] = "double"
+    root_shift: Literal["off", "on"] = "off"
+    sync: Literal["off", "on"] = "on"
+    folder: str = ""
+    module: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a size that IMB cannot be told, and a relative folder."""
+        check_folder(self.folder)
+        if self.max_bytes & (self.max_bytes - 1) or self.max_bytes == 1:
+            raise ValueError(f"max_bytes = {self.max_bytes} is no power of two above 1")
+
+    def options(self, ranks: int) -> tuple[str, ...]:
+        """Give IMB's options: only those that differ from its defaults."""
+        chosen = ["-npmin", str(2 if self.benchmark in _PAIRS else ranks)]
+        if self.max_bytes:
+            chosen += ["-msglog", str(self.max_bytes.bit_length() - 1)]
+        if self.iterations:
+            chosen += ["-iter", str(self.iterations)]
+        if self.benchmark in _REDUCTIONS and self.red_data_type != "float":
+            chosen += ["-red_data_type", self.red_data_type]
+        if self.root_shift != "off":
+            chosen += ["-root_shift", self.root_shift]
+        if self.sync != "on":
+            chosen += ["-sync", self.sync]
+        return tuple(chosen)
+
+
+class Imb(Probe[ImbParams]):
+    """An installed IMB-MPI1: the mean over its iterations and ranks, with least and greatest."""
+
+    name: ClassVar[str] = "imb"
+    layer: ClassVar[Layer] = Layer.MPI
+    title: ClassVar[str] = "the time that IMB-MPI1 reports"
+    summary: ClassVar[str] = "your own IMB-MPI1, one benchmark of it (PingPong, Bcast ...)"
+    source: ClassVar[str] = "Intel MPI Benchmarks 2017 to 2021"
+    params = ImbParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "latency": Metric("s", "lower"),
+        "latency_min": Metric("s", "lower", detail=True),
+        "latency_max": Metric("s", "lower", detail=True),
+    }
+    min_ranks: ClassVar[int] = 2
+
+    def command(self, params: ImbParams, layout: Layout) -> Command:
+        """Find the program on the nodes and run it under MPI."""
+        return installed_command(
+            _PROGRAM,
+            (params.benchmark, *params.options(layout.ranks)),
+            folder=params.folder,
+            module=params.module,
+            variable=FOLDER_VARIABLE,
+        )
+
+    def delivers(self, params: ImbParams) -> Mapping[str, Metric]:
+        """Between two ranks there is one time."""
+        if params.benchmark in _PAIRS:
+            return {"latency": self.metrics["latency"]}
+        return self.metrics
+
+    def parse(self, params: ImbParams, output: Output) -> Iterable[Sample]:
+        """Read IMB's table; a ping-pong of many ranks lets the others wait."""
+        if imb.END not in output.stdout:
+            raise ParseError("the output is truncated: IMB's last line is missing")
+        readings = list(imb.read(output.stdout))
+        if not readings:
+            raise ParseError("the output has no section of IMB")
+        probe = f"imb.{params.benchmark.lower()}"
+        if params.benchmark in _PAIRS:
+            readings = readings[:1]
+            probe = readings[0].probe if readings[0].probe == f"{probe}.subset" else probe
+        _check_options(params, readings[0].params)
+        largest_bytes = 0 if params.benchmark == "Barrier" else params.max_bytes
+        return only_samples(readings, probe, self.metrics, largest_bytes)
+
+
+def _check_options(params: ImbParams, said: Mapping[str, object]) -> None:
+    """Refuse a table that was made with other options than were asked for."""
+    asked = {"red_data_type": params.red_data_type} if params.benchmark in _REDUCTIONS else {}
+    usual = {"red_data_type": "float"}
+    for key, value in asked.items():
+        if said.get(key, usual[key]) != value:
+            raise ParseError(f"IMB says {key} = {said.get(key, usual[key])}, not {value}")
+
+
+PROBE = Imb()

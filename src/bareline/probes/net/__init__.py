@@ -1,0 +1,1 @@
+"""Probes of the network below MPI."""

@@ -1,0 +1,97 @@
+"""iperf3: TCP throughput of parallel streams between two nodes.
+
+The real tool is run as it is (Debian's package ``iperf3``, by ESnet); one trial is one transfer.
+The rate of the first second against the rest shows TCP's slow start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bareline.formats import iperf3
+from bareline.probes.base import Probe
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Server
+
+
+@dataclass(frozen=True, slots=True)
+class Iperf3Params:
+    """Parameters of a transfer.
+
+    Attributes
+    ----------
+    duration_s
+        Length of the transfer; at least two seconds, to tell the first from the rest. ``-t``.
+    streams
+        Parallel TCP streams. ``-P``.
+    window_bytes
+        Socket buffer; 0 leaves it to the kernel. ``-w``.
+    """
+
+    duration_s: Annotated[int, Field(ge=2, le=3600)] = 10
+    streams: Annotated[int, Field(ge=1, le=128)] = 1
+    window_bytes: Annotated[int, Field(ge=0)] = 0
+
+
+class Iperf3(Probe[Iperf3Params]):
+    """Parallel TCP streams from the first node to the last one."""
+
+    name: ClassVar[str] = "net.iperf3"
+    layer: ClassVar[Layer] = Layer.NETWORK
+    nodes: ClassVar[int | None] = 2
+    title: ClassVar[str] = "TCP throughput (iperf3)"
+    summary: ClassVar[str] = "iperf3: TCP throughput of parallel streams, slow start, CPU"
+    source: ClassVar[str] = "iperf3 3.1 and later"
+    params = Iperf3Params
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "rate": Metric("bit/s", "higher"),
+        "rate_stream_min": Metric("bit/s", "higher", detail=True),
+        "rate_stream_max": Metric("bit/s", "higher", detail=True),
+        "slow_start": Metric("1", "higher"),
+        "retransmissions": Metric("1", "lower"),
+        "cpu_sender": Metric("%", "none"),
+        "cpu_receiver": Metric("%", "none"),
+    }
+
+    def command(self, params: Iperf3Params, layout: Layout) -> Command:
+        """Run a server on the last node and the client on the first."""
+        options = ["-t", str(params.duration_s), "-P", str(params.streams), "-i", "1"]
+        if params.window_bytes:
+            options += ["-w", str(params.window_bytes)]
+        return Command(
+            argv=("iperf3", "-c", "{server_host}", "-p", "{server_port}", "-J", *options),
+            server=Server(argv=("iperf3", "-s", "-p", "{server_port}")),
+            requires=("iperf3",),
+        )
+
+    def parse(self, params: Iperf3Params, output: Output) -> Iterable[Sample]:
+        """Read iperf3's JSON object."""
+        transfer = iperf3.read(output.stdout)
+        if transfer.udp or transfer.streams != params.streams:
+            raise ParseError(f"not the {params.streams} TCP streams that were asked for")
+        if transfer.retransmissions is None:
+            raise ParseError("the kernel does not count retransmissions")
+        yield Sample("rate", transfer.rate_bps)
+        yield Sample("rate_stream_min", min(transfer.stream_rates_bps))
+        yield Sample("rate_stream_max", max(transfer.stream_rates_bps))
+        yield Sample("slow_start", _slow_start(transfer.interval_rates_bps, params.duration_s))
+        yield Sample("retransmissions", transfer.retransmissions)
+        yield Sample("cpu_sender", transfer.cpu_sender)
+        yield Sample("cpu_receiver", transfer.cpu_receiver)
+
+
+def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:
+    """Give the rate of the first second over the mean rate of the others."""
+    if len(rates_bps) < duration_s:
+        raise ParseError(f"fewer than {duration_s} intervals of a second")
+    later = sum(rates_bps[1:duration_s]) / (duration_s - 1)
+    if later <= 0:
+        raise ParseError("nothing was transferred after the first second")
+    return rates_bps[0] / later
+
+
+PROBE = Iperf3()

@@ -1,0 +1,65 @@
+"""What the probes of the NAS Parallel Benchmarks have in common.
+
+Each benchmark is a program of ours, ``npb_ep`` and so on, that computes what the specification
+asks for and holds the result against the published values.
+
+References
+----------
+D. Bailey et al., "The NAS Parallel Benchmarks", Int. J. Supercomputer Applications 5(3), 1991,
+doi:10.1177/109434209100500306.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from bareline.probes._kernel import Kernel, kernel_metrics
+from bareline.vocabulary.model import Layer, Metric
+
+ProblemClass = Literal["S", "W", "A", "B", "C", "D", "E"]
+
+
+@dataclass(frozen=True, slots=True)
+class NpbParams:
+    """Parameters of a NAS Parallel Benchmark.
+
+    Attributes
+    ----------
+    problem_class
+        Size of the problem: S, W, A, B, C, D or E, each several times the one before.
+    """
+
+    problem_class: ProblemClass = "W"
+
+
+class NpbKernel(Kernel[NpbParams]):
+    """A NAS Parallel Benchmark; its rate is nominal, NPB's count of operations by the time."""
+
+    layer: ClassVar[Layer] = Layer.NPB
+    source: ClassVar[str] = "NAS Parallel Benchmarks 3.4"
+    params: type[NpbParams] = NpbParams
+    metrics: ClassVar[Mapping[str, Metric]] = kernel_metrics("op/s")
+    suite: ClassVar[str] = "npb"
+
+
+def power_of_two(ranks: int) -> str:
+    """Say that a number of ranks is no power of two; "" when it is one."""
+    return "" if ranks.bit_count() == 1 else "it takes a power of two"
+
+
+def square(ranks: int) -> str:
+    """Say that a number of ranks is no square; "" when it is one."""
+    return "" if math.isqrt(ranks) ** 2 == ranks else "it takes a square number"
+
+
+def at_most(ranks: int, most: int) -> str:
+    """Say that there are too many ranks; "" when there are not."""
+    return "" if ranks <= most else f"it takes at most {most}"
+
+
+def at_least(ranks: int, least: int) -> str:
+    """Say that there are too few ranks; "" when there are not."""
+    return "" if ranks >= least else f"it takes at least {least}"

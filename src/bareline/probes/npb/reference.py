@@ -1,0 +1,212 @@
+"""A user's own binaries of the NAS Parallel Benchmarks, beside ours.
+
+NPB as NASA publishes it is compiled by its users, once per benchmark and class (``cg.A.x``), up to
+version 3.3 also per number of processes (``cg.A.4``). This probe runs such a binary and reads the
+summary that all of them end with. Time and rate have the names that they have in `npb.cg` and so
+on, and mean the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import ClassVar, Literal
+
+from bareline.probes.base import Probe, find_probe
+from bareline.probes.npb._kernel import ProblemClass
+from bareline.probes.npb._operations import operation_count
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+
+#: Environment variable that names the folder where the parameter does not.
+FOLDER_VARIABLE = "BARELINE_NPB_FOLDER"
+
+#: Runs on every rank: the folder is one of the node's, so only there can it be looked into. Where
+#: the binary is missing, one rank says so.
+_SCRIPT = """\
+folder=$1 kernel=$2 class=$3 ranks=$4
+for name in "$kernel.$class.x" "$kernel.$class.$ranks"; do
+    for file in "$folder/$name" "$folder/bin/$name"; do
+        [ -f "$file" ] && [ -x "$file" ] && exec "$file"
+    done
+done
+if [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}" = 0 ]; then
+    there=
+    for file in "$folder"/[a-z][a-z].[A-Z].* "$folder"/bin/[a-z][a-z].[A-Z].*; do
+        [ -f "$file" ] && there="$there ${file##*/}"
+    done
+    if [ -z "$folder" ]; then
+        echo "npb.reference: no folder of NPB binaries is named; set the parameter 'folder' or" \\
+            "the environment variable BARELINE_NPB_FOLDER"
+    elif [ ! -d "$folder" ]; then
+        echo "npb.reference: there is no folder '$folder' on $(uname -n)"
+    else
+        echo "npb.reference: no $kernel.$class.x or $kernel.$class.$ranks that can be executed" \\
+            "in '$folder' on $(uname -n); there:${there:- no NPB binaries}"
+    fi >&2
+fi
+exit 2
+"""
+_SCRIPT_NAME = "npb-reference.sh"
+
+_LINE = re.compile(r" *([A-Za-z/ ]+?) *= *(\S(?:.*\S)?)[ \r]*")
+_COMPLETED = re.compile(r" *([A-Z]{2}) Benchmark Completed\.?[ \r]*")
+_DECIMAL = re.compile(r"\d+\.\d+")
+_WHOLE = re.compile(r"\d+")
+#: Every version ends by naming the address that results may be sent to.
+_LAST_WORD = "npb@nas.nasa.gov"
+#: NPB prints seconds and Mop/s with two decimals.
+_HALF_DIGIT = 0.006
+#: Its operation counts hold constants of single precision.
+_SINGLE_PRECISION = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceParams:
+    """Which binary to run.
+
+    Attributes
+    ----------
+    kernel
+        The benchmark.
+    problem_class
+        Size of the problem: S, W, A, B, C, D or E.
+    folder
+        Folder with the binaries, or with a ``bin`` that holds them, as an absolute path on the
+        platform's nodes. Without it, the environment variable ``BARELINE_NPB_FOLDER`` says it.
+    """
+
+    kernel: Literal["ep", "is", "cg", "mg", "ft", "bt", "sp", "lu"] = "cg"
+    problem_class: ProblemClass = "W"
+    folder: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a folder that depends on where a program is started."""
+        if self.folder and not PurePosixPath(self.folder).is_absolute():
+            raise ValueError(f"folder = '{self.folder}' is not an absolute path")
+
+
+class Reference(Probe[ReferenceParams]):
+    """A benchmark of NPB as its users compiled it.
+
+    Versions 2 and 3 over MPI. Nothing is told about computation and communication, because NPB
+    does not measure them.
+    """
+
+    name: ClassVar[str] = "npb.reference"
+    layer: ClassVar[Layer] = Layer.NPB
+    title: ClassVar[str] = "the NAS benchmark compiled by its user"
+    summary: ClassVar[str] = "your own binaries of NPB (a folder of cg.A.x and the like)"
+    source: ClassVar[str] = "NAS Parallel Benchmarks 2.4 to 3.4, MPI"
+    params = ReferenceParams
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "time": Metric("s", "lower"),
+        "rate": Metric("op/s", "higher"),
+    }
+
+    def command(self, params: ReferenceParams, layout: Layout) -> Command:
+        """Find the binary on the nodes and run it under MPI."""
+        folder = params.folder or os.environ.get(FOLDER_VARIABLE, "")
+        what = (params.kernel, params.problem_class, str(layout.ranks))
+        return Command(
+            argv=("sh", f"{{workdir}}/{_SCRIPT_NAME}", folder, *what),
+            mpi=True,
+            inputs=((_SCRIPT_NAME, _SCRIPT),),
+            requires=("sh",),
+        )
+
+    def check_ranks(self, params: ReferenceParams, ranks: int, *, where: str | None = None) -> None:
+        """Hold the number of ranks against the benchmark's own rule, which is ours as well."""
+        own = find_probe(f"npb.{params.kernel}")
+        own.check_ranks(
+            own.make_params({"problem_class": params.problem_class}), ranks, where=where
+        )
+
+    def parse(self, params: ReferenceParams, output: Output) -> Iterable[Sample]:
+        """Read the summary at the end."""
+        summary = _read_summary(output.stdout, params)
+        time_s = _decimal(summary, "Time in seconds")
+        rate = _decimal(summary, "Mop/s total") * 1e6
+        if rate <= 0:
+            raise ParseError("Mop/s are zero: NPB could not resolve the time; take a larger class")
+        _check_share(summary)
+        # Seconds have two decimals, Mop/s more digits: from them the time is known better.
+        precise_s = operation_count(params.kernel, params.problem_class) / rate
+        if abs(precise_s - time_s) > _HALF_DIGIT + _SINGLE_PRECISION * precise_s:
+            raise ParseError(
+                f"{time_s} s and {rate / 1e6} Mop/s contradict each other for NPB 3.4's count of "
+                "operations"
+            )
+        yield Sample("time", precise_s)
+        yield Sample("rate", rate)
+
+
+def _check_share(summary: Mapping[str, str]) -> None:
+    """Hold Mop/s by process against those in total."""
+    ranks = int(summary["Total processes"])
+    share, total = _decimal(summary, "Mop/s/process"), _decimal(summary, "Mop/s total")
+    if abs(total - ranks * share) > _HALF_DIGIT * (ranks + 2):
+        raise ParseError("Mop/s in total and by process contradict each other")
+
+
+def _read_summary(text: str, params: ReferenceParams) -> Mapping[str, str]:
+    """Give the lines "name = value" of the summary, once it is the one that was asked for."""
+    lines = text.splitlines()
+    starts = [number for number, line in enumerate(lines) if _COMPLETED.fullmatch(line)]
+    if not starts:
+        raise ParseError("the output has no summary: the program did not come to its end")
+    if len(starts) > 1:
+        raise ParseError(
+            f"{len(starts)} summaries instead of one: the ranks do not know of each other, so "
+            "the program was compiled for another MPI library than the platform's, or for none"
+        )
+    if not any(line.rstrip().endswith(_LAST_WORD) for line in lines[starts[0] :]):
+        raise ParseError("the output is truncated: the summary has no end")
+    summary: dict[str, str] = {}
+    for line in lines[starts[0] + 1 :]:
+        match = _LINE.fullmatch(line)
+        if match is None:
+            continue
+        if match[1] in summary:
+            raise ParseError(f"'{match[1]}' stands twice in the summary")
+        summary[match[1]] = match[2]
+    completed = _COMPLETED.fullmatch(lines[starts[0]])
+    assert completed is not None
+    _check_summary(completed[1].lower(), summary, params)
+    return summary
+
+
+def _check_summary(kernel: str, summary: Mapping[str, str], params: ReferenceParams) -> None:
+    """Refuse the summary of something else, and of a wrong result."""
+    if kernel != params.kernel:
+        raise ParseError(f"the output is of {kernel} instead of {params.kernel}")
+    if _field(summary, "Class") != params.problem_class:
+        raise ParseError(f"class {summary['Class']} instead of {params.problem_class}")
+    verification = _field(summary, "Verification")
+    if verification != "SUCCESSFUL":
+        raise ParseError(f"the result is wrong: NPB says verification {verification.lower()}")
+    total = _field(summary, "Total processes")
+    if not _WHOLE.fullmatch(total):
+        raise ParseError(f"total processes are '{total}'")
+    for used in ("Active processes", "Compiled procs"):
+        if summary.get(used, total) != total:
+            raise ParseError(f"{summary[used]} of {total} processes took part")
+
+
+def _field(summary: Mapping[str, str], name: str) -> str:
+    if name not in summary:
+        raise ParseError(f"the summary has no line '{name}'; is it NPB's version for MPI?")
+    return summary[name]
+
+
+def _decimal(summary: Mapping[str, str], name: str) -> float:
+    text = _field(summary, name)
+    if not _DECIMAL.fullmatch(text):
+        raise ParseError(f"'{name}' is '{text}', not a number with decimals")
+    return float(text)
+
+
+PROBE = Reference()

@@ -1,0 +1,319 @@
+"""The trace of a profiled run: the calls of each rank's main thread, one after the other.
+
+native/pmpi/trace.h describes the file; a journal that a killed run left is read alike.
+"""
+
+from __future__ import annotations
+
+import base64
+import mmap
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bareline.profile import journal_layout as layout
+from bareline.vocabulary.errors import ProfileError
+
+MAGIC = b"BLTRACE\0"
+_VERSION = 1
+_STREAM_AT = 4096
+_AGAIN = "trace the program again"
+#: As ranks of a call: nobody (or no such argument), any or an unknown one.
+NOBODY, ANYBODY = -2, -1
+
+_HEAD = np.dtype(
+    [
+        ("magic", "S8"),
+        ("version", "u4"),
+        ("ranks", "u4"),
+        ("slice_size", "u8"),
+        ("began_unix_ns", "i8"),
+        ("calls", "u4"),
+        ("names_length", "u4"),
+        ("command", "S512"),
+        ("names", "S32768"),
+    ]
+)
+_SLICE = np.dtype(
+    [
+        ("state", "u4"),
+        ("rank", "u4"),
+        ("counter", "u4"),
+        ("shapes", "u4"),
+        ("prepared", layout.MOMENT),
+        ("began", layout.MOMENT),
+        ("seen", layout.MOMENT),
+        ("used", "u8"),
+        ("calls", "u8"),
+        ("lost", "u8"),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a call asks for; many calls share one.
+
+    Attributes
+    ----------
+    call, kind
+        Function and what it is; ``done`` is a request, posted `to` posts ago, that the next call
+        completes.
+    posts
+        Whether it posted a request.
+    to, from_, root
+        Ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
+    send_tag, receive_tag
+        Tags; -1 is any.
+    comm, comm_size
+        The communicator: its members' mark, and their number.
+    size, sent, received
+        Bytes, as in a profile.
+    """
+
+    call: str
+    kind: str
+    posts: bool
+    to: int
+    from_: int
+    root: int
+    send_tag: int
+    receive_tag: int
+    comm: int
+    comm_size: int
+    size: int
+    sent: int
+    received: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The calls of one rank.
+
+    Attributes
+    ----------
+    shapes
+        The distinct ones.
+    shape
+        Number in `shapes`, for each record.
+    compute_s
+        Time between calls before each, without what the rank spent ready but without a core.
+    spent_s
+        Time in each call.
+    lost
+        Calls that did not fit; those before are whole.
+    """
+
+    rank: int
+    shapes: tuple[Shape, ...]
+    shape: npt.NDArray[np.int32]
+    compute_s: npt.NDArray[np.float64]
+    spent_s: npt.NDArray[np.float64]
+    finished: bool
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The streams of all ranks."""
+
+    path: Path
+    ranks: int
+    began_unix_ns: int
+    command: str
+    streams: tuple[Stream, ...]
+
+    @property
+    def why_partial(self) -> str:
+        """What keeps it from being replayed; empty if nothing does."""
+        if len(self.streams) < self.ranks:
+            return f"{self.ranks - len(self.streams)} of {self.ranks} ranks left no stream"
+        lost = sum(stream.lost for stream in self.streams)
+        if lost:
+            return f"it is full or was interrupted: {lost} calls are missing (raise --limit)"
+        if not all(stream.finished for stream in self.streams):
+            return "the program ended before MPI_Finalize"
+        return ""
+
+
+def trace_of(profile: Path) -> Path:
+    """Name the trace that stands beside a profile."""
+    return profile.with_suffix(".trace")
+
+
+def read_trace(path: Path) -> Trace:
+    """Read a trace, or what a program that crashed has left of one.
+
+    Raises
+    ------
+    ProfileError
+        It is missing, damaged, cut off, or of another version.
+    """
+    journal = path.with_name(f"{path.name}.journal")
+    if not path.exists() and journal.exists():
+        path = journal
+    try:
+        with path.open("rb") as file:
+            if file.read(len(MAGIC)) != MAGIC:
+                return _read(path, _unpacked(path))
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                return _read(path, content)
+    except (OSError, ValueError) as error:
+        raise ProfileError(
+            f"the trace cannot be read: {getattr(error, 'strerror', None) or error}",
+            where=str(path),
+            hint="make one with `bareline profile --trace -o FILE -- mpirun ...`",
+        ) from error
+
+
+def _unpacked(path: Path) -> bytes:
+    """Give the bytes of a finished trace, which is text."""
+    text = path.read_bytes()
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        whole = text.startswith(base64.b64encode(MAGIC)[:8])
+        what = "the trace is damaged or cut off" if whole else "is not a bareline trace"
+        raise ProfileError(what, where=str(path), hint=_AGAIN) from error
+
+
+def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
+    if content[: len(MAGIC)] != MAGIC:
+        raise ProfileError("is not a bareline trace", where=str(path), hint=_AGAIN)
+    if len(content) < layout.PIECE_BYTES:
+        raise ProfileError("the trace is cut off", where=str(path), hint=_AGAIN)
+    head: Any = np.frombuffer(content, _HEAD, 1).copy()[0]
+    if head["version"] != _VERSION:
+        raise ProfileError(
+            f"the trace is of version {head['version']}, this bareline reads {_VERSION}",
+            where=str(path),
+            hint=_AGAIN,
+        )
+    names = [line.rsplit(" ", 1) for line in head["names"].decode(errors="replace").splitlines()]
+    ranks = int(head["ranks"])
+    streams = []
+    try:
+        for part in _slices(path, content, ranks, int(head["slice_size"])):
+            stream = _stream(part, names)
+            if stream is not None:
+                streams.append(stream)
+    except (IndexError, OverflowError, ValueError) as error:
+        raise ProfileError("the trace is damaged", where=str(path), hint=_AGAIN) from error
+    if [stream.rank for stream in streams] != sorted({stream.rank for stream in streams}):
+        raise ProfileError("the trace is damaged: ranks repeat", where=str(path), hint=_AGAIN)
+    return Trace(
+        path=path,
+        ranks=ranks,
+        began_unix_ns=int(head["began_unix_ns"]),
+        command=head["command"].decode(errors="replace"),
+        streams=tuple(streams),
+    )
+
+
+def _slices(path: Path, content: mmap.mmap | bytes, ranks: int, distance: int) -> Iterator[bytes]:
+    at = layout.PIECE_BYTES
+    for rank in range(ranks):
+        if distance:
+            at = layout.PIECE_BYTES + rank * distance
+            yield content[at : at + distance]
+            continue
+        length = int.from_bytes(content[at : at + 8], "little")
+        at += 8
+        if at + length > len(content) or length < _STREAM_AT:
+            raise ProfileError("the trace is cut off", where=str(path), hint=_AGAIN)
+        yield content[at : at + length]
+        at += length
+
+
+def _stream(part: bytes, names: list[list[str]]) -> Stream | None:
+    if len(part) < _STREAM_AT:
+        return None
+    slice_: Any = np.frombuffer(part, _SLICE, 1).copy()[0]
+    if slice_["state"] not in (layout.RUNNING, layout.FINISHED, layout.ABORTED):
+        return None
+    used = int(slice_["used"])
+    if _STREAM_AT + used > len(part):
+        raise IndexError
+    shapes, numbers, codes = _decode(part[_STREAM_AT : _STREAM_AT + used], names)
+    finished = False
+    if numbers and shapes[numbers[-1]].kind == "compute":
+        finished = slice_["state"] == layout.FINISHED
+    ticks = _ticks(np.array(codes, np.int64).reshape(-1, 2))
+    seconds = ticks * (_ns_per_tick(slice_) * 1e-9)
+    return Stream(
+        rank=int(slice_["rank"]),
+        shapes=tuple(shapes),
+        shape=np.array(numbers, np.int32),
+        compute_s=seconds[:, 0],
+        spent_s=seconds[:, 1],
+        finished=finished,
+        lost=int(slice_["lost"]),
+    )
+
+
+def _ns_per_tick(slice_: Any) -> float:
+    if not slice_["counter"]:
+        return 1.0
+    ticks = int(slice_["seen"]["ticks"]) - int(slice_["prepared"]["ticks"])
+    ns = int(slice_["seen"]["ns"]) - int(slice_["prepared"]["ns"])
+    if ticks <= 0 or ns <= 0:
+        raise ValueError
+    return ns / ticks
+
+
+def _ticks(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Give the middle of what a code of time stands for (native/pmpi/trace.c, time_code)."""
+    shift = np.maximum(codes // 1024 - 1, 0)
+    exact = codes < 2048
+    mantissa = codes - 1024 * shift
+    return np.where(exact, codes, (mantissa + 0.5) * np.exp2(shift)).astype(float)
+
+
+def _decode(stream: bytes, names: list[list[str]]) -> tuple[list[Shape], list[int], list[int]]:
+    """Give shapes, their number for each record, and two codes of time for each record."""
+    shapes: list[Shape] = []
+    numbers: list[int] = []
+    codes: list[int] = []
+    at, end = 0, len(stream)
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = stream[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+            if shift > 63:
+                raise ValueError
+
+    def signed() -> int:
+        value = number()
+        return value >> 1 ^ -(value & 1)
+
+    def shape() -> Shape:
+        call = number()
+        name, kind = ("done", "done") if call == 0 else names[call]
+        posts = bool(number())
+        ends = [signed() for _ in range(5)]
+        rest = [number() for _ in range(5)]
+        return Shape(name, kind, posts, *ends, *rest)
+
+    while at < end:
+        found = number() - 1
+        if found < 0:
+            found = len(shapes)
+            shapes.append(shape())
+        numbers.append(found)
+        if shapes[found].kind == "done":
+            codes += (0, 0)
+        else:
+            codes += (stream[at] | stream[at + 1] << 8, stream[at + 2] | stream[at + 3] << 8)
+            at += 4
+    return shapes, numbers, codes

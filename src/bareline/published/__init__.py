@@ -1,0 +1,1 @@
+"""The figures that the five publications printed, and how they relate to what bareline measures."""

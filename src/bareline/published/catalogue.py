@@ -1,0 +1,236 @@
+"""The published figures that come with bareline: load them, find them, list them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from decimal import Decimal
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from pydantic import ValidationError
+
+from bareline.published.model import Part, PublishedStudy, Result, Trials
+from bareline.published.quantities import Spread
+from bareline.published.ratios import span_of
+from bareline.vocabulary.errors import UsageError, did_you_mean
+from bareline.vocabulary.units import format_size, listing
+
+
+@cache
+def publications() -> dict[str, PublishedStudy]:
+    """Give all publications by their id."""
+    found = {}
+    for entry in sorted(resources.files(__package__).iterdir(), key=lambda entry: entry.name):
+        if entry.name.endswith(".toml"):
+            study = read_publication(entry.read_text(encoding="utf-8"), where=entry.name)
+            found[study.id] = study
+    return found
+
+
+def read_publication(text: str, *, where: str) -> PublishedStudy:
+    """Read and check a file of published figures.
+
+    Raises
+    ------
+    UsageError
+        It is not TOML, or says something impossible; the message names file and key.
+    """
+    try:
+        return PublishedStudy.model_validate(tomllib.loads(text, parse_float=Decimal))
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"not valid TOML: {error}", where=where) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise UsageError(f"'{key}': {message}" if key else message, where=where) from error
+
+
+def find_publications(name: str) -> list[PublishedStudy]:
+    """Give the publication of this id, or all that a study of this name repeats.
+
+    Raises
+    ------
+    UsageError
+        There is neither.
+    """
+    everything = publications()
+    if name in everything and everything[name].publication.study != name:
+        return [everything[name]]
+    found = [row for row in everything.values() if name in (row.publication.study, row.id)]
+    if not found:
+        known = dict.fromkeys(
+            [*everything, *(row.publication.study for row in everything.values())]
+        )
+        hint = did_you_mean(name, known, f"there are: {', '.join(known)}")
+        raise UsageError(f"no publication or study is named '{name}'", hint=hint)
+    return found
+
+
+def find_part(reference: str) -> tuple[PublishedStudy, Part]:
+    """Give the part that a reference such as ``nebula:table-4`` names.
+
+    Raises
+    ------
+    UsageError
+        There is no such publication, or it has no such part.
+    """
+    name, colon, part = reference.partition(":")
+    everything = publications()
+    if not colon or name not in everything:
+        hint = did_you_mean(name, everything, f"there are: {', '.join(everything)}")
+        raise UsageError(f"no publication is named '{name}'", where=reference, hint=hint)
+    study = everything[name]
+    known = {row.id: row for row in study.parts}
+    if part not in known:
+        hint = did_you_mean(part, known, f"it has: {', '.join(known)}")
+        raise UsageError(
+            f"{study.publication.short} has no part '{part}'", where=reference, hint=hint
+        )
+    return study, known[part]
+
+
+def published_rows(name: str | None = None) -> list[dict[str, Any]]:
+    """List the published figures, one row per result, for ``bareline published``.
+
+    Columns: publication, id, benchmark, metric, kind, platform, baseline, value, low, high (as
+    printed; both ends where it is a range, one where it is a bound), bound, approx, unit, better,
+    at, conditions (the same in words), worse_low, worse_high (times worse than the baseline; null
+    where open or not told), text, probe, probe_metric, part, label, where, note, doubts.
+    """
+    studies = list(publications().values()) if name is None else find_publications(name)
+    rows = []
+    for study in studies:
+        rows += [_result_row(study, result) for result in study.results]
+        rows += [row for trials in study.trials for row in _trial_rows(study, trials)]
+    return rows
+
+
+def _result_row(study: PublishedStudy, result: Result) -> dict[str, Any]:
+    span = span_of(result)
+    return {
+        "publication": study.id,
+        "id": result.id,
+        "benchmark": result.benchmark,
+        "metric": result.metric,
+        "kind": result.kind,
+        "platform": result.platform,
+        "baseline": result.baseline,
+        "value": _number(result.value),
+        "low": _number(result.low),
+        "high": _number(result.high),
+        "bound": result.bound,
+        "approx": result.approx,
+        "unit": result.unit,
+        "better": result.better,
+        "at": {key: _plain(value) for key, value in result.at.items()},
+        "conditions": conditions(result.at),
+        "worse_low": _number(span.low) if span else None,
+        "worse_high": _number(span.high) if span else None,
+        "text": result.words,
+        **_measured_by(study, result.benchmark, result.metric),
+        **_place(study, result.part, result.where),
+        "note": result.note,
+        "doubts": study.doubts(result.id),
+    }
+
+
+def _trial_rows(study: PublishedStudy, trials: Trials) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for number, value in enumerate(trials.values, 1):
+        at: dict[str, Any] = {"nodes": trials.nodes}
+        at["trial" if trials.order == "time" else "rank"] = number
+        if trials.retransmissions is not None:
+            at["retransmissions"] = trials.retransmissions[number - 1]
+        rows.append(
+            {
+                "publication": study.id,
+                "id": f"{trials.id}-{number:02d}",
+                "benchmark": trials.benchmark,
+                "metric": trials.metric,
+                "kind": "absolute",
+                "platform": trials.platform,
+                "baseline": None,
+                "value": _number(value),
+                "low": None,
+                "high": None,
+                "bound": None,
+                "approx": False,
+                "unit": trials.unit,
+                "better": trials.better,
+                "at": at,
+                "conditions": conditions(at),
+                "worse_low": None,
+                "worse_high": None,
+                "text": f"{value} {trials.unit}",
+                **_measured_by(study, trials.benchmark, trials.metric),
+                **_place(study, trials.part, trials.where),
+                "note": "",
+                "doubts": [],
+            }
+        )
+    return rows
+
+
+def _measured_by(study: PublishedStudy, benchmark: str, metric: str) -> dict[str, str | None]:
+    found = study.benchmark(benchmark)
+    return {
+        "probe": found.probe if found else None,
+        "probe_metric": found.metrics.get(metric) if found else None,
+    }
+
+
+def _place(study: PublishedStudy, part: str, where: str) -> dict[str, str]:
+    return {"part": f"{study.id}:{part}", "label": study.part(part).label, "where": where}
+
+
+def _number(value: Decimal | None) -> int | float | None:
+    if value is None:
+        return None
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _plain(value: Any) -> Any:
+    if not isinstance(value, Spread):
+        return value
+    return value.model_dump(by_alias=True, exclude_none=True, exclude_defaults=True)
+
+
+#: How a condition is told; what is not here is told as "8 ranks".
+_TOLD = {
+    "size_bytes": "{} messages",
+    "block_bytes": "{} blocks",
+    "file_bytes": "{} files",
+    "n": "order {}",
+    "nb": "blocks of {}",
+    "test": "step {}",
+    "trial": "trial {}",
+    "rank": "number {} by size",
+}
+
+
+def conditions(at: Mapping[str, Any]) -> str:
+    """Write conditions as one line: ``64 KiB messages, 16 to 128 ranks, between nodes``."""
+    return ", ".join(_condition(key, value) for key, value in at.items())
+
+
+def _condition(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return key if value else f"no {key}"
+    if key == "sync":
+        return "not synced" if value == "none" else "synced"
+    if key == "placement":
+        return "inside a node" if value == "intra_node" else "between nodes"
+    if isinstance(value, Spread):
+        text = value.told(format_size if key.endswith("_bytes") else str)
+        if value.label is not None and key == "size_bytes":
+            return text
+    elif isinstance(value, list):
+        text = listing([str(item) for item in value])
+    else:
+        text = format_size(value) if key.endswith("_bytes") else str(value)
+    if key in _TOLD:
+        return _TOLD[key].format(text)
+    return f"{text} {key.removesuffix('s') if value == 1 else key}"

@@ -1,0 +1,421 @@
+"""What a file of published figures holds, checked.
+
+Figures stay as they are printed: decimals are kept, ranges and bounds stay ranges and bounds, and
+each leads to the table, figure, slide or section that it stands in.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bareline.published.quantities import UNITS, Condition
+from bareline.vocabulary.model import Better
+
+#: What a published value is: measured itself, or told against a baseline.
+Kind = Literal["absolute", "factor", "percent_decrease", "percent_increase", "efficiency"]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Printed(_Table):
+    """A number as it is printed: a value, a range, or a bound.
+
+    Attributes
+    ----------
+    value
+        The one number; None for a range or bound.
+    low, high
+        Ends of a range; only one of them with a bound.
+    bound
+        The figure is no more than a limit.
+    approx
+        Printed with "about" or "around".
+    printed
+        The words of the document where it uses no digits.
+    """
+
+    value: Decimal | None = None
+    low: Decimal | None = None
+    high: Decimal | None = None
+    bound: Literal["at_least", "at_most"] | None = None
+    approx: bool = False
+    printed: str | None = None
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if (self.value is None) == (self.low is None and self.high is None):
+            raise ValueError("give either 'value' or 'low' and 'high'")
+        if self.bound == "at_least" and self.low is None:
+            raise ValueError("bound = \"at_least\" needs 'low'")
+        if self.bound == "at_most" and self.high is None:
+            raise ValueError("bound = \"at_most\" needs 'high'")
+        if self.value is None and self.bound is None and None in (self.low, self.high):
+            raise ValueError("a range needs 'low' and 'high', a limit needs 'bound'")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError("'low' lies above 'high'")
+        return self
+
+    @property
+    def ends(self) -> tuple[Decimal | None, Decimal | None]:
+        """Lowest and highest value that it allows; None where a bound leaves it open."""
+        if self.value is not None:
+            return self.value, self.value
+        if self.bound == "at_least":
+            return self.low, None
+        if self.bound == "at_most":
+            return None, self.high
+        return self.low, self.high
+
+    def __str__(self) -> str:
+        low, high = self.ends
+        if self.value is not None:
+            text = f"{self.value}"
+        elif low is None:
+            text = f"at most {high}"
+        elif high is None:
+            between = self.low != self.high and self.high is not None
+            text = f"at least {self.low} to {self.high}" if between else f"at least {low}"
+        else:
+            text = f"{low} to {high}"
+        return f"about {text}" if self.approx else text
+
+
+class Publication(_Table):
+    """A ``[publication]``: the document and the study that repeats it.
+
+    Attributes
+    ----------
+    id, short
+        Its name in a reference (``nebula:table-4``) and among people.
+    study
+        The built-in study that repeats it.
+    title, source, authors, year, venue
+        What it is; the title of a document that prints none is that of its source.
+    notes
+        What must be known of all its figures.
+    """
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    short: str
+    study: str
+    title: str
+    source: str
+    authors: list[str] = []
+    year: int | None = None
+    venue: str | None = None
+    notes: list[str] = []
+
+
+class Part(_Table):
+    """A ``[[part]]`` of the document: a table, figure, slide or section.
+
+    Attributes
+    ----------
+    id, label
+        Its name in a reference, and as the document calls it.
+    shows
+        What it shows; tables and figures have it.
+    plotted_only
+        The document draws its values and does not print them: only its text gives some.
+    """
+
+    id: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z0-9.]+)*$")]
+    label: str
+    shows: str = ""
+    plotted_only: bool = False
+
+
+class PublishedPlatform(_Table):
+    """A ``[[platform]]`` of the document.
+
+    Attributes
+    ----------
+    kind
+        What it stands for: an HPC system, bare metal, or virtualized.
+    against
+        The platform that its figures are read against where the document gives no ratio.
+    variant_of, part_of
+        Another platform that it differs from by settings only, or belongs to.
+    facts
+        What the document says of it.
+    """
+
+    id: str
+    name: str
+    kind: Literal["hpc", "bare", "virtualized"]
+    against: str | None = None
+    variant_of: str | None = None
+    part_of: str | None = None
+    part: str
+    where: str
+    note: str = ""
+    facts: dict[str, Any] = {}
+
+
+class Benchmark(_Table):
+    """A ``[[benchmark]]``: which probe measures what the document's benchmark measured.
+
+    Attributes
+    ----------
+    name
+        As the results call it.
+    probe
+        Name of a probe; ``*`` matches anything.
+    metrics
+        The probe's metric for each metric of the document.
+    """
+
+    name: str
+    probe: str
+    metrics: dict[str, str]
+
+
+class Result(Printed):
+    """A ``[[result]]``: one published figure.
+
+    Attributes
+    ----------
+    id
+        Unique in its publication.
+    benchmark, metric, unit, better
+        What was measured.
+    kind, relation
+        What the figure is; a factor is told as "worse_by" or "better_by" the baseline.
+    platform, baseline
+        Ids of platforms; the baseline "peak" is the hardware's limit.
+    also_platform, also_baseline
+        A second pair for which the same figure is given.
+    selection
+        Which of several runs the document chose ("best", "worst", "average").
+    unclear
+        The document does not say whether a percentage is of the time or of the rate; both
+        readings are kept.
+    cited
+        The figure comes from another study.
+    restates
+        Results of which this is another printing.
+    members, excludes
+        The programs over which the figure is a range, and those that it leaves out.
+    at
+        Conditions: message size, ranks and the like.
+    part, where
+        Where it stands: the id of a part, and the place in words.
+    """
+
+    id: str
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    kind: Kind = "absolute"
+    relation: Literal["worse_by", "better_by"] | None = None
+    platform: str
+    baseline: str | None = None
+    also_platform: str | None = None
+    also_baseline: str | None = None
+    selection: str | None = None
+    unclear: bool = False
+    cited: bool = False
+    restates: list[str] = []
+    members: list[str] = []
+    excludes: list[str] = []
+    at: dict[str, Condition] = {}
+    part: str
+    where: str
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if self.unit not in UNITS:
+            raise ValueError(f"no unit '{self.unit}'; use one of: {', '.join(UNITS)}")
+        if (self.kind == "factor") != (self.relation is not None):
+            raise ValueError("'relation' belongs to kind = \"factor\", and to no other")
+        if (self.kind == "absolute") != (self.baseline is None):
+            raise ValueError("'baseline' belongs to every kind but \"absolute\"")
+        return self
+
+    @property
+    def words(self) -> str:
+        """The figure with its unit and direction, as a sentence would give it."""
+        if self.kind == "factor":
+            return f"{self} times {'worse' if self.relation == 'worse_by' else 'better'}"
+        if self.kind == "percent_decrease":
+            return f"{self} % less"
+        if self.kind == "percent_increase":
+            return f"{self} % more"
+        if self.kind == "efficiency":
+            return f"{self} % of {self.baseline}"
+        return f"{self} {self.unit}"
+
+
+class Trials(_Table):
+    """A ``[[trials]]``: all trials of one platform, as the document lists them.
+
+    Attributes
+    ----------
+    order
+        "time" as they were run, "sorted" where the document sorted them.
+    values, retransmissions
+        One per trial.
+    """
+
+    id: str
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    platform: str
+    order: Literal["time", "sorted"]
+    nodes: int
+    part: str
+    where: str
+    values: list[Decimal]
+    retransmissions: list[int] | None = None
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Self:
+        if self.retransmissions is not None and len(self.retransmissions) != len(self.values):
+            raise ValueError("'values' and 'retransmissions' differ in length")
+        return self
+
+
+class NotCompleted(_Table):
+    """A ``[[not_completed]]``: what the authors could not or did not run, and why."""
+
+    benchmark: str
+    platform: str
+    at: dict[str, Condition] = {}
+    reason: str
+    part: str
+    where: str
+
+
+class Inconsistency(_Table):
+    """An ``[[inconsistency]]``: figures of one document that do not agree with each other."""
+
+    results: Annotated[list[str], Field(min_length=1)]
+    says: str
+
+
+class Finding(_Table):
+    """A ``[[finding]]``: what the document says without a number, in our words."""
+
+    benchmark: str = ""
+    platform: str = ""
+    statement: str
+    part: str
+    where: str
+
+
+class Workload(_Table):
+    """A ``[[workload]]``: how a benchmark or application was used."""
+
+    name: str
+    part: str
+    where: str
+    note: str = ""
+    facts: dict[str, Any] = {}
+
+
+class InstanceType(_Table):
+    """An ``[[instance_type]]`` that the cloud offered."""
+
+    name: str
+    cpus: int
+    memory_gb: Decimal | None = None
+    local_disk_gb: Decimal | None = None
+    tenancy: str | None = None
+    note: str = ""
+    part: str
+    where: str
+
+
+class Fact(Printed):
+    """A ``[[fact]]``: a number that is no measurement."""
+
+    quantity: str
+    unit: str
+    nominal: int | None = None
+    note: str = ""
+    part: str
+    where: str
+
+
+class PublishedStudy(_Table):
+    """A whole file."""
+
+    publication: Publication
+    parts: Annotated[list[Part], Field(alias="part")]
+    benchmarks: Annotated[list[Benchmark], Field(alias="benchmark")]
+    platforms: Annotated[list[PublishedPlatform], Field(alias="platform")]
+    results: Annotated[list[Result], Field(alias="result")] = []
+    trials: list[Trials] = []
+    not_completed: list[NotCompleted] = []
+    inconsistencies: Annotated[list[Inconsistency], Field(alias="inconsistency")] = []
+    findings: Annotated[list[Finding], Field(alias="finding")] = []
+    workloads: Annotated[list[Workload], Field(alias="workload")] = []
+    instance_types: Annotated[list[InstanceType], Field(alias="instance_type")] = []
+    facts: Annotated[list[Fact], Field(alias="fact")] = []
+
+    @property
+    def id(self) -> str:
+        """Name of the publication."""
+        return self.publication.id
+
+    @property
+    def count(self) -> int:
+        """Number of published figures, every listed trial one."""
+        return len(self.results) + sum(len(row.values) for row in self.trials)
+
+    @model_validator(mode="after")
+    def _refers_to_what_exists(self) -> Self:
+        _unique("part", [part.id for part in self.parts])
+        _unique("platform", [platform.id for platform in self.platforms])
+        _unique("result", [*(row.id for row in self.results), *(row.id for row in self.trials)])
+        parts = {part.id for part in self.parts}
+        for row in self._placed():
+            if row.part not in parts:
+                raise ValueError(f"no part '{row.part}', which '{row.where}' refers to")
+        platforms = {platform.id for platform in self.platforms}
+        for platform in self.platforms:
+            for other in (platform.against, platform.variant_of, platform.part_of):
+                if other is not None and other not in platforms:
+                    raise ValueError(f"no platform '{other}', which '{platform.id}' refers to")
+        results = {row.id for row in self.results}
+        for name in [name for row in self.inconsistencies for name in row.results]:
+            if name not in results:
+                raise ValueError(f"no result '{name}', which an inconsistency refers to")
+        return self
+
+    def _placed(self) -> list[Any]:
+        return [
+            *self.platforms, *self.results, *self.trials, *self.not_completed, *self.findings,
+            *self.workloads, *self.instance_types, *self.facts,
+        ]  # fmt: skip
+
+    def part(self, name: str) -> Part:
+        """Give a part by its id; KeyError without one."""
+        return {part.id: part for part in self.parts}[name]
+
+    def platform(self, name: str) -> PublishedPlatform | None:
+        """Give a platform by its id; None for one that the document merely names."""
+        return next((row for row in self.platforms if row.id == name), None)
+
+    def benchmark(self, name: str) -> Benchmark | None:
+        """Give which probe measures a benchmark of the document; None where none does."""
+        return next((row for row in self.benchmarks if row.name == name), None)
+
+    def doubts(self, result: str) -> list[str]:
+        """Give what is inconsistent about a result."""
+        return [row.says for row in self.inconsistencies if result in row.results]
+
+
+def _unique(what: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the {what} '{name}' stands twice")

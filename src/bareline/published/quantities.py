@@ -1,0 +1,85 @@
+"""Units of publications, and where on an axis a published figure holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: Units in which the publications print, with their unit in the store and its factor.
+UNITS: Mapping[str, tuple[str, Decimal]] = {
+    "us": ("s", Decimal("1e-6")),
+    "bytes": ("B", Decimal(1)),
+    "MB/s": ("B/s", Decimal("1e6")),
+    "GB/s": ("B/s", Decimal("1e9")),
+    "Mb/s": ("bit/s", Decimal("1e6")),
+    "Gb/s": ("bit/s", Decimal("1e9")),
+    "Gflop/s": ("flop/s", Decimal("1e9")),
+    "Tflop/s": ("flop/s", Decimal("1e12")),
+    "files/s": ("op/s", Decimal(1)),
+    "%": ("%", Decimal(1)),
+    "x": ("1", Decimal(1)),
+}
+
+
+class Spread(BaseModel):
+    """Where on an axis a published figure holds: a range of sizes or ranks, with exceptions.
+
+    Attributes
+    ----------
+    low, high
+        Both ends belong to it.
+    above
+        It begins just above this.
+    exceptions
+        What lies between the ends and is told apart.
+    label
+        What the document says where it gives no number ("larger messages").
+    inferred
+        A number that the document does not give for this figure, but elsewhere.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    low: int | None = None
+    high: int | None = None
+    above: int | None = None
+    exceptions: Annotated[list[int], Field(alias="except")] = []
+    label: str | None = None
+    inferred: int | None = None
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a place on the axis belongs to it; a mere label holds none."""
+        if self.inferred is not None and value == self.inferred:
+            return True
+        if self.low is None and self.high is None and self.above is None:
+            return False
+        return (
+            value not in self.exceptions
+            and (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.above is None or value > self.above)
+        )
+
+    def told(self, form: Callable[[int], str]) -> str:
+        """Write it, with its numbers in a given form."""
+        if self.label is not None:
+            return self.label
+        if self.above is not None:
+            end = "" if self.high is None else f" to {form(self.high)}"
+            text = f"above {form(self.above)}{end}"
+        elif self.low is None:
+            text = "" if self.high is None else f"up to {form(self.high)}"
+        else:
+            text = form(self.low) + ("" if self.high is None else f" to {form(self.high)}")
+        left_out = ", ".join(form(value) for value in self.exceptions)
+        return f"{text} except {left_out}" if left_out else text
+
+    def __str__(self) -> str:
+        return self.told(str)
+
+
+#: A condition under which a figure was measured.
+Condition = bool | int | str | list[int] | Spread

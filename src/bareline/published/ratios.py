@@ -1,0 +1,237 @@
+"""Published figures as ratios: how many times worse than the baseline, the way bareline compares.
+
+A ratio above 1 is worse than the baseline, whatever the metric's direction. What the document
+prints as a factor, a percentage or two absolute values becomes a span of ratios; a bound leaves
+one end of it open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from statistics import median
+
+from bareline.published.model import PublishedStudy, Result, Trials
+from bareline.published.quantities import Condition
+
+#: Conditions that describe a platform's own size rather than what is compared.
+_OWN = frozenset({"cores", "threads"})
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span of ratios; None where a bound leaves an end open."""
+
+    low: Decimal | None
+    high: Decimal | None
+
+    def __str__(self) -> str:
+        if self.low is None:
+            return f"at most {_short(self.high)}"
+        if self.high is None:
+            return f"at least {_short(self.low)}"
+        low, high = _short(self.low), _short(self.high)
+        return low if low == high else f"{low} to {high}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRatio:
+    """What a publication says of a platform against a baseline, as a ratio.
+
+    Attributes
+    ----------
+    span
+        Times worse than the baseline.
+    computed
+        The document prints both values, and this is their ratio.
+    text
+        What it prints.
+    probe, probe_metric
+        What measures the same here; None where nothing does.
+    results
+        Ids of the results that it comes from.
+    """
+
+    publication: str
+    benchmark: str
+    metric: str
+    platform: str
+    baseline: str
+    span: Span
+    text: str
+    computed: bool = False
+    approx: bool = False
+    cited: bool = False
+    at: tuple[tuple[str, Condition], ...] = ()
+    probe: str | None = None
+    probe_metric: str | None = None
+    results: tuple[str, ...] = ()
+    part: str = ""
+    where: str = ""
+    note: str = ""
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> dict[str, Condition]:
+        """Conditions by name."""
+        return dict(self.at)
+
+
+def span_of(result: Result) -> Span | None:
+    """Give how many times worse than its baseline a result is; None for what is no ratio to one."""
+    if result.baseline is None or result.baseline == "peak" or result.better == "none":
+        return None
+    low, high = result.ends
+    if result.kind == "factor":
+        return Span(low, high) if result.relation == "worse_by" else _inverse(low, high)
+    if result.kind == "percent_increase":
+        return Span(*(None if end is None else 1 + end / 100 for end in (low, high)))
+    if result.kind == "efficiency":
+        return _inverse(*(None if end is None else end / 100 for end in (low, high)))
+    # A loss of performance: what is left is a share of the baseline.
+    rates = [None if end is None else 1 / (1 - end / 100) for end in (low, high)]
+    if not result.unclear:
+        return Span(*rates)
+    times = [None if end is None else 1 + end / 100 for end in (low, high)]
+    return Span(times[0], rates[1])
+
+
+def _inverse(low: Decimal | None, high: Decimal | None) -> Span:
+    return Span(None if high is None else 1 / high, None if low is None else 1 / low)
+
+
+def printed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+    """Give every ratio to a platform that the document prints; no second printings."""
+    for result in study.results:
+        span = span_of(result)
+        if span is None or result.restates or result.baseline == result.platform:
+            continue
+        pairs = [(result.platform, result.baseline)]
+        if result.also_platform and result.also_baseline:
+            pairs.append((result.also_platform, result.also_baseline))
+        for platform, baseline in pairs:
+            assert baseline is not None
+            yield _ratio(study, result, platform, baseline, span, result.words)
+
+
+def computed_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+    """Give the ratios of the absolute values that the document prints of two platforms.
+
+    Of listed trials the medians are taken. A pair for which the document prints the ratio itself
+    is left out.
+    """
+    told = {
+        _told(row.benchmark, row.metric, row.platform, row.baseline, row.conditions)
+        for row in printed_ratios(study)
+    }
+    absolute = [row for row in study.results if row.kind == "absolute" and row.value is not None]
+    values: dict[tuple[object, ...], Result] = {_key(row, row.platform): row for row in absolute}
+    for result in absolute:
+        platform = study.platform(result.platform)
+        if platform is None or platform.against is None or result.better == "none":
+            continue
+        base = values.get(_key(result, platform.against))
+        if base is None or base.value is None or result.value is None:
+            continue
+        if _told(*_what(result), platform.against, result.at) in told:
+            continue
+        ratio = worse(result.value, base.value, better=result.better)
+        text = f"{result.words} against {base.words}"
+        found = _ratio(study, result, result.platform, platform.against, Span(ratio, ratio), text)
+        yield replace(found, computed=True, results=(result.id, base.id))
+    yield from _trial_ratios(study)
+
+
+def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
+    by_platform = {(row.benchmark, row.platform): row for row in study.trials}
+    for trials in study.trials:
+        platform = study.platform(trials.platform)
+        base = by_platform.get((trials.benchmark, (platform and platform.against) or ""))
+        if base is None:
+            continue
+        own, other = median(trials.values), median(base.values)
+        ratio = worse(own, other, better=trials.better)
+        found = study.benchmark(trials.benchmark)
+        yield PublishedRatio(
+            publication=study.id,
+            benchmark=trials.benchmark,
+            metric=trials.metric,
+            platform=trials.platform,
+            baseline=base.platform,
+            span=Span(ratio, ratio),
+            text=f"median of {len(trials.values)} trials {own} {trials.unit} "
+            f"against {other} {trials.unit}",
+            computed=True,
+            at=(("nodes", trials.nodes),),
+            probe=found.probe if found else None,
+            probe_metric=found.metrics.get(trials.metric) if found else None,
+            results=(trials.id, base.id),
+            part=f"{study.id}:{trials.part}",
+            where=trials.where,
+        )
+
+
+def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
+    """Give everything that a publication says of a platform against another, as ratios."""
+    return [*printed_ratios(study), *computed_ratios(study)]
+
+
+def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:
+    """Give the trials of a benchmark that the document lists, by platform."""
+    return {row.platform: row for row in study.trials if row.benchmark == benchmark}
+
+
+def worse(value: Decimal, base: Decimal, *, better: str) -> Decimal:
+    """Give how many times worse a value is than the baseline's."""
+    return base / value if better == "higher" else value / base
+
+
+def _ratio(
+    study: PublishedStudy, result: Result, platform: str, baseline: str, span: Span, text: str
+) -> PublishedRatio:
+    found = study.benchmark(result.benchmark)
+    return PublishedRatio(
+        publication=study.id,
+        benchmark=result.benchmark,
+        metric=result.metric,
+        platform=platform,
+        baseline=baseline,
+        span=span,
+        text=text,
+        approx=result.approx,
+        cited=result.cited,
+        at=tuple(sorted(result.at.items(), key=lambda item: item[0])),
+        probe=found.probe if found else None,
+        probe_metric=found.metrics.get(result.metric) if found else None,
+        results=(result.id,),
+        part=f"{study.id}:{result.part}",
+        where=result.where,
+        note=result.note,
+        doubts=tuple(study.doubts(result.id)),
+    )
+
+
+def _what(result: Result) -> tuple[str, str, str]:
+    return result.benchmark, result.metric, result.platform
+
+
+def _told(
+    benchmark: str, metric: str, platform: str, baseline: str, at: Mapping[str, Condition]
+) -> tuple[str, ...]:
+    """Give what tells one comparison from another, so that none is told twice."""
+    return benchmark, metric, platform, baseline, *_texts(at)
+
+
+def _texts(at: Mapping[str, Condition]) -> tuple[str, ...]:
+    return tuple(sorted(f"{key}={value}" for key, value in at.items()))
+
+
+def _key(result: Result, platform: str) -> tuple[object, ...]:
+    """Give what two absolute values must share to be of one comparison."""
+    at = {key: value for key, value in result.at.items() if key not in _OWN}
+    return result.benchmark, result.metric, result.unit, *_texts(at), platform
+
+
+def _short(value: Decimal | None) -> str:
+    return "" if value is None else f"{value:.3g}"

@@ -1,0 +1,70 @@
+"""The single trials behind the cells of a panel, as the faint dots of a figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from bareline.report.content.cells import Cell
+from bareline.report.content.document import Document
+
+#: Dots that a cell keeps however crowded the panel: smallest, largest and one between.
+_FEWEST = 3
+
+_CASE = ["platform", "params", "ranks", "threads", "nodes", "point"]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """One trial's value, in the stored unit, and the cell that it belongs to."""
+
+    cell: Cell
+    trial: int
+    block: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """What is drawn of the trials; `note` says so when that is not all of them."""
+
+    dots: tuple[Dot, ...]
+    note: str = ""
+
+
+def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
+    """Give the trials of some cells of one probe and metric.
+
+    Above `most`, every cell keeps the same number of trials, spread evenly over their order from
+    smallest to largest with both ends, so that the shape of the distribution stays visible.
+    """
+    if not cells:
+        return Dots(())
+    samples = document.metric_samples.get((cells[0].probe, cells[0].metric))
+    if samples is None:
+        return Dots(())
+    keys = pl.DataFrame(
+        {name: [getattr(cell, name) for cell in cells] for name in _CASE}
+        | {"cell": range(len(cells))},
+        schema_overrides={name: samples.schema[name] for name in _CASE},
+    )
+    found = samples.join(keys, on=_CASE, how="inner").sort("cell", "value", "trial")
+    kept = _thinned(found, max(_FEWEST, most // len(cells)))
+    note = ""
+    if kept.height < found.height:
+        note = (
+            f"{kept.height} of {found.height} trials are drawn as dots, evenly over their order; "
+            "medians and intervals use all of them."
+        )
+    rows = kept.select("cell", "trial", "block", "value").iter_rows()
+    return Dots(tuple(Dot(cells[cell], trial, block, v) for cell, trial, block, v in rows), note)
+
+
+def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:
+    order: Callable[[], pl.Expr] = lambda: pl.int_range(pl.len()).over("cell")  # noqa: E731
+    size = pl.len().over("cell")
+    step = (order() * (most_per_cell - 1)) // (size - 1).clip(lower_bound=1)
+    previous = ((order() - 1) * (most_per_cell - 1)) // (size - 1).clip(lower_bound=1)
+    return frame.filter((size <= most_per_cell) | (order() == 0) | (step != previous))

@@ -1,0 +1,163 @@
+"""From the records of a run to the document that is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import Records
+from bareline.facts import FACT_KEYS, Kind, table
+from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
+from bareline.report.content.profiles import profile_lines
+from bareline.report.content.published import published_points
+from bareline.report.content.wording import count
+from bareline.store.header import ExhibitSpec
+from bareline.store.run import Run
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.units import listing
+
+
+def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = None) -> Document:
+    """Gather all that a report of a comparison shows; one platform alone is shown by itself.
+
+    Parameters
+    ----------
+    fact_rows
+        The platforms' characteristics, one value per platform in the order of
+        ``records.platforms``; read from the runs without it.
+    """
+    records, alone = comparison.records, comparison.alone
+    header = records.runs[0].header
+    facts = {name: records.facts.get(name, {}) for name in records.platforms}
+    steps = comparison.is_ladder
+    study = records.study
+    return Document(
+        title=_title(records.platforms, comparison.baseline),
+        subtitle=_subtitle(records),
+        study_title=_study_title(study),
+        study_description=study.get("description", ""),
+        baseline=comparison.baseline,
+        platforms=[_platform(records, name) for name in records.platforms],
+        statements=[row.sentence for row in comparison.conclusions]
+        if alone
+        else comparison.sentences,
+        findings=[] if alone else comparison.findings,
+        samples=records.samples,
+        trials=records.trials,
+        summary=comparison.summary,
+        comparison=None if alone else comparison.table,
+        from_before=comparison.from_before if steps else None,
+        from_first=comparison.from_first if steps else None,
+        facts=facts,
+        fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
+        exhibits=[ExhibitSpec(**table) for table in header.study.get("exhibit", [])],
+        method=_method(records, study, comparison.margin),
+        published=list(published_points(header.study.get("role", {}))),
+        roles=header.roles,
+        runs=[_run_info(run) for run in records.runs],
+        suitability=comparison.suitability,
+        glance=None if alone else comparison.glance,
+        probe_titles=dict(
+            records.declarations.select("probe", "title").unique(maintain_order=True).iter_rows()
+        ),
+        folder=", ".join(str(run.path) for run in records.runs),
+        events=[
+            f"{event.time} {event.platform}: {event.event}"
+            for run in records.runs
+            for event in run.events()
+        ],
+        profiles=profile_lines(records),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FactLine:
+    """A characteristic as the page shows it."""
+
+    group: str
+    label: str
+    values: Sequence[str]
+    equal: bool
+    detail: bool = False
+
+
+def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
+    """Put facts side by side; identities and volatile readings say nothing about a platform."""
+    return [
+        FactLine(
+            row.fact.group.value,
+            row.fact.label,
+            [row.texts[name] for name in facts],
+            not row.differs,
+            # What no table of facts knows, a platform told of itself.
+            row.fact.detail or row.fact.key not in FACT_KEYS,
+        )
+        for row in table(facts)
+        if row.differs or (row.fact.kind is Kind.CHARACTERISTIC and not row.fact.detail)
+    ]
+
+
+def _study_title(study: Mapping[str, Any]) -> str:
+    title = str(study.get("title") or study.get("name", ""))
+    return f"{title}, at scale {study['scale']}" if study.get("scale") else title
+
+
+def _title(names: Sequence[str], baseline: str) -> str:
+    others = [name for name in names if name != baseline]
+    return f"{listing(others)} compared with {baseline}" if others else f"{baseline} alone"
+
+
+def _subtitle(records: Records) -> str:
+    dates = sorted(run.header.created for run in records.runs)
+    first, last = dates[0][:16].replace("T", " "), dates[-1][:16].replace("T", " ")
+    when = first if first == last else f"{first} to {last}"
+    names = listing([run.path.resolve().name for run in records.runs])
+    return f"{count(len(records.runs), 'run')} ({names}), begun {when} UTC"
+
+
+def _platform(records: Records, name: str) -> PlatformInfo:
+    for run in records.runs:
+        table = run.header.platforms.get(name.partition("@")[0])
+        if table is not None:
+            return PlatformInfo(name, str(table.get("title", "")), str(table.get("type", "")))
+    return PlatformInfo(name)
+
+
+def _run_info(run: Run) -> RunInfo:
+    header = run.header
+    return RunInfo(
+        name=run.path.resolve().name,
+        begun=header.created[:16].replace("T", " "),
+        study=_study_title(header.study.get("study", {})),
+        platforms=list(header.platforms),
+        seed=header.seed,
+        config_hash=header.config_hash,
+        versions=header.versions,
+    )
+
+
+def _method(records: Records, study: Mapping[str, Any], margin: float) -> Method:
+    header = records.runs[0].header
+    trials = records.trials
+    details = {"study": str(study.get("name", ""))}
+    if study.get("budget_s"):
+        details["time budget"] = f"{study['budget_s']:g} s"
+    if study.get("precision"):
+        details["target half-width of an interval"] = f"{study['precision']:.1%} of the median"
+    if study.get("scale_changes"):
+        details[f"changed by scale {study['scale']}"] = "; ".join(study["scale_changes"])
+    return Method(
+        seed=header.seed,
+        trials=trials.height,
+        failed=trials.filter(pl.col("status") == "failed").height,
+        blocks=trials.select("run", "block").n_unique(),
+        margin=margin,
+        imported=header.imported,
+        config_hash=header.config_hash,
+        versions=header.versions,
+        details=details,
+    )

@@ -1,0 +1,104 @@
+"""The profiles of a run's trials in a few numbers, a row for each case and platform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import polars as pl
+
+from bareline.analysis.records import Records
+from bareline.profile.files import read_profile
+from bareline.profile.model import Profile
+from bareline.profile.summary import time_split, top_calls
+from bareline.profile.trial import PROFILE_FILE
+from bareline.report.content.wording import call_name, coordinates_text
+from bareline.vocabulary.model import parse_point
+
+_CASE = ("probe", "params", "ranks", "threads", "nodes", "platform")
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileLine:
+    """What the ranks of one case did with their time on one platform.
+
+    Attributes
+    ----------
+    n
+        Profiles that could be read.
+    computing, mpi, files
+        Shares of the time from ``MPI_Init`` to ``MPI_Finalize``: medians over the trials.
+    busiest
+        The function that most time of all calls goes to, and its share of that time.
+    path
+        The profile of the first trial.
+    """
+
+    probe: str
+    case: str
+    platform: str
+    n: int
+    computing: float
+    mpi: float
+    files: float
+    busiest: str
+    path: Path
+
+
+def profile_lines(records: Records) -> list[ProfileLine]:
+    """Sum up the profiles of all trials that have one.
+
+    Raises
+    ------
+    ProfileError
+        A profile that the run keeps is damaged.
+    """
+    trials = records.trials.filter(
+        pl.col("profile").fill_null(False) & (pl.col("status") == "measured")
+    )
+    lines = []
+    order = {name: index for index, name in enumerate(records.platforms)}
+    found = trials.group_by(*_CASE).agg("run", "trial", "attempt")
+    for row in sorted(
+        found.iter_rows(named=True),
+        key=lambda row: (*(row[key] for key in _CASE[:-1]), order[row["platform"]]),
+    ):
+        paths = [
+            records.runs[run].raw_file(trial, PROFILE_FILE, attempt)
+            for run, trial, attempt in zip(row["run"], row["trial"], row["attempt"], strict=True)
+        ]
+        # Of a run directory that was thinned out for mailing, what is left counts.
+        kept = sorted(path for path in paths if path.exists())
+        if kept:
+            profiles = [read_profile(path) for path in kept]
+            lines.append(_line(row["probe"], _case(row), row["platform"], profiles))
+    return lines
+
+
+def _case(row: dict[str, object]) -> str:
+    params = parse_point(str(row["params"]))
+    params.pop("profile", None)
+    ranks = {"ranks": int(str(row["ranks"]))}
+    return coordinates_text({**params, **ranks})
+
+
+def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> ProfileLine:
+    splits = [{part.what: part.share for part in time_split(profile)} for profile in profiles]
+
+    def share(what: str) -> float:
+        return median(split.get(what, 0.0) for split in splits)
+
+    busiest = next(iter(top_calls(profiles[0], 1)), None)
+    return ProfileLine(
+        probe=probe,
+        case=case,
+        platform=platform,
+        n=len(profiles),
+        computing=share("computing"),
+        mpi=share("MPI calls"),
+        files=share("files (POSIX)"),
+        busiest=call_name(busiest.call, busiest.kind) if busiest else "",
+        path=profiles[0].path,
+    )

@@ -1,0 +1,190 @@
+"""What publications say, tied to the platforms of a run that stand for theirs.
+
+Only ratios are compared: the absolute figures come from other hardware of other years.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from bareline.published.catalogue import conditions, publications
+from bareline.published.quantities import Condition, Spread
+from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell
+from bareline.store.header import ExhibitSpec
+
+#: Conditions that describe the size of another system: they are told, not matched.
+_TOLD = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
+_PLACEMENTS = {"intra_node": False, "inter_node": True}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPoint:
+    """A published ratio and the platforms of the run that it can be laid beside.
+
+    Attributes
+    ----------
+    platform, baseline
+        Of the run: they take the roles of the published ones.
+    short, label
+        The publication and its table, figure or section.
+    """
+
+    ratio: PublishedRatio
+    platform: str
+    baseline: str
+    short: str
+    label: str
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of the ratio; None where a bound leaves it open."""
+        return None if self.ratio.span.low is None else float(self.ratio.span.low)
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of the ratio; None where a bound leaves it open."""
+        return None if self.ratio.span.high is None else float(self.ratio.span.high)
+
+    @property
+    def middle(self) -> float:
+        """Where its mark stands: the one number, the middle of a range, the end of a bound."""
+        ends = [end for end in (self.low, self.high) if end is not None and end > 0]
+        return math.exp(sum(map(math.log, ends)) / len(ends))
+
+    @property
+    def source(self) -> str:
+        """Name the publication and the place in it."""
+        return f"{self.short}, {self.label}"
+
+    @property
+    def anchor(self) -> str:
+        """Id of its line in the page's list of published figures."""
+        return slug("published", self.ratio.publication, *self.ratio.results, self.platform)
+
+    @property
+    def told(self) -> str:
+        """Write the ratio, e.g. ``71 to 139``, ``at least 3``."""
+        return str(self.ratio.span)
+
+    @property
+    def tip(self) -> str:
+        """Say what is printed where, for hovering."""
+        at = conditions(self.ratio.conditions)
+        printed = f"printed: {self.ratio.text}" + (", computed here" if self.ratio.computed else "")
+        return (
+            f"published: {self.ratio.platform} against {self.ratio.baseline}, {self.told} times "
+            f"worse{f' ({at})' if at else ''}; {printed}; {self.source}"
+        )
+
+    def places(self, parameter: str) -> list[tuple[float, float]]:
+        """Give where on a parameter's axis it holds: places, or stretches from low to high."""
+        condition = self.ratio.conditions.get(parameter)
+        if isinstance(condition, Spread):
+            low = condition.low if condition.low is not None else condition.above
+            if low is None and condition.high is None:
+                return []
+            return [
+                (float(low or 0), math.inf if condition.high is None else float(condition.high))
+            ]
+        values = condition if isinstance(condition, list) else [condition]
+        return [
+            (float(value), float(value))
+            for value in values
+            if isinstance(value, int) and not isinstance(value, bool)
+        ]
+
+    def about(self, cell: Cell) -> bool:
+        """Tell whether it speaks of what a cell measured, on that cell's platform.
+
+        Sizes and modes must agree; how many ranks or nodes the published system had is told
+        beside the figure. Within a node and between nodes are never mixed.
+        """
+        if cell.platform != self.platform or not self.measures(cell.probe, cell.metric):
+            return False
+        known = cell.coordinates
+        for name, condition in self.ratio.conditions.items():
+            if name == "placement":
+                between = _PLACEMENTS.get(str(condition))
+                if between is not None and cell.nodes and between != (cell.nodes > 1):
+                    return False
+            elif name not in _TOLD and name in known and not _holds(condition, known[name]):
+                return False
+        return True
+
+    def measures(self, probe: str, metric: str) -> bool:
+        """Tell whether a probe's metric is what it measured."""
+        own = self.ratio.probe
+        return own is not None and fnmatchcase(probe, own) and self.ratio.probe_metric == metric
+
+
+def _holds(condition: Condition, value: object) -> bool:
+    if isinstance(condition, Spread):
+        return isinstance(value, int | float) and condition.holds(value)
+    if isinstance(condition, list):
+        return value in condition
+    return value == condition
+
+
+def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[PublishedPoint]:
+    """Give every published ratio whose two platforms have somebody in the run.
+
+    Parameters
+    ----------
+    roles
+        The study's ``[role]`` tables: who took each, and the published platforms it stands for.
+    """
+    cast: dict[str, list[str]] = {}
+    for role in roles.values():
+        if role.get("platform"):
+            for name in role.get("published", ()):
+                cast.setdefault(name, []).append(str(role["platform"]))
+    for name in dict.fromkeys(name.partition(":")[0] for name in cast):
+        study = publications()[name]
+        for ratio in published_ratios(study):
+            if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
+                continue
+            label = study.part(ratio.part.partition(":")[2]).label
+            for platform in cast.get(f"{name}:{ratio.platform}", ()):
+                for baseline in cast.get(f"{name}:{ratio.baseline}", ()):
+                    if platform != baseline:
+                        yield PublishedPoint(
+                            ratio, platform, baseline, study.publication.short, label
+                        )
+
+
+def points_for(
+    points: Sequence[PublishedPoint], spec: ExhibitSpec, cells: Sequence[Cell], baseline: str
+) -> list[PublishedPoint]:
+    """Choose the published ratios that belong beside some cells of an exhibit.
+
+    Only those of the parts that the exhibit names, if it names any.
+    """
+    kinds = {(cell.probe, cell.metric) for cell in cells}
+    parts = set(spec.published)
+    return [
+        point
+        for point in points
+        if point.baseline == baseline
+        and (not parts or point.ratio.part in parts)
+        and any(point.measures(*kind) for kind in kinds)
+    ]
+
+
+def beside(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]:
+    """Choose the published ratios that speak of what one cell measured.
+
+    Those told for its number of ranks, if there are any; else all, with their own ranks told.
+    """
+    found = [point for point in points if point.about(cell)]
+    exact = [
+        point
+        for point in found
+        if any(low <= cell.ranks <= high for low, high in point.places("ranks"))
+    ]
+    return exact or found

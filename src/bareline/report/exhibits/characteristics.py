@@ -1,0 +1,129 @@
+"""What the platforms are, beside what the publication says of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bareline.facts import describe, table
+from bareline.published.catalogue import publications
+from bareline.published.model import PublishedPlatform
+from bareline.report.content.anchors import slug
+from bareline.report.content.document import Document
+from bareline.report.exhibits.base import Exhibit
+from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.store.header import ExhibitSpec
+
+#: Facts of a characteristics table, with what publications call them and the unit that they print.
+ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("system.product", ("node_model", "environment"), ""),
+    ("node.count", ("nodes",), ""),
+    ("os.name", ("os",), ""),
+    ("kernel.release", ("kernel",), ""),
+    ("cpu.model", ("processor", "processor_model"), ""),
+    ("cpu.sockets", ("sockets",), ""),
+    ("cpu.cores", ("cores_per_node", "cores_per_instance"), ""),
+    ("cpu.base_hz", ("clock_ghz",), "GHz"),
+    ("cpu.peak_flops_per_core", ("peak_gflops_core",), "Gflop/s"),
+    ("cpu.peak_flops", ("peak_gflops_node",), "Gflop/s"),
+    ("cpu.isa", (), ""),
+    ("cpu.turbo", ("turbo_boost",), ""),
+    ("cpu.smt", ("hyperthreading",), ""),
+    ("memory.total_bytes", ("memory_gb",), "GB"),
+    ("memory.type", ("memory_type",), ""),
+    ("virt.kind", ("virtualized",), ""),
+    ("virt.hypervisor", ("hypervisor", "vm_manager"), ""),
+    ("cpu.emulated", (), ""),
+    ("net.kind", ("interconnect", "network_mode"), ""),
+    ("net.driver", ("driver",), ""),
+    ("net.speed_bps", ("peak_gbits",), "Gb/s"),
+    ("net.shaped_bps", (), ""),
+    ("net.mtu", ("jumbo_frames",), ""),
+    ("mpi.flavour", ("mpi",), ""),
+    ("mpi.version", (), ""),
+    ("compiler.c", ("compiler",), ""),
+    ("library.blas", ("math_library",), ""),
+    ("fs.type", ("file_system", "file_system_used"), ""),
+    ("fs.disk.model", ("storage",), ""),
+)
+
+
+class Characteristics(Exhibit):
+    """One row per characteristic; measured platforms first, then the publication's."""
+
+    kind = "characteristics"
+    summary = "what the platforms are, beside what the publication says of its own"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Give one table; none where no platform told a fact."""
+        theirs = _published(document, spec)
+        known = {name: document.facts.get(name, {}) for name in document.names}
+        texts = {row.fact.key: row.texts for row in table(known)}
+        rows: list[tuple[Field, ...]] = []
+        starts, group = set[int](), ""
+        for key, names, unit in ROWS:
+            own = [texts.get(key, {}).get(name, "") for name in document.names]
+            printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
+            if not any([*own, *printed]):
+                continue
+            fact = describe(key)
+            if fact.group != group and rows:
+                starts.add(len(rows))
+            named = "" if fact.group == group else fact.group.value
+            group = fact.group
+            fields = [Field(named), Field(fact.label)]
+            fields += [Field(text or "–") for text in own]
+            fields += [
+                Field(text or "–", tip=f"{short}, {platform.where}" if text else "")
+                for text, (short, platform) in zip(printed, theirs, strict=True)
+            ]
+            rows.append(tuple(fields))
+        if not rows:
+            return []
+        columns = [Column("", "text"), Column("characteristic", "text")]
+        columns += [Column(name, "text") for name in document.names]
+        columns += [Column(f"{platform.name}, published", "text") for _, platform in theirs]
+        return [
+            Figure(
+                id=slug("characteristics", spec.title),
+                title=spec.title or "Characteristics of the platforms",
+                caption=spec.caption,
+                wide=True,
+                data_table=DataTable(tuple(columns), tuple(rows), frozenset(starts)),
+            )
+        ]
+
+
+def _published(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, PublishedPlatform]]:
+    """Give the platforms that the publication describes in the table that is repeated.
+
+    Without a table of its own, those of the roles.
+    """
+    everything = publications()
+    wanted = set(spec.published)
+    found: dict[str, tuple[str, PublishedPlatform]] = {}
+    for study in everything.values():
+        for platform in study.platforms:
+            name = f"{study.id}:{platform.id}"
+            cast = any(name in role.published for role in document.roles.values())
+            if f"{study.id}:{platform.part}" in wanted or (cast and not wanted):
+                found[name] = (study.publication.short, platform)
+    return [found[name] for name in found if found[name][1].facts]
+
+
+def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
+    """Write what a publication says of a characteristic, in its own unit."""
+    told = [_text(facts[name]) for name in names if name in facts]
+    text = ", ".join(dict.fromkeys(filter(None, told)))
+    return f"{text} {unit}" if text and unit else text
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value in ("NA", "") else str(value)
+
+
+EXHIBIT = Characteristics()

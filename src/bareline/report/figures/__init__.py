@@ -1,0 +1,1 @@
+"""How figures and tables are made: axes, colours, marks, drawings."""

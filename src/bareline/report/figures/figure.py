@@ -1,0 +1,129 @@
+"""What a figure or a table of results is, before it is drawn anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import altair as alt
+
+Tone = Literal["", "worse", "better", "muted"]
+
+
+Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; the unit stands in the head.
+
+    Attributes
+    ----------
+    kind
+        "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left.
+    """
+
+    title: str
+    kind: Literal["number", "light", "text"] = "number"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a table.
+
+    Attributes
+    ----------
+    text
+        What is shown.
+    order
+        What the column is sorted by; the text itself without it.
+    tone
+        Ink of a ratio whose verdict is not "equivalent" or "inconclusive".
+    caveats
+        Codes that become footnote marks.
+    platform
+        Name of the platform whose mark stands before the text.
+    link
+        Id of what on the page it leads to, e.g. the source of a published figure.
+    tip
+        What hovering says.
+    wrap
+        Whether it is running text, which breaks into lines.
+    """
+
+    text: str
+    order: float | str | None = None
+    tone: Tone = ""
+    caveats: tuple[str, ...] = ()
+    platform: str = ""
+    link: str = ""
+    tip: str = ""
+    wrap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DataTable:
+    """The numbers of a figure as rows.
+
+    Attributes
+    ----------
+    starts
+        Rows that begin a group.
+    foot
+        A last row that sorting leaves in its place.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Field, ...], ...]
+    starts: frozenset[int] = frozenset()
+    foot: tuple[Field, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One figure or table of the page.
+
+    Attributes
+    ----------
+    id
+        Unique on the page; also the name of the figure's files.
+    probe, layer
+        Where it belongs; empty for the whole page.
+    panels
+        The drawing, in pieces that the page may put beside each other; none for a table.
+    narrow
+        The drawing for screens of less than 40 em; `panels` serve both without it.
+    wide
+        Whether the figure takes the whole width rather than half of it.
+    text_summary
+        What the figure shows, for whoever cannot see it.
+    caveats
+        What must be known of the values, in words: stands under the drawing where it is a file
+        of its own. On the page the table says it.
+    data
+        The numbers in base units, as its CSV file holds them; without them, what the table shows.
+    """
+
+    id: str
+    title: str
+    caption: str = ""
+    probe: str = ""
+    layer: str = ""
+    panels: tuple[Chart, ...] = ()
+    narrow: tuple[Chart, ...] = ()
+    wide: bool = False
+    text_summary: str = ""
+    caveats: tuple[str, ...] = ()
+    data_table: DataTable | None = None
+    data: tuple[Mapping[str, str | int | float | bool | None], ...] = ()
+
+    @property
+    def chart(self) -> Chart | None:
+        """The whole drawing as one specification with its title, two panels to a row."""
+        if not self.panels:
+            return None
+        title = f"{self.probe}: {self.title}" if self.probe else self.title
+        return alt.concat(*self.panels, columns=2, spacing=24).properties(
+            title=alt.Title(title, fontSize=13, offset=14)
+        )

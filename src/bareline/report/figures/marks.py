@@ -1,0 +1,172 @@
+"""What figures of ratios and values along a parameter are drawn with: axes, bands, lines, marks.
+
+Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, fill, shape and tip.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.scales import Ticks, dodge
+from bareline.report.figures.theme import colour
+
+LABEL_GAP_PX = 13
+
+
+def x_axis(ticks: Ticks, title: str, *, labels: bool) -> alt.X:
+    """Give the logarithmic axis of a parameter; without labels where another panel has them."""
+    return alt.X(
+        field="x",
+        type="quantitative",
+        scale=alt.Scale(type="log", base=2, domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(
+            values=list(ticks.values),
+            labelExpr=ticks.label_expression,
+            title=title if labels else None,
+            labels=labels,
+            labelFlush=False,
+            labelOverlap="greedy",
+        ),
+    )
+
+
+def y_axis(ticks: Ticks) -> alt.Y:
+    """Give the logarithmic axis of values or ratios."""
+    return alt.Y(
+        field="y",
+        type="quantitative",
+        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(
+            values=list(ticks.values),
+            labelExpr=ticks.label_expression,
+            title=None,
+            labelOverlap=False,
+            minExtent=38,
+            maxExtent=38,
+        ),
+    )
+
+
+def stretches(rows: Sequence[Mapping[str, Any]], places: Iterable[float]) -> list[dict[str, Any]]:
+    """Divide each platform's values where one is missing, so that no line crosses a gap.
+
+    Simulated and measured values are never joined either.
+
+    Parameters
+    ----------
+    places
+        Every place of the axis at which something was to be measured.
+    """
+    order = sorted({*places, *(row["x"] for row in rows)})
+    index = {place: number for number, place in enumerate(order)}
+    found: list[dict[str, Any]] = []
+    last: dict[str, tuple[int, Any, int]] = {}
+    for row in sorted(rows, key=lambda row: row["x"]):
+        place, filled, stretch = last.get(row["series"], (-1, None, 0))
+        hollow = row["fill"] != row["colour"]
+        if filled is not None and (index[row["x"]] > place + 1 or hollow != filled):
+            stretch += 1
+        last[row["series"]] = (index[row["x"]], hollow, stretch)
+        found.append({**row, "stretch": f"{row['series']} {stretch}"})
+    return found
+
+
+def intervals(rows: Sequence[Mapping[str, Any]], y: alt.Y) -> list[dict[str, Any]]:
+    """Give the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
+    told: Any = y.to_dict(validate=False)
+    top = told["scale"]["domain"][1]
+    return [
+        {**row, "y": row["lo"], "hi": top if row["hi"] is None else row["hi"]}
+        for row in rows
+        if row["lo"] is not None
+    ]
+
+
+def bands(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Draw the intervals."""
+    held = intervals(rows, y)
+    chart: alt.Chart = (
+        alt.Chart(inline(held))
+        .mark_area(opacity=0.18, aria=False)
+        .encode(x=x, y=y, y2=alt.Y2(field="hi"), fill=raw(alt.Fill, "colour"), detail="stretch:N")
+    )
+    return chart
+
+
+def lines(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Join the values of a platform."""
+    chart: alt.Chart = (
+        alt.Chart(inline(rows))
+        .mark_line(strokeWidth=1.4, aria=False, strokeJoin="round")
+        .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), detail="stretch:N")
+    )
+    return chart
+
+
+def marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Draw the values in their platforms' marks."""
+    chart: alt.Chart = (
+        alt.Chart(inline(rows))
+        .mark_point(size=24, strokeWidth=1.2, opacity=1)
+        .encode(
+            x=x,
+            y=y,
+            stroke=raw(alt.Stroke, "colour"),
+            fill=raw(alt.Fill, "fill"),
+            shape=raw(alt.Shape, "shape"),
+            description=tip(),
+        )
+    )
+    return chart
+
+
+def labels(
+    rows: Sequence[dict[str, Any]], ticks: Ticks, width_px: float, height_px: float
+) -> list[alt.Chart]:
+    """Write each platform's name at the end of its line, moved apart where they collide."""
+    last = {row["series"]: row for row in rows}
+    low, high = (math.log(bound) for bound in ticks.domain)
+    wanted = {
+        name: (high - math.log(row["y"])) / (high - low) * height_px for name, row in last.items()
+    }
+    placed = [
+        {
+            "y": math.exp(high - place / height_px * (high - low)),
+            "text": name,
+            "colour": last[name]["colour"],
+            "fill": last[name]["fill"],
+            "shape": last[name]["shape"],
+        }
+        for name, place in dodge(wanted, LABEL_GAP_PX, 2, height_px - 2).items()
+    ]
+    base = alt.Chart(inline(placed)).encode(y=y_axis(ticks))
+    return [
+        base.mark_point(size=42, strokeWidth=1.2, opacity=1, aria=False).encode(
+            x=alt.value(width_px + 10),
+            stroke=raw(alt.Stroke, "colour"),
+            fill=raw(alt.Fill, "fill"),
+            shape=raw(alt.Shape, "shape"),
+        ),
+        base.mark_text(align="left", baseline="middle", limit=92, aria=False).encode(
+            x=alt.value(width_px + 18),
+            text=alt.Text(field="text", type="nominal"),
+        ),
+    ]
+
+
+def reference(margin: float, ticks: Ticks, width_px: float) -> list[alt.Chart]:
+    """Draw the equivalence band and the line at 1."""
+    row = [{"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}]
+    return [
+        alt.Chart(inline(row))
+        .mark_rect(color=colour("band"), aria=False)
+        .encode(y=y_axis(ticks), y2=alt.Y2(field="hi"), x=alt.value(0), x2=alt.value(width_px)),
+        alt.Chart(inline([{"y": 1}]))
+        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
+        .encode(y=y_axis(ticks)),
+    ]

@@ -1,0 +1,147 @@
+"""From a chart to a drawing: SVG that follows the page's colours, SVG for files, PNG."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import vl_convert
+
+from bareline.report.figures.figure import Chart
+from bareline.report.figures.theme import COLOURS, FONT, colour, config
+
+_VEGA_LITE = "6.1"
+_ENLARGED = 1.12
+_NOTE_PX = 10.5
+_NOTE_LINE_PX = 14.0
+_NOTE_INDENT_PX = 3.0
+_NOTE_CHARACTER_PX = 5.3  # on average, in the widest of the fonts
+_NAMESPACE = "{http://www.w3.org/2000/svg}"
+_CLIP_PATH = f"{_NAMESPACE}clipPath"
+_CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
+_PLACE = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
+_PAINTS = ("fill", "stroke", "stop-color")
+_DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
+_DEFAULTS: Mapping[str, str] = {"opacity": "1", "pointer-events": "none", "font-family": FONT}
+
+ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
+
+
+def specification(chart: Chart) -> dict[str, Any]:
+    """Give the Vega-Lite specification of a chart, with the theme in it."""
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    return {**spec, "config": config()}
+
+
+def draw(chart: Chart) -> str:
+    """Draw a chart as it stands, in the light colours."""
+    return str(vl_convert.vegalite_to_svg(specification(chart), vl_version=_VEGA_LITE))
+
+
+def for_page(drawing: str, *, label: str, prefix: str) -> str:
+    """Make a drawing part of a page.
+
+    Light colours become CSS variables, the size follows the page, what only Vega needs is
+    dropped, and the text of every mark moves to ``data-tip``, from which the page makes tooltips:
+    screen readers get the figure's summary and its table instead of a thousand dots.
+
+    Parameters
+    ----------
+    label
+        Text summary, as the accessible name.
+    prefix
+        Makes the ids of clip paths unique on the page.
+    """
+    root = ElementTree.fromstring(drawing)
+    variables = {light: f"var(--{token})" for token, (light, _) in COLOURS.items()}
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if _is_empty(child):
+                parent.remove(child)
+    # Vega counts its clip paths over all drawings of a process.
+    clips = [element.get("id", "") for element in root.iter() if element.tag == _CLIP_PATH]
+    ids = {old: f"{prefix}clip{number}" for number, old in enumerate(clips)}
+    for element in root.iter():
+        _reduce(element, variables, ids)
+    # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
+    root.set("width", f"{float(root.attrib['width']) * _ENLARGED:.0f}")
+    for name in ("height", "version"):
+        root.attrib.pop(name, None)
+    root.set("role", "img")
+    root.set("aria-label", label)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
+    """Make a drawing a file of its own, on white paper, with notes in small type under it."""
+    root = ElementTree.fromstring(drawing)
+    left, top, width, height = map(float, root.get("viewBox", "0 0 0 0").split())
+    fitting = max(40, int((width - 2 * _NOTE_INDENT_PX) / _NOTE_CHARACTER_PX))
+    written = [line for note in notes for line in textwrap.wrap(note, fitting)]
+    for number, line in enumerate(written, 1):
+        place = {"x": f"{_NOTE_INDENT_PX:g}", "y": f"{height + number * _NOTE_LINE_PX:g}"}
+        ink = {"font-family": FONT, "font-size": f"{_NOTE_PX:g}px", "fill": colour("soft")}
+        ElementTree.SubElement(root, f"{_NAMESPACE}text", {**place, **ink}).text = line
+    if written:
+        height += (len(written) + 1) * _NOTE_LINE_PX
+    root.set("viewBox", f"{left:g} {top:g} {width:g} {height:g}")
+    root.set("height", f"{height:g}")
+    paper = {"width": f"{width:g}", "height": f"{height:g}", "fill": colour("paper")}
+    root.insert(0, ElementTree.Element(f"{_NAMESPACE}rect", paper))
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def to_png(drawing: str) -> bytes:
+    """Draw an SVG file as pixels, at twice its size."""
+    return bytes(vl_convert.svg_to_png(drawing, scale=2))
+
+
+def _shorten(element: ElementTree.Element) -> None:
+    """Round coordinates to a hundredth of a pixel and write round marks as circles."""
+    for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
+        long = element.get(name)
+        if long is not None:
+            element.set(name, _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.2f}", long))
+    circle = _CIRCLE.fullmatch(element.get("d", ""))
+    place = _PLACE.fullmatch(element.get("transform", ""))
+    if circle and place:
+        del element.attrib["d"], element.attrib["transform"]
+        element.tag = f"{_NAMESPACE}circle"
+        for name, value in (("cx", place[1]), ("cy", place[2]), ("r", circle[1])):
+            element.set(name, value)
+
+
+def _is_empty(element: ElementTree.Element) -> bool:
+    path = element.tag == f"{_NAMESPACE}path"
+    invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
+    background = element.get("class") == "background" and element.get("fill") is None
+    return path and (invisible or background)
+
+
+def _reduce(
+    element: ElementTree.Element, variables: Mapping[str, str], ids: Mapping[str, str]
+) -> None:
+    for name in _DROPPED:
+        element.attrib.pop(name, None)
+    for name, value in _DEFAULTS.items():
+        if element.get(name) == value:
+            del element.attrib[name]
+    for name in _PAINTS:
+        paint = element.get(name)
+        if paint is not None and paint in variables:
+            element.set(name, variables[paint])
+    if "stroke" not in element.attrib and element.tag == f"{_NAMESPACE}path":
+        element.attrib.pop("stroke-width", None)
+    _shorten(element)
+    tip = element.attrib.pop("aria-label", None)
+    if tip:
+        element.set("data-tip", tip)
+    if element.get("id") in ids:
+        element.set("id", ids[element.attrib["id"]])
+    clip = element.get("clip-path", "")
+    if clip[5:-1] in ids:
+        element.set("clip-path", f"url(#{ids[clip[5:-1]]})")

@@ -1,0 +1,89 @@
+"""Figures drawn for the page, each with its table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from string import ascii_lowercase
+
+from markupsafe import Markup
+
+from bareline.report.figures.figure import DataTable, Figure
+from bareline.report.figures.svg import draw, for_page
+from bareline.report.page.downloads import Download, figure_csv
+from bareline.vocabulary.caveats import caveat_text
+
+#: Rows of a table up to which it stands open under its figure.
+_OPEN_ROWS = 14
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFigure:
+    """A figure with its panels drawn for the page."""
+
+    figure: Figure
+    panels: tuple[Markup, ...]
+    narrow: tuple[Markup, ...]
+    table: TableView | None
+    csv: Download | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether the table stands open: it is the exhibit, or it is short."""
+        table = self.figure.data_table
+        return not self.panels or (table is not None and len(table.rows) <= _OPEN_ROWS)
+
+    @property
+    def beside(self) -> bool:
+        """Whether the table stands beside the drawing instead of under it."""
+        return self.open and self.figure.wide and len(self.panels) == 1 and not self.narrow
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table and the letters of its footnotes."""
+
+    table: DataTable
+    letters: Mapping[str, str]
+
+    @property
+    def notes(self) -> list[tuple[str, str]]:
+        """The footnotes: letter and text."""
+        return [(letter, caveat_text(code)) for code, letter in self.letters.items()]
+
+    def marks(self, codes: Iterable[str]) -> str:
+        """Give the letters of some caveats, e.g. ``a,c``."""
+        return ",".join(sorted(self.letters[code] for code in codes if code in self.letters))
+
+
+def draw_figure(figure: Figure) -> DrawnFigure:
+    """Draw a figure's panels and lay out its data table."""
+
+    def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
+        return tuple(
+            Markup(
+                for_page(
+                    draw(chart),  # type: ignore[arg-type]
+                    label=f"{figure.title}. {figure.text_summary}",
+                    prefix=f"{prefix}{index}",
+                )
+            )
+            for index, chart in enumerate(charts)
+        )
+
+    table = figure.data_table
+    return DrawnFigure(
+        figure,
+        panels(figure.panels, f"{figure.id}-"),
+        panels(figure.narrow, f"{figure.id}-narrow-"),
+        _view(table) if table is not None else None,
+        figure_csv(figure),
+    )
+
+
+def _view(table: DataTable) -> TableView:
+    codes = dict.fromkeys(
+        code for row in (*table.rows, table.foot) for field in row for code in field.caveats
+    )
+    letters = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
+    return TableView(table, dict(zip(codes, letters, strict=False)))

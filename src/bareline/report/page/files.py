@@ -1,0 +1,102 @@
+"""What is written to disk: the page, and each figure as a file of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from bareline.report.content.document import Document
+from bareline.report.exhibits.choice import draw_figures
+from bareline.report.figures.svg import draw, for_file, to_png
+from bareline.report.page.html import render_page
+from bareline.report.page.markdown import render_markdown
+from bareline.report.page.pdf import print_page
+from bareline.vocabulary.errors import StoreError
+
+#: Forms of a report, by the ending of their file.
+FORMATS = ("html", "md", "pdf")
+
+
+def write_report(
+    document: Document, path: Path, form: str = "html", figures: Path | None = None
+) -> Path:
+    """Write the report as a page, as Markdown, or as PDF.
+
+    Parameters
+    ----------
+    form
+        One of `FORMATS`.
+    figures
+        Folder into which the figures were written, for Markdown to show them.
+
+    Raises
+    ------
+    AnalysisError
+        The study asks for a kind of exhibit that does not exist.
+    StoreError
+        The file cannot be written, or Chromium does not print it.
+    """
+    if form == "pdf":
+        # What is folded away on a screen cannot be opened on paper.
+        text = render_page(document)
+        return print_page(text.replace('<details class="folded">', "<details open>"), path)
+    if form == "md":
+        folder = None
+        if figures is not None:
+            folder = Path(os.path.relpath(figures.resolve(), path.resolve().parent))
+        return _write(path, render_markdown(document, folder))
+    return write_page(document, path)
+
+
+def write_page(document: Document, path: Path) -> Path:
+    """Write the page.
+
+    Raises
+    ------
+    AnalysisError
+        The study asks for a kind of exhibit that does not exist.
+    StoreError
+        The file cannot be written.
+    """
+    return _write(path, render_page(document))
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(path, error) from error
+    return path
+
+
+def write_figures(document: Document, folder: Path) -> list[Path]:
+    """Write every figure as SVG and as PNG, from the page's own specifications.
+
+    Raises
+    ------
+    AnalysisError
+        The study asks for a kind of exhibit that does not exist.
+    StoreError
+        A file cannot be written.
+    """
+    written = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for figure in draw_figures(document)[0]:
+            if figure.chart is None:
+                continue
+            drawing = for_file(draw(figure.chart), figure.caveats)
+            for suffix, content in (("svg", drawing.encode()), ("png", to_png(drawing))):
+                file = folder / f"{figure.id}.{suffix}"
+                file.write_bytes(content)
+                written.append(file)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return written
+
+
+def _unwritable(path: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"cannot be written: {error.strerror}", where=str(path), hint="choose another --out"
+    )

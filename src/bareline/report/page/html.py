@@ -1,0 +1,67 @@
+"""The page: one self-contained HTML file that opens offline, and the figures as files."""
+
+from __future__ import annotations
+
+import json
+
+from markupsafe import Markup
+
+from bareline import __version__
+from bareline.analysis.parts import Evidence, Sentence
+from bareline.published.catalogue import conditions
+from bareline.report.content import gaps
+from bareline.report.content.anchors import layer_anchor, probe_anchor
+from bareline.report.content.document import Document
+from bareline.report.content.glossary import TERMS
+from bareline.report.content.wording import VERDICT_MARKS
+from bareline.report.exhibits.choice import draw_figures
+from bareline.report.figures.theme import COLOURS, css_variables, looks
+from bareline.report.page.downloads import embed_numbers
+from bareline.report.page.drawing import draw_figure
+from bareline.report.page.profiles import profiles_table
+from bareline.report.page.sections import layer_sections, split_facts
+from bareline.report.page.templates import content_policy, read_asset, template_environment
+
+
+def render_page(document: Document) -> str:
+    """Give the page's HTML."""
+    figures, empty = draw_figures(document)
+    drawn = [draw_figure(figure) for figure in figures]
+    light, dark = css_variables()
+    style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
+    script = read_asset("page.js") + read_asset("files.js")
+    anchors = {figure.id for figure in figures}
+    sections = layer_sections(document, drawn)
+    anchors |= {layer_anchor(section.layer) for section in sections}
+    anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
+    template = template_environment().get_template("page.html.j2")
+    return template.render(
+        document=document,
+        looks=looks(document.names),
+        infos={info.name: info for info in document.platforms},
+        statements=[(told, _evidence(told, anchors)) for told in document.statements],
+        whole=[figure for figure in drawn if not figure.figure.layer],
+        sections=sections,
+        facts=split_facts(document),
+        profiles=draw_figure(profiles_table(document.profiles)) if document.profiles else None,
+        gaps=gaps.find(document, empty),
+        downloads=embed_numbers(document),
+        style=Markup(style),
+        script=Markup(script),
+        policy=content_policy(style, script),
+        version=__version__,
+        colours=json.dumps({token: pair[0] for token, pair in COLOURS.items()}),
+        sources=list({point.anchor: point for point in document.published}.values()),
+        conditions=conditions,
+        terms=TERMS,
+        anchors=anchors,
+        marks=VERDICT_MARKS,
+    )
+
+
+def _evidence(told: Sentence, known: set[str]) -> Evidence:
+    """Give where the evidence stands on this page."""
+    found = told.evidence
+    if found is None or found.anchor not in known:
+        return Evidence("overview", found.n if found else None)
+    return found

@@ -1,0 +1,65 @@
+"""The parts of the page: a section for each layer, and the platforms side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline.report.content.document import LAYER_NOTES, Document
+from bareline.report.page.drawing import DrawnFigure
+from bareline.vocabulary.model import Layer
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The figures of one layer: over all its probes, then by probe.
+
+    `silent` probes gave no number anywhere.
+    """
+
+    layer: str
+    title: str
+    whole: Sequence[DrawnFigure]
+    probes: Mapping[str, Sequence[DrawnFigure]]
+    silent: Sequence[str] = ()
+    note: str = ""
+
+
+def layer_sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Section]:
+    """Group figures by layer and, if they are of one, probe."""
+    sections = []
+    for layer in Layer:
+        own = [figure for figure in drawn if figure.figure.layer == layer]
+        probes: dict[str, list[DrawnFigure]] = {}
+        whole = [figure for figure in own if not figure.figure.probe]
+        for figure in own:
+            if figure.figure.probe:
+                probes.setdefault(figure.figure.probe, []).append(figure)
+        there = {cell.probe: False for cell in document.cells if cell.layer == layer}
+        there |= {
+            cell.probe: True
+            for cell in document.cells
+            if cell.layer == layer and cell.value is not None
+        }
+        silent = [probe for probe, measured in there.items() if not measured]
+        if whole or probes or silent:
+            note = LAYER_NOTES.get(layer, "")
+            sections.append(Section(layer.value, layer.words, whole, probes, silent, note))
+    return sections
+
+
+def split_facts(document: Document) -> dict[str, list[tuple[str, str, Sequence[str]]]]:
+    """Split the characteristics into different, different in detail, and equal ones.
+
+    Values stand in the page's order of platforms.
+    """
+    given = [info.name for info in document.platforms]
+    order = [given.index(name) for name in document.names]
+    split: dict[str, list[tuple[str, str, Sequence[str]]]] = {
+        name: [] for name in ("different", "details", "equal")
+    }
+    for fact in document.fact_rows:
+        values = [fact.values[index] for index in order]
+        place = "equal" if fact.equal else "details" if fact.detail else "different"
+        split[place].append((fact.group, fact.label, values))
+    return split

@@ -1,0 +1,63 @@
+"""Templates, style and script of the pages, and what may run in them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib import resources
+
+import jinja2
+
+from bareline.report.content.anchors import layer_anchor, probe_anchor
+from bareline.report.content.glossary import explained
+from bareline.report.content.wording import count, sentence_case
+from bareline.report.page.sentences import sentence_markup
+
+
+def content_policy(style: str, script: str) -> str:
+    """Allow nothing but the page's own style and script, by their hashes."""
+
+    def digest(text: str) -> str:
+        return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+    return (
+        f"default-src 'none'; style-src {digest(style)}; script-src {digest(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def read_asset(name: str) -> str:
+    """Give a style sheet or script of the pages."""
+    file = resources.files("bareline.report.page") / "templates" / name
+    return file.read_text(encoding="utf-8")
+
+
+@cache
+def template_environment() -> jinja2.Environment:
+    """Give the templates, with escaping on."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("bareline.report.page"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "sentence": sentence_markup,
+        "capital": sentence_case,
+        "count": count,
+        "size": _size_text,
+        "order": _order_text,
+        "explained": explained,
+    }
+    environment.globals |= {"layer_anchor": layer_anchor, "probe_anchor": probe_anchor}
+    return environment
+
+
+def _order_text(order: float | str) -> str:
+    return order if isinstance(order, str) else f"{order:.7g}"
+
+
+def _size_text(size_bytes: int) -> str:
+    return f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 1e5 else f"{size_bytes / 1e3:.0f} kB"

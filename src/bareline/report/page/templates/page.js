@@ -1,0 +1,92 @@
+"use strict";
+(() => {
+  // Tables: a click or the keyboard on a head sorts; missing values always stand last.
+  const key = (row, column) => {
+    const cell = row.cells[column];
+    const given = cell.dataset.order;
+    if (given !== undefined && given !== "" && Number.isFinite(Number(given))) return Number(given);
+    const text = cell.firstChild ? cell.textContent.trim() : "";
+    return given === undefined && cell.classList.contains("text") ? text : null;
+  };
+  const compare = (a, b, direction) => {
+    if (a === null || a === "") return b === null || b === "" ? 0 : 1;
+    if (b === null || b === "") return -1;
+    const order = typeof a === "number" && typeof b === "number"
+      ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
+    return direction * order;
+  };
+  const sort = (head) => {
+    const table = head.closest("table");
+    const column = head.cellIndex;
+    const descending = head.getAttribute("aria-sort") === "ascending";
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row, place) => ({ row, place, key: key(row, column) }));
+    rows.sort((a, b) => compare(a.key, b.key, descending ? -1 : 1) || a.place - b.place);
+    for (const { row } of rows) { row.classList.remove("start"); body.append(row); }
+  };
+  for (const button of document.querySelectorAll("table.data th button")) {
+    button.addEventListener("click", () => sort(button.closest("th")));
+  }
+
+  // Tooltips: the nearest mark within a finger's reach tells its value.
+  const tip = document.getElementById("tip");
+  const reach = 14;
+  const places = new WeakMap();
+  let lit = null;
+  const marks = (svg) => {
+    const box = svg.getBoundingClientRect();
+    const known = places.get(svg);
+    if (known && known.width === box.width) return known.marks;
+    const found = [...svg.querySelectorAll("[data-tip]")].map((node) => {
+      const own = node.getBoundingClientRect();
+      return { node, x: own.x + own.width / 2 - box.x, y: own.y + own.height / 2 - box.y };
+    });
+    places.set(svg, { width: box.width, marks: found });
+    return found;
+  };
+  const hide = () => { tip.hidden = true; if (lit) lit.classList.remove("hit"); lit = null; };
+  const show = (event) => {
+    const word = event.target.closest("th [data-tip], td[data-tip]");
+    if (word) {
+      if (lit !== word) { hide(); lit = word; }
+      return place(word.dataset.tip, event);
+    }
+    const svg = event.target.closest(".panels > svg");
+    if (!svg) return hide();
+    const box = svg.getBoundingClientRect();
+    let best = null, least = reach;
+    for (const mark of marks(svg)) {
+      const away = Math.hypot(event.clientX - box.x - mark.x, event.clientY - box.y - mark.y);
+      if (away <= least) { least = away; best = mark; }
+    }
+    if (!best) return hide();
+    if (lit !== best.node) { hide(); lit = best.node; lit.classList.add("hit"); }
+    place(best.node.dataset.tip, event);
+  };
+  const place = (text, event) => {
+    tip.textContent = text;
+    tip.hidden = false;
+    const left = window.scrollX + Math.min(event.clientX + 12, document.documentElement.clientWidth - tip.offsetWidth - 8);
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${window.scrollY + event.clientY - tip.offsetHeight - 12}px`;
+  };
+  document.addEventListener("pointermove", show, { passive: true });
+  document.addEventListener("pointerdown", show, { passive: true });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+
+  // Contents: the section being read.
+  const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(entry.target.id).setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-10% 0px -80% 0px" });
+  for (const id of links.keys()) {
+    const target = document.getElementById(id);
+    if (target && target.tagName === "SECTION") seen.observe(target);
+  }
+})();

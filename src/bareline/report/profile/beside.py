@@ -1,0 +1,115 @@
+"""Two profiles side by side in the terminal: the largest change first."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from bareline.profile.beside import Beside, CallPair, Pair
+from bareline.report.content.wording import percent
+from bareline.report.figures.scales import Scale, unit_scale, whole
+from bareline.report.profile.sentences import size_range
+from bareline.report.terminal.console import clean
+from bareline.report.terminal.tables import Column, print_table
+from bareline.vocabulary.units import format_value, significant
+
+_CALLS, _SIZES = 12, 12
+
+
+def print_beside(both: Beside, console: Console) -> None:
+    """Print two profiles: the times first, then calls and sizes by how much they change."""
+    before, after = both.before, both.after
+    first = both.split[0]
+    assert first.before is not None and first.after is not None
+    ratio = first.ratio or 1.0
+    word = f"{significant(ratio)} times as long as" if abs(ratio - 1) > 0.005 else "as long as"
+    console.print(
+        Text(
+            clean(
+                f"{after.path.name} takes {format_value(first.after, 's')}, {word} "
+                f"{before.path.name} ({format_value(first.before, 's')})."
+            ),
+            style="bold",
+        )
+    )
+    if both.alike:
+        console.print(Text(f"They are not alike: {clean(both.alike)}.", style="yellow"))
+    console.print(Text("One run each: no interval.", style="dim"))
+    _print_split(both, console)
+    scale = unit_scale([max(pair.time_s) for pair in both.calls] or [1.0], "s")
+    _print_calls("Calls, per rank", both.calls[:_CALLS], scale, console)
+    moved = [pair for pair in both.sizes if pair.change_s][:_SIZES]
+    _print_calls("Message sizes that change most, per rank", moved, scale, console)
+    if both.pairs_only_before or both.pairs_only_after:
+        console.print(
+            Text(
+                f"Pairs of ranks that exchange messages only before: {both.pairs_only_before}, "
+                f"only after: {both.pairs_only_after}."
+            )
+        )
+
+
+def _print_split(both: Beside, console: Console) -> None:
+    seconds = [pair for pair in both.split if pair.unit == "s"]
+    scale = unit_scale([max(pair.before or 0, pair.after or 0) for pair in seconds], "s")
+
+    def show(pair: Pair, value: float | None) -> str:
+        if value is None:
+            return ""
+        if pair.unit == "s":
+            return scale.show(value)
+        return percent(value) if pair.unit == "share" else f"{value:.2f}"
+
+    console.print()
+    print_table(
+        [
+            Column(f"a rank's mean, {scale.unit}"),
+            Column("before", "number"),
+            Column("after", "number"),
+            Column("after/before", "number"),
+        ],
+        [
+            [
+                pair.what,
+                show(pair, pair.before),
+                show(pair, pair.after),
+                "" if pair.ratio is None else significant(pair.ratio),
+            ]
+            for pair in both.split
+        ],
+        console,
+    )
+
+
+def _print_calls(
+    title: str, pairs: tuple[CallPair, ...] | list[CallPair], scale: Scale, console: Console
+) -> None:
+    if not pairs:
+        return
+    sized = pairs[0].size_low is not None
+    console.print()
+    console.print(Text(title, style="bold"))
+    print_table(
+        [
+            Column("call"),
+            *([Column("size", "number")] if sized else []),
+            Column("calls before", "number"),
+            Column("after", "number"),
+            Column(scale.titled("time before"), "number"),
+            Column(scale.titled("after"), "number"),
+            Column(scale.titled("change"), "number"),
+        ],
+        [
+            [
+                pair.call,
+                *([size_range(pair.size_low or 0, pair.size_high or 0)] if sized else []),
+                whole(round(pair.count[0])),
+                whole(round(pair.count[1])),
+                scale.show(pair.time_s[0]),
+                scale.show(pair.time_s[1]),
+                scale.show(pair.change_s),
+            ]
+            for pair in pairs
+        ],
+        console,
+    )

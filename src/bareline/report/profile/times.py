@@ -1,0 +1,209 @@
+"""Where the time of a profile goes, rank by rank."""
+
+from __future__ import annotations
+
+import altair as alt
+import polars as pl
+
+from bareline.profile.model import Profile
+from bareline.profile.summary import (
+    Share,
+    time_split,
+)
+from bareline.report.content.wording import percent
+from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.scales import Scale, unit_scale, zero_ticks
+from bareline.report.figures.theme import colour
+from bareline.report.profile.sentences import total
+from bareline.vocabulary.units import format_size, format_value
+
+_RANK_BARS = 48
+
+
+#: Parts of a rank's time and their colours; a part's place in the bar tells them apart too.
+_PARTS = {
+    "computing": "baseline",
+    "waiting": "p5",
+    "MPI": "p1",
+    "files": "p3",
+}
+
+
+def split_figure(profile: Profile) -> Figure:
+    """Divide the mean rank's time into computing, MPI and files."""
+    split = time_split(profile)
+    scale = unit_scale([max(part.mean_s for part in split)], "s")
+    rows = tuple(
+        (
+            Field(f"\u2003{part.what}" if part.is_part else part.what),
+            Field(percent(part.share), part.share),
+            Field(scale.show(part.mean_s), part.mean_s),
+            Field(_span(part, scale), part.least_s or 0.0),
+        )
+        for part in split
+    )
+    columns = (
+        Column("", "text"),
+        Column("share"),
+        Column(scale.titled("mean")),
+        Column(scale.titled("ranks"), "light"),
+    )
+    return Figure(
+        id="split", title="Time per rank", layer="time", data_table=DataTable(columns, rows)
+    )
+
+
+def _span(part: Share, scale: Scale) -> str:
+    if part.least_s is None or part.most_s is None:
+        return ""
+    return f"{scale.show(part.least_s)} to {scale.show(part.most_s)}"
+
+
+def ranks_figure(profile: Profile) -> Figure:
+    """Draw a bar for each rank, or for neighbouring ranks where there are many."""
+    together = -(-profile.ranks // _RANK_BARS)
+    table = (
+        profile.rank_table.sort("rank")
+        .group_by(pl.col("rank") // together, maintain_order=True)
+        .agg(pl.col("compute_ns", "mpi_ns", "posix_ns", "waited_ns", "wall_ns").mean())
+    )
+    scale = unit_scale([float(table["wall_ns"].max() or 1.0) * 1e-9], "s")  # type: ignore[arg-type]
+    factor = scale.factor * 1e-9
+    bars, longest = [], 0.0
+    for row in table.iter_rows(named=True):
+        parts = {
+            "computing": row["compute_ns"],
+            "waiting": row["waited_ns"],
+            "MPI": row["mpi_ns"] - row["waited_ns"],
+            "files": row["posix_ns"],
+        }
+        name = rank_name(row["rank"], together, profile.ranks)
+        begin = 0.0
+        for part, time_ns in parts.items():
+            end = begin + time_ns * factor
+            text = f"{name}: {part} {format_value(time_ns * 1e-9, 's')}"
+            bars.append(
+                {
+                    "rank": row["rank"],
+                    "begin": begin,
+                    "end": end,
+                    "colour": colour(_PARTS[part]),
+                    "tip": text,
+                }
+            )
+            begin = end
+        longest = max(longest, begin)
+    ticks = zero_ticks([longest])
+    height = max(40, 11 * table.height)
+    # The space is slack: a reader's font may be wider than the one that the drawing measured.
+    names = [f"\u2002{rank_name(rank, together, profile.ranks)}" for rank in table["rank"]]
+    labels = dict(zip(table["rank"], names, strict=True))
+    y = alt.Y(
+        field="rank",
+        type="ordinal",
+        axis=alt.Axis(
+            title=None,
+            grid=False,
+            labelExpr=f"{labels!r}[datum.value]".replace("'", '"'),
+            labelOverlap="greedy",
+        ),
+    )
+    x = alt.X(
+        field="begin",
+        type="quantitative",
+        scale=alt.Scale(domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
+    )
+    chart: Chart = (
+        alt.Chart(inline(bars))
+        .mark_bar(height={"band": 0.72})
+        .encode(x=x, x2=alt.X2(field="end"), y=y, fill=raw(alt.Fill, "colour"), description=tip())
+        .properties(width=430, height=height, title=heading(scale.titled("time"), 430))
+    )
+    shown = [part for part in _PARTS if _has(profile, part)]
+    order = ", then ".join(f"{part} ({_shade(part)})" for part in shown)
+    return Figure(
+        id="ranks",
+        title="Rank by rank",
+        caption=f"From left to right: {order}."
+        + (f" Each bar is the mean of {together} ranks." if together > 1 else ""),
+        layer="time",
+        panels=(chart,),
+        text_summary=f"Time of {profile.ranks} ranks, divided into {', '.join(shown)}.",
+    )
+
+
+def _shade(part: str) -> str:
+    return {"computing": "grey", "waiting": "yellow", "MPI": "blue", "files": "green"}[part]
+
+
+def _has(profile: Profile, part: str) -> bool:
+    column = {"waiting": "waited_ns", "files": "posix_ns", "MPI": "mpi_ns"}.get(part, "compute_ns")
+    return int(profile.rank_table[column].sum()) > 0
+
+
+def rank_name(group: int, together: int, ranks: int) -> str:
+    """Name a rank, or the neighbouring ones that one row stands for."""
+    first, last = group * together, min(ranks, (group + 1) * together) - 1
+    return f"rank {first}" if first == last else f"ranks {first} to {last}"
+
+
+def rank_table_figure(profile: Profile) -> Figure:
+    """Lay out what is known of each rank: too many columns to stand beside its bar."""
+    return Figure(
+        id="rank-table",
+        title="What the system knows of each rank",
+        caption="“Queued” is the time in which a rank was ready to run while another process had "
+        "its core, “stolen” what a hypervisor gave to other guests.",
+        layer="time",
+        wide=True,
+        data_table=_rank_table(profile),
+    )
+
+
+def _rank_table(profile: Profile) -> DataTable:
+    table = profile.rank_table.sort("rank")
+    scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
+
+    def time(value_ns: int) -> Field:
+        return Field(scale.show(value_ns * 1e-9) if value_ns >= 0 else "–", value_ns)
+
+    def number(value: int) -> Field:
+        return Field(total(value) if value >= 0 else "–", value)
+
+    rows = tuple(
+        (
+            Field(str(row["rank"]), row["rank"]),
+            Field(row["host"]),
+            time(row["compute_ns"]),
+            time(row["mpi_ns"]),
+            time(row["posix_ns"]),
+            number(row["calls"]),
+            number(row["voluntary_switches"]),
+            number(row["involuntary_switches"]),
+            number(row["major_faults"]),
+            time(row["queued_ns"]),
+            time(row["steal_ns"]),
+            Field(
+                format_size(row["memory_bytes"]) if row["memory_bytes"] >= 0 else "–",
+                row["memory_bytes"],
+            ),
+        )
+        for row in table.iter_rows(named=True)
+    )
+    columns = (
+        Column("rank"),
+        Column("node", "text"),
+        Column(scale.titled("computing")),
+        Column(scale.titled("MPI")),
+        Column(scale.titled("files")),
+        Column("calls"),
+        Column("yielded"),
+        Column("preempted"),
+        Column("major faults"),
+        Column(scale.titled("queued")),
+        Column(scale.titled("stolen")),
+        Column("memory"),
+    )
+    return DataTable(columns, rows)

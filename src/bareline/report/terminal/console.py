@@ -1,0 +1,45 @@
+"""The console that everything is printed on.
+
+Names, reasons and titles come from files and programs, so they are never read as markup, and
+control characters in them are replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+WIDTH = 100
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Make the console that everything is printed on.
+
+    As wide as the terminal, or as COLUMNS says, or 100 columns where neither does; without
+    colours where they are not wanted (NO_COLOR) or not understood (no terminal).
+    """
+    stream = sys.stderr if stderr else sys.stdout
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    told = os.environ.get("COLUMNS", "")
+    if not console.is_terminal and not (told.isdecimal() and int(told)):
+        console.width = WIDTH
+    return console
+
+
+def clean(text: object) -> str:
+    """Replace what a terminal would obey instead of show."""
+    return "".join(
+        sign if sign.isprintable() or sign == "\n" else "\ufffd"
+        for sign in str(text).replace("\u202f", " ").replace("\u00a0", " ")
+    )
+
+
+def print_next(commands: Sequence[str], console: Console) -> None:
+    """Print what to type next, each command unbroken so that it can be copied."""
+    for index, command in enumerate(commands):
+        text = Text("next: " if index == 0 else "      ", style="dim")
+        console.print(text + Text(clean(command), style="cyan"), soft_wrap=True)

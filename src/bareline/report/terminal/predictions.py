@@ -1,0 +1,184 @@
+"""Predictions in the terminal: one line that can be repeated, then what it stands on."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from bareline.predict.prediction import Prediction
+from bareline.predict.shares import Loss
+from bareline.predict.validation import Validation
+from bareline.report.figures.scales import unit_scale
+from bareline.report.terminal.tables import Column, print_table
+from bareline.vocabulary.units import format_value, significant
+
+_WORST = 8
+
+
+def print_prediction(done: Prediction, console: Console) -> None:
+    """Print a prediction: the sentence, its interval, and what limits it."""
+    span = f"{format_value(done.lo_s, 's')} to {format_value(done.hi_s, 's')}"
+    if done.time_s is None:
+        console.print(
+            Text(
+                f"On {done.platform} it will take between {span}: the processors differ, and only "
+                "bounds of computing are known.",
+                style="bold",
+            )
+        )
+    else:
+        console.print(
+            Text(
+                f"On {done.platform} it will take {format_value(done.time_s, 's')} "
+                f"(90 % interval {span}), {significant(done.time_s / done.base_s)} times the "
+                f"{format_value(done.base_s, 's')} of {done.base}.",
+                style="bold",
+            )
+        )
+    model = {
+        "replay": "the trace replayed on the curves of both platforms",
+        "delta": "the time on the base plus what its calls take more (no trace)",
+    }
+    console.print(Text(f"By {model[done.model]}.", style="dim"))
+    if done.reproduced is not None:
+        console.print(
+            Text(f"The replay gives {done.reproduced:.1%} of the measured time on {done.base}.")
+        )
+    console.print(Text(f"Computing: {done.compute.source}."))
+    if done.start_up_s is not None:
+        word = "longer" if done.start_up_s >= 0 else "less"
+        console.print(
+            Text(f"Start-up takes {format_value(abs(done.start_up_s), 's')} {word}, not included.")
+        )
+    for warning in done.warnings:
+        console.print(Text(f"Wider: {warning}.", style="yellow"))
+
+
+def print_loss(loss: Loss, application: str, console: Console) -> None:
+    """Print what a loss is made of: a sentence for each share, then the table."""
+    a, b = (sorted(times)[len(times) // 2] for times in (loss.measured_a, loss.measured_b))
+    word = "longer" if loss.loss_s > 0 else "less"
+    console.print(
+        Text(
+            f"{application} takes {format_value(abs(loss.loss_s), 's')} {word} on {loss.platform} "
+            f"({format_value(b, 's')}) than on {loss.base} ({format_value(a, 's')}); "
+            f"{loss.explained:.0%} of that is explained.",
+            style="bold",
+        )
+    )
+    console.print(Text(f"{loss.control[0].upper()}{loss.control[1:]}." if loss.control else ""))
+    for share in loss.shares:
+        if abs(share.share) < 0.01:
+            continue
+        span = f"{format_value(share.lo_s, 's')} to {format_value(share.hi_s, 's')}"
+        console.print(
+            Text(
+                f"{share.title[0].upper()}{share.title[1:]}: {share.share:.0%} of the loss, "
+                f"{format_value(share.time_s, 's')} ({span})."
+            )
+        )
+    scale = unit_scale([share.time_s for share in loss.shares], "s")
+    console.print()
+    print_table(
+        [
+            Column("layer"),
+            Column("share", "number"),
+            Column(scale.titled("time"), "number"),
+            Column(scale.titled("from"), "light"),
+            Column(scale.titled("to"), "light"),
+        ],
+        [
+            [
+                share.title,
+                f"{100 * share.share:.1f} %",
+                scale.show(share.time_s),
+                scale.show(share.lo_s),
+                scale.show(share.hi_s),
+            ]
+            for share in loss.shares
+        ],
+        console,
+    )
+
+
+def print_validation(done: Validation, console: Console) -> None:
+    """Print the scores of the models, then the worst cases, then what was refused."""
+    scores = done.scores
+    if scores:
+        best = scores[0]
+        console.print(
+            Text(
+                f"{best.n} predictions by {best.model}: median error {best.median:.1%}, 90 % "
+                f"within {best.p90:.1%}; {best.order_right} of {best.order_of} pairs of platforms "
+                "in the right order.",
+                style="bold",
+            )
+        )
+        print_table(
+            [
+                Column("model"),
+                Column("n", "number"),
+                Column("median", "number"),
+                Column("90 % within", "number"),
+                Column("worst", "number"),
+                Column("≤ 15 %", "number"),
+                Column("order", "number"),
+                Column("interval holds", "number"),
+            ],
+            [
+                [
+                    score.model,
+                    str(score.n),
+                    f"{score.median:.1%}",
+                    f"{score.p90:.1%}",
+                    f"{score.worst:.1%}",
+                    f"{score.within_15:.0%}",
+                    f"{score.order_right}/{score.order_of}",
+                    "" if score.coverage is None else f"{score.coverage:.0%}",
+                ]
+                for score in scores
+            ],
+            console,
+        )
+        _print_trials(done, console)
+    if done.disturbed:
+        console.print(
+            Text(
+                f"{done.disturbed} launches left out: their ranks had no core for too long.",
+                style="yellow",
+            )
+        )
+    for case, why in done.refused:
+        console.print(Text(f"Refused: {case}: {why.splitlines()[0]}", style="yellow"))
+
+
+def _print_trials(done: Validation, console: Console) -> None:
+    model = done.scores[0].model
+    trials = sorted(
+        (trial for trial in done.trials if trial.model == model), key=lambda one: -one.log_error
+    )
+    scale = unit_scale([trial.truth_s for trial in trials], "s")
+    console.print()
+    console.print(Text(f"Worst cases of {model}", style="bold"))
+    print_table(
+        [
+            Column("application"),
+            Column("from"),
+            Column("to"),
+            Column(scale.titled("predicted"), "number"),
+            Column(scale.titled("measured"), "number"),
+            Column("error", "number"),
+        ],
+        [
+            [
+                trial.application,
+                trial.base,
+                trial.platform,
+                scale.show(trial.time_s),
+                scale.show(trial.truth_s),
+                f"{trial.error:+.1%}",
+            ]
+            for trial in trials[:_WORST]
+        ],
+        console,
+    )

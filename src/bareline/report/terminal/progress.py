@@ -1,0 +1,163 @@
+"""How a run goes on, on stderr: a live bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bareline.report.content import wording
+from bareline.report.terminal.console import clean
+from bareline.vocabulary.model import Failed, Record, Trial
+from bareline.vocabulary.units import format_duration
+
+#: Plain lines come at most this often, so that a log of a long run stays readable.
+_LINE_EVERY_S = 10.0
+
+
+class PlainProgress:
+    """Lines for logs: when a platform comes up, every few seconds, and every failure."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._planned = 0
+        self._last_s = 0.0
+        self._started_s = time.monotonic()
+
+    def begin(self, planned: int, done: int) -> None:
+        """Say how much there is to do."""
+        self._planned = planned
+        text = f"{wording.count(planned, 'trial')} planned"
+        self._say(f"{text}, {done} done before" if done else text)
+
+    def note(self, platform: str, text: str) -> None:
+        """Say what happened to a platform."""
+        self._say(f"{platform}: {text}")
+
+    def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
+        """Say what runs now, unless something was said a moment ago."""
+        now_s = time.monotonic()
+        if now_s - self._last_s < _LINE_EVERY_S and position > 1:
+            return
+        self._last_s = now_s
+        eta = f", about {format_duration(eta_s)} left" if eta_s is not None else ""
+        elapsed = format_duration(now_s - self._started_s)
+        self._say(
+            f"trial {position} of {self._planned}: {trial.case.label} on {trial.platform}"
+            f" ({elapsed} elapsed{eta})"
+        )
+
+    def finished(self, record: Record) -> None:
+        """Say why a trial failed."""
+        if isinstance(record.outcome, Failed):
+            self._say(failure_line(record))
+
+    def skipped(self, count: int, reason: str) -> None:
+        """Say what is not needed any more."""
+        self._planned -= count
+        self._say(f"{wording.count(count, 'trial')} less to run: {reason}")
+
+    def _say(self, text: str) -> None:
+        self._console.print(clean(text), highlight=False, markup=False, soft_wrap=True)
+
+
+class LiveProgress:
+    """A bar that shows what runs now, on which platform, and when it will end."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._task = progress.add_task("starting", total=None)
+        self._eta = ""
+
+    def begin(self, planned: int, done: int) -> None:
+        """Set the bar."""
+        self._progress.update(self._task, total=planned, completed=done)
+
+    def note(self, platform: str, text: str) -> None:
+        """Print what happened to a platform above the bar."""
+        self._progress.console.print(
+            f"[bold]{escape(clean(platform))}[/]: {escape(clean(text))}", highlight=False
+        )
+
+    def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
+        """Show what runs now."""
+        eta = f" · {format_duration(eta_s)} left" if eta_s is not None else ""
+        name = f"{trial.case.probe} on [bold]{escape(trial.platform)}[/]{eta}"
+        self._progress.update(self._task, description=name)
+
+    def finished(self, record: Record) -> None:
+        """Move the bar; print a failure above it."""
+        self._progress.advance(self._task)
+        if isinstance(record.outcome, Failed):
+            self._progress.console.print(escape(failure_line(record)), style="yellow")
+
+    def skipped(self, count: int, reason: str) -> None:
+        """Take trials off the bar."""
+        task = self._progress.tasks[0]
+        if task.total is not None:
+            self._progress.update(self._task, total=task.total - count)
+        self._progress.console.print(
+            f"{wording.count(count, 'trial')} less to run: {escape(clean(reason))}",
+            style="dim",
+            highlight=False,
+        )
+
+
+def failure_line(record: Record) -> str:
+    """Say in one line which trial failed, at which stage, and why."""
+    assert isinstance(record.outcome, Failed)
+    reason = " ".join(record.outcome.reason.split())
+    if len(reason) > 240:
+        reason = reason[:237] + "..."
+    return clean(
+        f"failed: {record.trial.case.label} on {record.trial.platform}"
+        f" [{record.outcome.stage.value}] {reason}"
+    )
+
+
+class _Shown(logging.Handler):
+    """Prints what parts of bareline log on the way: that something is built, and why it waits."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(logging.INFO)
+        self._console = console
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print one message as a line."""
+        self._console.print(
+            clean(record.getMessage()), highlight=False, markup=False, soft_wrap=True
+        )
+
+
+@contextmanager
+def progress_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
+    """Give the progress display that suits a console."""
+    log, shown = logging.getLogger("bareline"), _Shown(console)
+    log.setLevel(logging.INFO)
+    log.addHandler(shown)
+    try:
+        with _display_on(console) as display:
+            yield display
+    finally:
+        log.removeHandler(shown)
+
+
+@contextmanager
+def _display_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
+    if not console.is_terminal:
+        yield PlainProgress(console)
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+    ) as bar:
+        yield LiveProgress(bar)

@@ -1,0 +1,214 @@
+"""Results and lists in the terminal: the verdict first, tables of at most 100 columns.
+
+Names, reasons and titles come from files and programs, so they are never read as markup, and
+control characters in them are replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import polars as pl
+from rich.console import Console
+from rich.text import Text
+
+from bareline.analysis.parts import Sentence
+from bareline.analysis.verdict import Glance
+from bareline.report.content.cells import Cell, headline_first, numeric_axis, read_cells, varying
+from bareline.report.content.wording import (
+    count,
+    describe,
+    interval,
+    metric_name,
+    parameter_name,
+    ratio_interval,
+    ratio_text,
+    verdict_word,
+)
+from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
+from bareline.report.terminal.console import clean
+from bareline.report.terminal.tables import Column, print_table
+from bareline.report.terminal.verdict import print_verdict
+from bareline.vocabulary.caveats import caveat_text
+
+_STYLES = {"slower": "bold red", "faster": "bold green", "failed": "yellow", "missing": "yellow"}
+_LONGEST_SWEEP = 7
+
+
+# Results -------------------------------------------------------------------------------------
+
+
+def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = False) -> None:
+    """Print medians with their intervals, one table per probe and unit.
+
+    Parameters
+    ----------
+    details
+        Also detail metrics, and every point of a sweep.
+    """
+    cells = read_cells(summary, None)
+
+    def columns(scale: Scale, metric: str) -> list[Column]:
+        return [
+            Column("platform"),
+            Column(scale.titled(metric), "number"),
+            Column("95 %", "light"),
+            Column("n", "number"),
+        ]
+
+    def fields(cell: Cell, scale: Scale) -> list[Text | str]:
+        bounds = interval(scale, cell.lo, cell.hi)
+        return [cell.platform, scale.show(cell.value), bounds, str(cell.n)]
+
+    _print_cells(cells, console, columns, fields, details=details)
+
+
+def print_failed(failed: pl.DataFrame, console: Console) -> None:
+    """Name what failed, a line each, with the reason of the last failure.
+
+    Parameters
+    ----------
+    failed
+        As of `bareline.analysis.summary.failed_cases`.
+    """
+    for row in failed.iter_rows(named=True):
+        case = f"{row['probe']}, {count(row['ranks'], 'rank')}"
+        if row["params"]:
+            case += f", {row['params']}"
+        trials = row["n"] + row["n_failed"]
+        said = f"failed: {case} on {row['platform']}: {row['n_failed']} of {count(trials, 'trial')}"
+        console.print(Text(clean(f"{said} [{row['stage']}] {row['reason']}"), "yellow"))
+
+
+def print_comparison(
+    glance: Glance | None,
+    statements: Sequence[Sentence],
+    comparison: pl.DataFrame,
+    console: Console,
+    *,
+    details: bool = False,
+) -> None:
+    """Print the verdict, then every comparison with the baseline.
+
+    Parameters
+    ----------
+    details
+        Also detail metrics, and every point of a sweep.
+    """
+    print_verdict(glance, statements, console)
+    cells = read_cells(None, comparison)
+    baseline = comparison.item(0, "baseline") if comparison.height else ""
+
+    def columns(scale: Scale, metric: str) -> list[Column]:
+        return [
+            Column("platform"),
+            Column(scale.titled(metric), "number"),
+            Column(baseline, "number"),
+            Column("ratio", "number"),
+            Column("95 %", "light"),
+            Column("n", "number"),
+            Column("verdict"),
+        ]
+
+    def fields(cell: Cell, scale: Scale) -> list[Text | str]:
+        style = _STYLES.get(cell.verdict, "")
+        return [
+            cell.platform,
+            scale.show(cell.value),
+            scale.show(cell.value_baseline),
+            Text(ratio_text(cell.ratio), style=style),
+            ratio_interval(cell.ratio_lo, cell.ratio_hi),
+            str(cell.n),
+            Text(verdict_word(cell.verdict), style=style),
+        ]
+
+    _print_cells(cells, console, columns, fields, details=details)
+    console.print(
+        Text(f"A ratio above 1 is worse than {clean(baseline)}; 95 % is its interval.", "dim")
+    )
+
+
+def _print_cells(
+    cells: Sequence[Cell],
+    console: Console,
+    columns: Callable[[Scale, str], list[Column]],
+    fields: Callable[[Cell, Scale], list[Text | str]],
+    *,
+    details: bool,
+) -> None:
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if details or not cell.detail:
+            groups.setdefault((cell.probe, cell.unit), []).append(cell)
+    left_out = 0
+    probes = list(dict.fromkeys(probe for probe, _ in groups))
+    ordered = sorted(
+        groups.items(),
+        key=lambda item: (probes.index(item[0][0]), not any(cell.headline for cell in item[1])),
+    )
+    for (probe, _), own in ordered:
+        shown = own if details else _thinned(own)
+        left_out += len(own) - len(shown)
+        _print_group(probe, headline_first(shown), console, columns, fields)
+    if left_out:
+        noun = count(left_out, "row")
+        console.print(Text(f"{noun} between these sizes left out; --all shows them.", "dim"))
+
+
+def _print_group(
+    probe: str,
+    cells: Sequence[Cell],
+    console: Console,
+    columns: Callable[[Scale, str], list[Column]],
+    fields: Callable[[Cell, Scale], list[Text | str]],
+) -> None:
+    scale = unit_scale((v for cell in cells for v in (cell.value, cell.value_baseline)),
+                       cells[0].unit)  # fmt: skip
+    names = varying(cells)
+    metrics = list(dict.fromkeys(metric_name(cell.metric) for cell in cells))
+    points = [_point(cell, names, several=len(metrics) > 1) for cell in cells]
+    letters = _letters(cells)
+    heads = columns(scale, metrics[0] if len(metrics) == 1 else "median")
+    if any(points):
+        head = parameter_name(names[0]) if len(metrics) == 1 and len(names) == 1 else ""
+        heads = [Column(head), *heads]
+    rows = []
+    for cell, point in zip(cells, points, strict=True):
+        row = fields(cell, scale)
+        marks = "".join(sorted(letters[code] for code in cell.caveats))
+        rows.append([*([point] if any(points) else []), *row, Text(marks, style="dim")])
+    console.print(Text(clean(probe), style="bold"))
+    print_table([*heads, Column("")], rows, console)
+    for code, letter in letters.items():
+        console.print(Text(f"  {letter}  {clean(caveat_text(code))}", style="dim"))
+    console.print()
+
+
+def _point(cell: Cell, names: Sequence[str], *, several: bool) -> str:
+    parts = [metric_name(cell.metric)] if several else []
+    return ", ".join(filter(None, [*parts, describe(cell, names)]))
+
+
+def _letters(cells: Sequence[Cell]) -> dict[str, str]:
+    codes = dict.fromkeys(code for cell in cells for code in cell.caveats)
+    return {code: chr(ord("a") + index % 26) for index, code in enumerate(codes)}
+
+
+def _thinned(cells: Sequence[Cell]) -> list[Cell]:
+    """Keep the ends of a long sweep and the sizes that axes are marked with."""
+    axis = numeric_axis(cells)
+    if axis is None:
+        return list(cells)
+    values = sorted({value for cell in cells if (value := _number(cell, axis)) is not None})
+    if len(values) <= _LONGEST_SWEEP:
+        return list(cells)
+    kept = {values[0], values[-1], *(size for size in SIZE_TICKS if size in values)}
+    return [cell for cell in cells if (value := _number(cell, axis)) is None or value in kept]
+
+
+def _number(cell: Cell, axis: str) -> float | None:
+    value = cell.coordinates.get(axis)
+    return float(value) if isinstance(value, int | float) else None
+
+
+# Plans and lists -----------------------------------------------------------------------------

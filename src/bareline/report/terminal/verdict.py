@@ -1,0 +1,75 @@
+"""The verdict: one line, the matrix of layers and platforms, and the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from bareline.analysis.parts import Amount, Interval, Part, Sentence
+from bareline.analysis.verdict import Glance, Square
+from bareline.report.content.wording import VERDICT_MARKS
+from bareline.report.terminal.console import clean
+from bareline.report.terminal.tables import Column, fitting_tables, print_table
+from bareline.vocabulary.verdicts import Verdict
+
+_STYLES: Mapping[type[Part], str] = {Amount: "bold", Interval: "dim"}
+_SQUARES: Mapping[Verdict, str] = {
+    Verdict.SLOWER: "red",
+    Verdict.MIXED: "red",
+    Verdict.FASTER: "green",
+    Verdict.FAILED: "yellow",
+    Verdict.INCONCLUSIVE: "dim",
+    Verdict.NOT_COMPARABLE: "dim",
+    Verdict.MISSING: "dim",
+}
+
+
+def print_verdict(glance: Glance | None, statements: Sequence[Sentence], console: Console) -> None:
+    """Print the headline, the matrix, then every sentence; a single platform has no headline."""
+    if glance is not None:
+        console.print(_set(glance.headline, Text(style="bold")))
+        console.print()
+        _print_matrix(glance, console)
+    print_statements(statements, console)
+    if glance is not None and glance.promise:
+        console.print(Text(clean(glance.promise), style="dim"))
+        console.print()
+
+
+def print_statements(statements: Sequence[Sentence], console: Console) -> None:
+    """Print the sentences, one paragraph each: amounts in bold, intervals lighter."""
+    if not statements:
+        console.print("There is nothing to compare.")
+    for statement in statements:
+        console.print(_set(statement, Text()))
+        console.print()
+
+
+def _set(sentence: Sentence, into: Text) -> Text:
+    for part in sentence.parts:
+        text = clean(part.text)
+        into.append(text if into else text[:1].upper() + text[1:], _STYLES.get(type(part), ""))
+    return into
+
+
+def _print_matrix(glance: Glance, console: Console) -> None:
+    if not glance.squares:
+        return
+    heads = [Column(""), *(Column(name) for name in glance.platforms)]
+    rows: list[list[Text | str]] = [
+        [layer.words, *(_square(glance.squares.get((layer, name))) for name in glance.platforms)]
+        for layer in glance.layers
+    ]
+    for places in fitting_tables(heads, rows, console.width):
+        own = [0, *places]
+        print_table([heads[at] for at in own], [[row[at] for at in own] for row in rows], console)
+        console.print()
+
+
+def _square(square: Square | None) -> Text:
+    if square is None:
+        return Text("not measured", "dim")
+    text = Text(f"{VERDICT_MARKS[square.mark]} ", _SQUARES.get(square.mark, ""))
+    return _set(square.words, text)

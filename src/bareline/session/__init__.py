@@ -1,0 +1,1 @@
+"""One execution of a study: begin, run, judge, take in."""

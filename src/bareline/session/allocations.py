@@ -1,0 +1,278 @@
+"""The platforms of a run in use: brought up, given their turn, made anew, ended.
+
+Bringing one up is an event with a duration of its own, outside of every record. What a platform
+raises that is not foreseen is its failure, not the run's.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from bareline.host.cache import cache_folder, scratch_folder
+from bareline.platforms.base import (
+    Allocation,
+    Context,
+    Platform,
+    PlatformSpec,
+    load_platform_types,
+)
+from bareline.store.run import Run
+from bareline.study.plan import largest_layout
+from bareline.vocabulary.errors import BarelineError, NotNow, StoreError
+from bareline.vocabulary.model import Failed, Record, Stage, Trial
+from bareline.vocabulary.units import format_duration
+
+#: After so many trials in a row in which the platform itself broke it is made anew ...
+_BREAKS_IN_A_ROW = 2
+#: ... and so often in a run at most.
+_MOST_REPAIRS = 3
+#: Pauses between tries to acquire what may come back by itself, at once ...
+_PAUSES_S = (2.0, 8.0)
+#: ... and the time after which later trials try again, doubled each time up to the longest.
+_LATER_S = 30.0
+_LONGEST_S = 960.0
+
+
+class Told(Protocol):
+    """Who is told what happens to platforms."""
+
+    def note(self, platform: str, text: str) -> None:
+        """Something happened to a platform."""
+
+
+class Allocations:
+    """The platforms of a run, each acquired at its first use; a context that ends them all.
+
+    Parameters
+    ----------
+    blocks_per_boot
+        After so many blocks a platform that boots is made anew; 0 never.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        platforms: Sequence[PlatformSpec],
+        plan: Sequence[Trial],
+        told: Told,
+        *,
+        blocks_per_boot: int,
+    ) -> None:
+        self._run = run
+        self._specs = {spec.name: spec for spec in platforms}
+        self._layouts = {name: largest_layout(plan, name) for name in self._specs}
+        self._told = told
+        self._blocks_per_boot = blocks_per_boot
+        self._stacks: dict[str, ExitStack] = {}
+        self._current: dict[str, Allocation | Failed] = {}
+        self._epochs: dict[str, int] = {}
+        self._resumed: str | None = None
+        self._breaks: Counter[str] = Counter()
+        self._repairs: Counter[str] = Counter()
+        self._boots: dict[str, int] = {}
+        self._coming_up_s: dict[str, float] = {}
+        self._tries: Counter[str] = Counter()
+        self._again_at: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with ExitStack() as stack:
+            for name in list(self._stacks):
+                stack.callback(self._end, name)
+
+    # What the run has seen before --------------------------------------------------------------
+
+    def remember(self, records: Mapping[int, Record]) -> None:
+        """Go on counting the boots where earlier executions of the run ended."""
+        for record in records.values():
+            name = record.trial.platform
+            self._boots[name] = max(self._boots.get(name, 0), record.boot or 0)
+
+    # In use ------------------------------------------------------------------------------------
+
+    def ready(self, trial: Trial) -> Allocation | Failed:
+        """Give the platform of a trial, up and alone on this machine, or why it is not."""
+        name = trial.platform
+        epoch = self._epoch(name, trial.block)
+        if name in self._current and (self._is_worn(name, epoch) or self._may_try_again(name)):
+            self._end(name)
+        if name not in self._current:
+            self._current[name] = self._bring_up(name, epoch)
+        allocation = self._current[name]
+        if isinstance(allocation, Failed):
+            return allocation
+        try:
+            self._take_turn(name, allocation)
+        except StoreError:
+            raise
+        except Exception as error:
+            return Failed(Stage.PLATFORM, reason_of(error))
+        return allocation
+
+    def boot(self, name: str) -> int | None:
+        """Give which coming up of a platform this is, from 1; None where nothing boots."""
+        return self._boots.get(name) if self._type(name).boots else None
+
+    def broke(self, name: str, *, broken: bool) -> None:
+        """Take note of whether the platform itself broke in a trial."""
+        self._breaks[name] = self._breaks[name] + 1 if broken else 0
+
+    def tell_events(self, name: str) -> None:
+        """Pass on what a platform tells of its nodes."""
+        allocation = self._current.get(name)
+        if isinstance(allocation, Allocation):
+            for text in allocation.events():
+                self._note(name, text)
+
+    # How long it takes -------------------------------------------------------------------------
+
+    def coming_up_s(self, name: str, block: int) -> float:
+        """Estimate the time until a platform is up for a block; 0 where it is.
+
+        What a platform has not shown yet is taken from others of its type: the first to come up
+        may also have built an image.
+        """
+        if name in self._current and not self._is_worn(name, self._epoch(name, block)):
+            return 0.0
+        return self.again_s(name)
+
+    def again_s(self, name: str) -> float:
+        """Estimate the time that making a platform anew takes."""
+        kind = self._specs[name].type
+        known = [s for other, s in self._coming_up_s.items() if self._specs[other].type == kind]
+        return min(known, default=0.0)
+
+    def renewals(self, name: str, block: int, last: int) -> int:
+        """Tell how often a platform is made anew between one block and a later one."""
+        return self._epoch(name, last) - self._epoch(name, block)
+
+    # Coming and going --------------------------------------------------------------------------
+
+    def _type(self, name: str) -> type[Platform[Any]]:
+        return load_platform_types()[self._specs[name].type]
+
+    def _epoch(self, name: str, block: int) -> int:
+        if not self._blocks_per_boot or not self._type(name).boots:
+            return 0
+        return block // self._blocks_per_boot
+
+    def _is_worn(self, name: str, epoch: int) -> bool:
+        if self._epochs.get(name) != epoch:
+            return True
+        if self._breaks[name] < _BREAKS_IN_A_ROW or self._repairs[name] >= _MOST_REPAIRS:
+            return False
+        self._note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: it is made anew")
+        self._repairs[name] += 1
+        return True
+
+    def _bring_up(self, name: str, epoch: int) -> Allocation | Failed:
+        self._suspend_all()
+        self._breaks[name] = 0
+        self._epochs[name] = epoch
+        self._told.note(name, "coming up")
+        started = time.monotonic()
+        for pause_s in (*_PAUSES_S, None):
+            try:
+                allocation = self._acquire(name)
+                self._run.write_facts(name, allocation.facts())
+                break
+            except StoreError:
+                raise
+            except Exception as error:  # a platform of a third party may raise anything
+                reason = reason_of(error)
+                self._end(name)
+                self._note(name, f"did not come up: {reason}", time.monotonic() - started)
+                if not isinstance(error, NotNow):
+                    self._again_at.pop(name, None)
+                    return Failed(Stage.ACQUIRE, reason)
+                if pause_s is None:
+                    return self._give_up_for_now(name, reason)
+            self._told.note(name, f"tried again in {pause_s:g} s")
+            time.sleep(pause_s)
+        self._again_at.pop(name, None)
+        self._tries[name] = 0
+        seconds = time.monotonic() - started
+        self._coming_up_s[name] = seconds
+        if self._type(name).boots:
+            self._boots[name] = self._boots.get(name, 0) + 1
+            text = f"came up in {format_duration(seconds)} (boot {self._boots[name]})"
+            self._note(name, text, seconds)
+        self._resumed = name
+        return allocation
+
+    def _give_up_for_now(self, name: str, reason: str) -> Failed:
+        """Let the other platforms go on; later trials try again, after longer and longer times."""
+        self._tries[name] += 1
+        later_s = min(_LATER_S * 2 ** (self._tries[name] - 1), _LONGEST_S)
+        self._again_at[name] = time.monotonic() + later_s
+        self._note(name, f"tried again after {format_duration(later_s)}, or by `bareline continue`")
+        return Failed(Stage.ACQUIRE, reason)
+
+    def _may_try_again(self, name: str) -> bool:
+        """Tell whether a platform that could not be acquired is due for another try."""
+        return time.monotonic() >= self._again_at.get(name, math.inf)
+
+    def _acquire(self, name: str) -> Allocation:
+        stack = self._stacks[name] = ExitStack()
+        scratch = stack.enter_context(scratch_folder(name))
+        platform = self._type(name)(
+            self._specs[name], Context(scratch=scratch, cache=cache_folder())
+        )
+        allocation = stack.enter_context(platform.acquire(self._layouts[name]))
+        for text in allocation.events():
+            self._note(name, text)
+        return allocation
+
+    def _end(self, name: str) -> None:
+        self._current.pop(name, None)
+        if self._resumed == name:
+            self._resumed = None
+        stack = self._stacks.pop(name, None)
+        if stack is None:
+            return
+        try:
+            stack.close()
+        except Exception as error:
+            self._note(name, f"did not end cleanly: {reason_of(error)}")
+
+    def _take_turn(self, name: str, allocation: Allocation) -> None:
+        """Let one platform use the machine, and no other."""
+        if self._resumed != name:
+            self._suspend_all()
+            allocation.resume()
+            self._resumed = name
+
+    def _suspend_all(self) -> None:
+        for name, allocation in self._current.items():
+            if isinstance(allocation, Allocation):
+                try:
+                    allocation.suspend()
+                except StoreError:
+                    raise
+                except Exception as error:
+                    self._note(name, f"cannot be suspended: {reason_of(error)}")
+        self._resumed = None
+
+    def _note(self, name: str, text: str, seconds: float | None = None) -> None:
+        self._told.note(name, text)
+        self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
+
+
+def reason_of(error: Exception) -> str:
+    """Say in words what was raised: a bareline error says it itself."""
+    if isinstance(error, BarelineError):
+        return str(error)
+    return f"{type(error).__name__}: {error}".rstrip(": ")

@@ -1,0 +1,180 @@
+"""Start a run, or go on with one: from names on the command line to a runner."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from bareline import __version__
+from bareline.platforms.base import PlatformSpec, availability_of, load_platform_types
+from bareline.platforms.config import load_platforms
+from bareline.store.header import Header
+from bareline.store.run import Run, now
+from bareline.study.plan import fresh_seed, make_plan
+from bareline.study.study import Study
+from bareline.vocabulary.errors import UsageError
+
+_LIBRARIES = ("polars", "numpy", "scipy", "altair", "pydantic")
+
+
+def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
+    """Give the platform that the others are compared with.
+
+    The command line decides, then the study, then the first platform.
+
+    Raises
+    ------
+    UsageError
+        The one that the command line names is not part of the run.
+    """
+    names = [spec.name for spec in platforms]
+    if given is not None:
+        if given not in names:
+            raise UsageError(
+                f"the baseline '{given}' is not part of the run",
+                hint=f"add --on {given}, or choose one of: {', '.join(names)}",
+            )
+        return given
+    return study.baseline if study.baseline in names else names[0]
+
+
+def cast_study(
+    study: Study, given: Sequence[str], on: Sequence[str], platforms: Path | None
+) -> tuple[Study, list[str]]:
+    """Give each role of a study its platform; a default that this machine lacks takes none.
+
+    Parameters
+    ----------
+    given, on, platforms
+        What ``--as``, ``--on`` and ``--platforms`` say.
+
+    Returns
+    -------
+    tuple
+        The study as it is run, and what is not measured here and why, a line for each role.
+    """
+    if not study.roles:
+        return study.with_roles(given, on), []
+    known = load_platforms(platforms)
+    roles, reasons = {}, {}
+    for name, role in study.roles.items():
+        roles[name] = role
+        if role.platform is None or on:
+            continue
+        lacking = _lacking(role.platform, known)
+        if lacking:
+            roles[name] = role.model_copy(update={"platform": None})
+            reasons[name] = f" ({lacking})"
+    cast = study.model_copy(update={"roles": roles}).with_roles(given, on)
+    return cast, [
+        f"role {name} is not measured here{reasons.get(name, '')}; --as {name}=PLATFORM maps one"
+        for name, role in cast.roles.items()
+        if role.platform is None
+    ]
+
+
+def _lacking(name: str, known: Mapping[str, PlatformSpec]) -> str:
+    """Say why a role's default cannot take it; nothing when it can."""
+    if name not in known:
+        return f"no platform is named '{name}'"
+    available = availability_of(known[name])
+    return "" if available.ok else f"{name}: {available.reason}"
+
+
+def default_folder(study: Study) -> Path:
+    """Name a run directory that does not exist yet, below ``runs``."""
+    stem = f"{study.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    folder = Path("runs") / stem
+    number = 2
+    while folder.exists():
+        folder = Path("runs") / f"{stem}-{number}"
+        number += 1
+    return folder
+
+
+def create_run(
+    study: Study,
+    platforms: Sequence[PlatformSpec],
+    folder: Path,
+    *,
+    baseline: str,
+    seed: int | None = None,
+) -> Run:
+    """Make a run directory from which everything can be planned again.
+
+    Raises
+    ------
+    StudyError
+        Nothing of the study runs on these platforms.
+    StoreError
+        The directory cannot be made.
+    """
+    seed = seed_of(study, seed)
+    study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
+    make_plan(study, platforms, seed=seed)
+    names = sorted({measure.probe for measure in study.measures})
+    header = Header(
+        study=study.to_toml(),
+        platforms={spec.name: spec.to_dict() for spec in platforms},
+        probes={name: study.find_probe(name).declaration() for name in names},
+        baseline=baseline,
+        seed=seed,
+        created=now(),
+        versions=_versions(),
+    )
+    return Run.create(folder, header)
+
+
+def seed_of(study: Study, given: int | None) -> int:
+    """Give the seed of a run: of the command line, of the study, or a fresh one."""
+    if given is not None:
+        return given
+    return fresh_seed() if study.seed is None else study.seed
+
+
+def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
+    """Give how many cases a platform takes at a turn: as the study or the dearest platform asks."""
+    if study.cases_per_turn is not None:
+        return study.cases_per_turn
+    types = load_platform_types()
+    return max(types[spec.type].cases_per_turn for spec in platforms)
+
+
+def plan_rows(
+    study: Study, platforms: Sequence[PlatformSpec], seed: int | None = None
+) -> list[dict[str, Any]]:
+    """List the trials of a plan in the order in which they would run, for ``--dry-run``.
+
+    Without a seed the order is one of many: every run draws its own.
+    """
+    study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
+    return [
+        {
+            "trial": trial.index,
+            "block": trial.block,
+            "platform": trial.platform,
+            "probe": trial.case.probe,
+            "params": trial.case.params,
+            "ranks": trial.case.ranks,
+            "threads": trial.case.threads,
+            "profile": trial.case.profile,
+            "layout": str(trial.layout) if trial.layout else None,
+            "misfit": trial.misfit,
+            "timeout_s": trial.timeout_s,
+        }
+        for trial in make_plan(study, platforms, seed=seed_of(study, seed))
+    ]
+
+
+def _versions() -> dict[str, str]:
+    found = {"bareline": __version__, "python": platform.python_version()}
+    for library in _LIBRARIES:
+        try:
+            found[library] = version(library)
+        except PackageNotFoundError:
+            continue
+    return found

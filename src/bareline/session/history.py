@@ -1,0 +1,260 @@
+"""What a run has recorded so far, and what follows from it: what is left, hopeless, how long.
+
+Every decision depends on the plan and on records alone, so that a continued run decides as the
+uninterrupted one would have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from bareline.session.origin import plan_of, study_of
+from bareline.store.run import Run
+from bareline.study.study import Study
+from bareline.vocabulary.model import Case, Failed, Measured, Record, Stage, Trial, format_point
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: After so many time-outs in a row a case is not tried again on that platform.
+_TIMEOUTS_IN_A_ROW = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How a run stands.
+
+    Parameters
+    ----------
+    planned, measured, failed
+        Numbers of trials.
+    saved
+        Trials that adaptive stopping or the budget made unnecessary.
+    """
+
+    planned: int
+    measured: int
+    failed: int
+    saved: int
+
+    @property
+    def remaining(self) -> int:
+        """Trials still to run."""
+        return self.planned - self.measured - self.failed - self.saved
+
+
+class ComingUp(Protocol):
+    """Who knows how long platforms take to come up."""
+
+    def coming_up_s(self, name: str, block: int) -> float:
+        """Estimate the time until a platform is up for a block; 0 where it is."""
+
+    def again_s(self, name: str) -> float:
+        """Estimate the time that making a platform anew takes."""
+
+    def renewals(self, name: str, block: int, last: int) -> int:
+        """Tell how often a platform is made anew between one block and a later one."""
+
+
+class History:
+    """What a run has recorded so far, and what follows from it for the rest of the plan.
+
+    Every decision depends on the plan and on records alone, so that a continued run decides as
+    the uninterrupted one would have.
+    """
+
+    def __init__(self, study: Study, plan: Sequence[Trial]) -> None:
+        self._study = study
+        self._plan = plan
+        self._per_block = len(plan) // study.launches
+        self.records: dict[int, Record] = {}
+        self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
+        self._planned = Counter((trial.platform, trial.case) for trial in plan)
+        self._durations: dict[tuple[str, Case], tuple[float, int]] = {}
+        self._decided: dict[tuple[int, Case], str] = {}
+        self._spent_s: dict[int, float] = defaultdict(float)
+
+    def add(self, record: Record) -> None:
+        """Take a record into account."""
+        trial = record.trial
+        self.records[trial.index] = record
+        self._by_case[trial.case][trial.platform].append(record)
+        cell = (trial.platform, trial.case)
+        seconds, count = self._durations.get(cell, (0.0, 0))
+        self._durations[cell] = (seconds + record.duration_s, count + 1)
+        self._spent_s[trial.block] += record.duration_s
+
+    def blocks(self) -> Iterator[Sequence[Trial]]:
+        """Give the plan block by block."""
+        for block in range(self._study.launches):
+            yield self._block(block)
+
+    def unneeded(self, trial: Trial) -> str:
+        """Say why a trial is not needed any more, or nothing if it is.
+
+        A case ends on all platforms at once, so that its blocks stay complete.
+        """
+        if trial.block < max(self._study.min_launches, 1):
+            return ""
+        key = (trial.block, trial.case)
+        if key not in self._decided:
+            self._decided[key] = self._decide(trial.block, trial.case)
+        return self._decided[key]
+
+    def _decide(self, block: int, case: Case) -> str:
+        earlier = self._decided.get((block - 1, case))
+        if earlier:
+            return earlier
+        if self._budget_ends(block, sum(t for b, t in self._spent_s.items() if b < block)):
+            return "the time budget is used up"
+        return "the target precision is reached" if self._reached(block, case) else ""
+
+    def _reached(self, block: int, case: Case) -> bool:
+        probe = self._study.find_probe(case.probe)
+        target = self._study.precision_of(probe.layer)
+        if not target or block < MIN_LAUNCHES:
+            return False
+        from bareline.stats import relative_half_width
+
+        for records in self._by_case[case].values():
+            values = _headline_values(records, probe.headline, block)
+            if values is None:
+                continue  # nothing but failures: more trials tell nothing new
+            if len(values[0]) < MIN_LAUNCHES:
+                return False
+            if not bool((relative_half_width(values) <= target).all()):
+                return False
+        return True
+
+    def hopeless(self, trial: Trial) -> str:
+        """Say why a trial would only time out again, or nothing if it may work."""
+        recent = [
+            record
+            for record in self._by_case[trial.case][trial.platform]
+            if record.trial.block < trial.block
+        ][-_TIMEOUTS_IN_A_ROW:]
+        stages = [r.outcome.stage for r in recent if isinstance(r.outcome, Failed)]
+        if len(recent) == _TIMEOUTS_IN_A_ROW and stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
+            return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
+        return ""
+
+    def eta_s(self, block: int, coming_up: ComingUp, pause_s: float) -> float | None:
+        """Estimate the time until the run ends, once something is known.
+
+        Parameters
+        ----------
+        block
+            The block that is being run.
+        coming_up
+            Knows how long platforms take to come up, and when they are made anew.
+        pause_s
+            Mean time between two trials.
+        """
+        seconds = [spent for spent, _ in self._durations.values()]
+        counts = [count for _, count in self._durations.values()]
+        if not counts:
+            return None
+        mean_s = sum(seconds) / sum(counts)
+        used = {platform for platform, _ in self._planned}
+        total_s = sum(coming_up.coming_up_s(name, block) for name in used)
+        rest_s = sum(
+            self._expected_s(trial, mean_s) + pause_s
+            for trial in self._block(block)
+            if trial.index not in self.records and not self.unneeded(trial)
+        )
+        total_s += rest_s
+        going = [trial for trial in self._block(block) if not self.unneeded(trial)]
+        block_s = sum(self._expected_s(trial, mean_s) for trial in going)
+        spent_s = sum(t for number, t in self._spent_s.items() if number <= block)
+        spent_s += rest_s - pause_s * sum(trial.index not in self.records for trial in going)
+        later = self._later_blocks(block, spent_s, block_s)
+        again_s = sum(
+            coming_up.again_s(name) * coming_up.renewals(name, block, block + later)
+            for name in used
+        )
+        return total_s + later * (block_s + pause_s * len(going)) + again_s
+
+    def _later_blocks(self, block: int, spent_s: float, block_s: float) -> int:
+        """Estimate how many blocks follow one, after which so much of the budget is spent."""
+        planned = self._study.launches - block - 1
+        budget_s = self._study.budget_s
+        if not budget_s or block_s <= 0:
+            return planned
+        required = self._study.min_launches - block - 1
+        affordable = math.ceil((budget_s - spent_s) / block_s)
+        return min(planned, max(0, required, affordable))
+
+    def _block(self, block: int) -> Sequence[Trial]:
+        return self._plan[block * self._per_block : (block + 1) * self._per_block]
+
+    def _expected_s(self, trial: Trial, mean_s: float) -> float:
+        seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
+        return seconds / count if count else mean_s
+
+    def _budget_ends(self, block: int, spent_s: float) -> bool:
+        budget_s = self._study.budget_s
+        return block >= self._study.min_launches and bool(budget_s) and spent_s >= (budget_s or 0)
+
+    def tally(self) -> Tally:
+        """Count what is planned, done and saved."""
+        failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
+        saved = 0
+        for block in self.blocks():
+            left = [trial for trial in block if trial.index not in self.records]
+            unneeded = sum(1 for trial in left if self.unneeded(trial))
+            saved += unneeded
+            if unneeded < len(left):
+                break  # what later blocks need depends on this one
+        return Tally(len(self._plan), len(self.records) - failed, failed, saved)
+
+
+def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
+    """Stack a metric's values as (points, trials) from trials before a block.
+
+    None when no trial was measured.
+    """
+    import numpy as np
+
+    points: dict[str, list[float]] = defaultdict(list)
+    for record in records:
+        if record.trial.block < block and isinstance(record.outcome, Measured):
+            for sample in record.outcome.samples:
+                if sample.metric == metric:
+                    points[format_point(sample.point)].append(sample.value)
+    if not points:
+        return None
+    fewest = min(len(values) for values in points.values())
+    return np.array([values[:fewest] for values in points.values()])
+
+
+def status_of(run: Run) -> dict[str, Any]:
+    """Say how a run stands: counts over all and by platform, and its latest failures."""
+    study, plan = study_of(run), plan_of(run)
+    history = History(study, plan)
+    for record in run.finished().values():
+        history.add(record)
+    tally = history.tally()
+    by_platform: dict[str, dict[str, int]] = {}
+    for trial in plan:
+        counts = by_platform.setdefault(trial.platform, {"planned": 0, "measured": 0, "failed": 0})
+        counts["planned"] += 1
+        if trial.index in history.records:
+            counts[history.records[trial.index].status] += 1
+    return {
+        "run": str(run.path),
+        "study": study.name,
+        "scale": study.scale,
+        "created": run.header.created,
+        "seed": run.header.seed,
+        "baseline": run.header.baseline,
+        "config_hash": run.header.config_hash,
+        "planned": tally.planned,
+        "measured": tally.measured,
+        "failed": tally.failed,
+        "saved": tally.saved,
+        "remaining": tally.remaining,
+        "active": run.is_being_written(),
+        "platforms": by_platform,
+    }

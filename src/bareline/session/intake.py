@@ -1,0 +1,480 @@
+"""``bareline import``: existing outputs into a run, so that they compare like measured ones.
+
+A trial is one launch found in a file. Blocks hold the repetitions of a platform's cases and are
+never shared by platforms: nobody measured them in common, so nothing is paired. A launch that the
+run has already is not taken twice, for two copies of one output are still one trial.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from bareline import __version__
+from bareline.formats.reading import Reading
+from bareline.importers.base import Importer, load_importers
+from bareline.store.header import Header
+from bareline.store.run import Run, now
+from bareline.vocabulary.errors import ImportRefused, ParseError, StoreError, UsageError
+from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
+
+#: Type of a platform whose results were imported.
+PLATFORM_TYPE = "import"
+UNKNOWN_RANKS_CAVEAT = "the output does not say its number of ranks"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_LARGEST_FILE_BYTES = 64 << 20
+_GZIP = b"\x1f\x8b"
+#: So many files of no known format are named; of the rest, the number.
+_NAMED_FILES = 20
+_STUDY = {
+    "name": "imported",
+    "title": "Imported results",
+    "description": "Existing outputs of benchmarks; bareline read them, but did not run them.",
+}
+
+
+class UnknownFormat(ImportRefused):
+    """A file is of no known format, or empty."""
+
+    def __init__(self, file: Path, *, empty: bool) -> None:
+        super().__init__(
+            "empty" if empty else "of no known format",
+            where=str(file),
+            hint=f"leave it out, or give an output of {_known_formats()}",
+        )
+        self.file = file
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One trial of a file, with the output of the launch that it stands in."""
+
+    file: Path
+    importer: Importer
+    launch: str
+    imported: Reading
+
+
+@dataclass(slots=True)
+class Intake:
+    """What an import came to.
+
+    Attributes
+    ----------
+    run
+        The run, with the new trials in it.
+    rows
+        One row per trial found: file, format, trial (None where the run had it already),
+        platform, probe, params, ranks, status, reason, samples.
+    skipped
+        Files of no known format that were left out.
+    """
+
+    run: Run
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    skipped: tuple[Path, ...] = ()
+
+    @property
+    def failed(self) -> int:
+        """Number of new trials that hold no numbers."""
+        return sum(row["trial"] is not None and row["status"] == "failed" for row in self.rows)
+
+    def lines(self) -> list[str]:
+        """Say in lines for people what was imported, and how little one trial says."""
+        told = []
+        formats: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        for row in self.rows:
+            formats[row["format"]].append(row)
+        for name, rows in formats.items():
+            files = len({row["file"] for row in rows})
+            new = [row for row in rows if row["trial"] is not None]
+            line = f"{load_importers()[name].title}: {_count(len(new), 'trial')} from "
+            line += _count(files, "file")
+            if len(new) < len(rows):
+                line += f", {len(rows) - len(new)} already there"
+            told.append(line)
+        for row in self.rows:
+            if row["trial"] is not None and row["status"] == "failed":
+                told.append(f"failed: {row['file']}: {row['probe']}: {row['reason']}")
+        told += [f"skipped, of no known format: {file}" for file in self.skipped]
+        return [*told, *self._replication()]
+
+    def _replication(self) -> list[str]:
+        records = [record for record in self.run.records() if record.status == "measured"]
+        platform = self.rows[0]["platform"] if self.rows else ""
+        cases = Counter(
+            record.trial.case for record in records if record.trial.platform == platform
+        )
+        if not cases:
+            return []
+        single = sum(count == 1 for count in cases.values())
+        few = sum(count < 6 for count in cases.values())
+        if not few:
+            return []
+        text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
+        return [text + "no interval and no verdict; import more outputs of the same cases"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def import_files(
+    files: Sequence[Path],
+    platform: str,
+    out: Path,
+    *,
+    title: str = "",
+    ranks: int | None = None,
+    skip_unknown: bool = False,
+) -> Intake:
+    """Read existing outputs into a run, made if need be, as trials of one platform.
+
+    Nothing is written unless every file is of a known format.
+
+    Parameters
+    ----------
+    files
+        Outputs, which may be compressed by gzip and hold several launches each; or folders, of
+        which every file is taken.
+    platform
+        Name that their platform gets in the run.
+    out
+        Run directory: a new one, or one that an earlier import made.
+    title
+        The platform in words.
+    ranks
+        Number of ranks of outputs that do not say it.
+    skip_unknown
+        Leave out files of no known format instead of refusing all.
+
+    Raises
+    ------
+    ImportRefused
+        A file cannot be read or is of no known format.
+    UsageError
+        The platform's name is impossible, or the run holds measured results.
+    StoreError
+        The run cannot be written.
+    """
+    if not _NAME.fullmatch(platform):
+        raise UsageError(
+            f"'{platform}' is no name for a platform",
+            where="--platform",
+            hint="use letters, digits, '.', '_' and '-'",
+        )
+    if ranks is not None and ranks < 1:
+        raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
+    found, skipped = _read_files(files, skip_unknown=skip_unknown)
+    run = _open(out, platform, title, found)
+    with run.writing():
+        intake = _append(run, platform, found, ranks)
+        run.write_facts(platform, _facts(found, run.facts().get(platform, {})))
+    intake.skipped = skipped
+    new = sum(row["trial"] is not None for row in intake.rows)
+    names = ", ".join(dict.fromkeys(file.name for file in files))
+    run.append_event(platform, f"{_count(new, 'trial')} imported from {names}")
+    return intake
+
+
+def _read_files(
+    files: Iterable[Path], *, skip_unknown: bool
+) -> tuple[list[Found], tuple[Path, ...]]:
+    """Read every file; of those of no known format, all are named at once.
+
+    Raises
+    ------
+    ImportRefused
+        A file cannot be used, or none is of a known format.
+    """
+    found: list[Found] = []
+    unknown: list[UnknownFormat] = []
+    for file in _files_of(files):
+        try:
+            found += read_file(file)
+        except UnknownFormat as refusal:
+            unknown.append(refusal)
+    if unknown and not (skip_unknown and found):
+        raise unknown[0] if len(unknown) == 1 else _all_unknown(unknown)
+    return found, tuple(refusal.file for refusal in unknown)
+
+
+def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
+    """Give files, and those of folders in the order of their names."""
+    for path in paths:
+        if not path.is_dir():
+            yield path
+            continue
+        inside = sorted(file for file in path.rglob("*") if file.is_file())
+        if not inside:
+            raise ImportRefused("holds no file", where=str(path), hint="check the path")
+        yield from inside
+
+
+def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
+    names = [str(refusal.file) for refusal in refusals]
+    shown = ", ".join(names[:_NAMED_FILES])
+    more = f" and {len(names) - _NAMED_FILES} more" if len(names) > _NAMED_FILES else ""
+    return ImportRefused(
+        f"{len(names)} files are empty or of no known format: {shown}{more}",
+        hint=f"leave them out or add --skip-unknown; known are {_known_formats()}",
+    )
+
+
+def _known_formats() -> str:
+    return "; ".join(importer.title for importer in load_importers().values())
+
+
+def read_file(file: Path) -> list[Found]:
+    """Read every trial of a file.
+
+    Raises
+    ------
+    ImportRefused
+        It cannot be read, or is of no known format.
+    """
+    return read_text(_text(file), file)
+
+
+def read_text(text: str, file: Path) -> list[Found]:
+    """Read every trial of a file's text; see `read_file`."""
+    importers = load_importers()
+    able = [importer for importer in importers.values() if importer.sniff(text)]
+    if not able:
+        raise UnknownFormat(file, empty=not text.strip())
+    if len(able) > 1:
+        raise ImportRefused(
+            f"holds outputs of several programs ({', '.join(one.name for one in able)})",
+            where=str(file),
+            hint="split it into one file for each",
+        )
+    found: list[Found] = []
+    for launch in able[0].launches(text):
+        try:
+            trials = list(able[0].parse(launch))
+        except ParseError as error:
+            raise ImportRefused(
+                f"an output of {able[0].title}, but {error}",
+                where=str(file),
+                hint="leave it out, or find the whole output",
+            ) from error
+        found += [Found(file, able[0], launch, trial) for trial in trials]
+    if not found:
+        raise ImportRefused(
+            f"an output of {able[0].title} without any result",
+            where=str(file),
+            hint="leave it out, or find the whole output",
+        )
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        if file.stat().st_size > _LARGEST_FILE_BYTES:
+            raise _too_large(file)
+        data = file.read_bytes()
+        if data.startswith(_GZIP):
+            with gzip.open(file) as unpacked:
+                data = unpacked.read(_LARGEST_FILE_BYTES + 1)
+        if len(data) > _LARGEST_FILE_BYTES:
+            raise _too_large(file)
+    except (EOFError, zlib.error) as error:
+        raise ImportRefused(
+            f"is no whole gzip file: {error}", where=str(file), hint="find the whole file"
+        ) from error
+    except OSError as error:
+        raise ImportRefused(
+            f"cannot be read: {error.strerror or error}", where=str(file), hint="check the path"
+        ) from error
+    # A stray byte of a launcher must not keep the numbers around it from being read.
+    text = data.decode("utf-8-sig", errors="replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _too_large(file: Path) -> ImportRefused:
+    return ImportRefused(
+        f"larger than {_LARGEST_FILE_BYTES >> 20} MiB",
+        where=str(file),
+        hint="give the output of a benchmark",
+    )
+
+
+def _open(out: Path, platform: str, title: str, found: Iterable[Found]) -> Run:
+    """Open or make the run, with the platform and the probes in its header."""
+    if (out / "run.toml").exists():
+        run = Run.open(out)
+        if not run.header.imported:
+            raise UsageError(
+                "holds measured results; imported ones go into a run of their own",
+                where=str(out),
+                hint="choose another --out; `bareline compare` takes several runs",
+            )
+        header = run.header
+    else:
+        header = Header(
+            study={"study": _STUDY},
+            probes={},
+            platforms={},
+            baseline=platform,
+            seed=0,
+            created=now(),
+            versions={"bareline": __version__},
+        )
+        run = Run.create(out, header)
+    known = dict(header.platforms.get(platform, {"type": PLATFORM_TYPE}))
+    if title:
+        known["title"] = title
+    run.replace_header(
+        replace(
+            header,
+            platforms={**header.platforms, platform: known},
+            probes=_declared(header.probes, found),
+        )
+    )
+    return run
+
+
+def _declared(
+    known: Mapping[str, Mapping[str, Any]], found: Iterable[Found]
+) -> dict[str, Mapping[str, Any]]:
+    """Add what the trials declare; outputs of one program may have more or fewer columns."""
+    probes = dict(known)
+    for trial in found:
+        new = trial.imported.declaration()
+        old = probes.get(trial.imported.probe, new)
+        probes[trial.imported.probe] = {**old, "metrics": {**new["metrics"], **old["metrics"]}}
+    return probes
+
+
+def _append(run: Run, platform: str, found: Iterable[Found], ranks: int | None) -> Intake:
+    finished = run.finished()
+    known = {
+        (record.trial.case, output.stdout)
+        for record in finished.values()
+        if record.trial.platform == platform and (output := run.read_raw(record.trial))
+    }
+    blocks = _Blocks(finished.values(), platform)
+    index = max(finished, default=-1) + 1
+    intake = Intake(run)
+    for one in found:
+        case = one.imported.case(ranks)
+        fresh = (case, one.launch) not in known
+        intake.rows.append(_row(one, case, platform, index if fresh else None))
+        if not fresh:
+            continue
+        known.add((case, one.launch))
+        trial = Trial(
+            index=index, block=blocks.next(case), platform=platform, case=case, layout=None
+        )
+        run.write_raw(trial, _output(one))
+        run.append(
+            Record(
+                trial=trial,
+                outcome=one.imported.outcome,
+                started=_started(one),
+                duration_s=0.0,
+                caveats=_caveats(one.imported, case),
+            )
+        )
+        index += 1
+    return intake
+
+
+def _started(found: Found) -> str:
+    """Give when a launch began, or when it was imported where its output does not say it."""
+    told = found.importer.started(found.launch)
+    return told.isoformat(timespec="milliseconds") if told else now()
+
+
+class _Blocks:
+    """Numbers the repetitions of a platform's cases, apart from every other platform's."""
+
+    def __init__(self, records: Iterable[Record], platform: str) -> None:
+        trials = [record.trial for record in records]
+        self._own = sorted({trial.block for trial in trials if trial.platform == platform})
+        self._unused = max((trial.block for trial in trials), default=-1) + 1
+        self._taken = Counter(trial.case for trial in trials if trial.platform == platform)
+
+    def next(self, case: Case) -> int:
+        """Give the block of a case's next trial."""
+        repetition = self._taken[case]
+        self._taken[case] += 1
+        if repetition == len(self._own):
+            self._own.append(self._unused)
+            self._unused += 1
+        return self._own[repetition]
+
+
+def _caveats(imported: Reading, case: Case) -> tuple[str, ...]:
+    unknown = (UNKNOWN_RANKS_CAVEAT,) if not case.ranks else ()
+    return ("imported", *imported.caveats, *unknown)
+
+
+def _output(found: Found) -> Output:
+    return Output(
+        stdout=found.launch,
+        stderr="",
+        exit_code=0,
+        duration_s=0.0,
+        argv=("bareline", "import", str(found.file)),
+    )
+
+
+def _row(found: Found, case: Case, platform: str, trial: int | None) -> dict[str, Any]:
+    outcome = found.imported.outcome
+    failed = isinstance(outcome, Failed)
+    return {
+        "file": str(found.file),
+        "format": found.importer.name,
+        "trial": trial,
+        "platform": platform,
+        "probe": case.probe,
+        "params": case.params,
+        "ranks": case.ranks or None,
+        "status": "failed" if failed else "measured",
+        "reason": outcome.reason if isinstance(outcome, Failed) else None,
+        "samples": len(outcome.samples) if isinstance(outcome, Measured) else 0,
+    }
+
+
+def _facts(found: Iterable[Found], known: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    """Join what the outputs tell of the platform; where they disagree, all they say."""
+    told: dict[str, dict[str, None]] = defaultdict(dict)
+    for key, value in known.items():
+        told[key] = dict.fromkeys(str(value).split("; "))
+    for one in found:
+        for key, fact in one.importer.facts(one.launch).items():
+            told[key][str(fact)] = None
+    return {key: "; ".join(values) for key, values in told.items()}
+
+
+def read_again(case: Case, launch: str) -> tuple[Measured | Failed, tuple[str, ...]]:
+    """Read an imported trial's raw output with the importers of today.
+
+    Returns
+    -------
+    tuple
+        The outcome, and the trial's caveats.
+
+    Raises
+    ------
+    StoreError
+        No importer gives such a probe.
+    """
+    importer = load_importers().get(case.probe.partition(".")[0])
+    if importer is None:
+        raise StoreError(f"no importer gives the probe '{case.probe}'", hint="update bareline")
+    try:
+        for imported in importer.parse(launch):
+            if imported.case(case.ranks) == case:
+                return imported.outcome, _caveats(imported, case)
+    except ParseError as error:
+        return Failed(Stage.PARSE, str(error)), ("imported",)
+    return Failed(Stage.PARSE, f"the output holds no {case.label} any more"), ("imported",)

@@ -1,0 +1,74 @@
+"""A trial's outcome: what a launch printed, turned into samples or into the reason of a failure."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import Any
+
+from bareline.probes.base import Probe
+from bareline.profile.trial import why_unprofiled
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Measured, Output, Sample, Stage
+
+_TAIL_CHARACTERS = 600
+
+
+def judge_output(
+    probe: Probe[Any], params: Any, output: Output, timeout_s: float, *, profile: bool = False
+) -> tuple[Measured | Failed, tuple[str, ...]]:
+    """Turn what a launch printed into samples, or say why it gave none.
+
+    Parameters
+    ----------
+    profile
+        The launch was to be profiled: without its profile it failed.
+
+    Returns
+    -------
+    tuple
+        The outcome and the caveats that the probe sees in the output.
+    """
+    if output.timed_out:
+        return Failed(Stage.TIMEOUT, _with_tail(f"no end after {timeout_s:g} s", output.stderr)), ()
+    if output.exit_code < 0:
+        return Failed(
+            Stage.SIGNAL, _with_tail(f"died by {_signal_name(-output.exit_code)}", output.stderr)
+        ), ()
+    if output.exit_code > 0:
+        text = f"exit code {output.exit_code}"
+        if output.exit_code > 128:
+            text += f" ({_signal_name(output.exit_code - 128)})"
+        return Failed(Stage.EXIT, _with_tail(text, output.stderr)), ()
+    try:
+        samples: tuple[Sample, ...] = probe.read(params, output)
+        caveats = tuple(probe.caveats(params, output))
+    except ParseError as error:
+        return Failed(Stage.PARSE, _with_tail(str(error), output.stderr)), ()
+    except Exception as error:  # a probe of a third party may raise anything
+        reason = f"{probe.name} cannot read its output: {type(error).__name__}: {error}"
+        return Failed(Stage.PARSE, _with_tail(reason, output.stderr)), ()
+    if profile:
+        reason = why_unprofiled(output)
+        if reason:
+            return Failed(Stage.PARSE, _with_tail(f"no profile: {reason}", output.stderr)), ()
+        caveats = (*caveats, "profiled")
+    return Measured(samples), caveats
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+#: Launchers frame what they add themselves, such as that a process returned a non-zero exit code.
+_FRAMED = re.compile(r"^-{60,}\n.*?\n-{60,}$\n?", re.MULTILINE | re.DOTALL)
+
+
+def _with_tail(reason: str, stderr: str) -> str:
+    """Add the last lines of standard error to a reason: the program's own, if it wrote any."""
+    said = _FRAMED.sub("", stderr).strip() or stderr.strip()
+    tail = said[-_TAIL_CHARACTERS:].strip()
+    return f"{reason}; stderr ends: {tail}" if tail else reason

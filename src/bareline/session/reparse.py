@@ -1,0 +1,65 @@
+"""``bareline reparse``: the raw output of a run, read again with the parsers of today."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bareline.session.intake import read_again
+from bareline.session.judge import judge_output
+from bareline.session.origin import declare_today, study_of
+from bareline.store.run import Run
+from bareline.study.study import Study
+from bareline.vocabulary.model import Failed, Measured, Output, Record, parse_point
+
+
+def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
+    """Read the raw output of finished trials again, with the parsers of today.
+
+    Parameters
+    ----------
+    only
+        Only this probe's trials.
+
+    Returns
+    -------
+    tuple of int
+        Number of trials read again, and how many of them came out differently.
+    """
+    study = None if run.header.imported else study_of(run)
+    with run.writing():
+        if study is not None:
+            declare_today(run)
+        records, read, changed = [], 0, 0
+        for record in run.records():
+            probe_name = record.trial.case.probe
+            output = run.read_raw(record.trial, record.attempt)
+            if output is None or (only and only != probe_name):
+                records.append(record)
+                continue
+            if study is None:
+                new = _with_outcome(record, *read_again(record.trial.case, output.stdout))
+            else:
+                new = _judge_again(study, record, output)
+            read += 1
+            changed += new != record
+            records.append(new)
+        if changed:
+            run.replace_records(records)
+    return read, changed
+
+
+def _judge_again(study: Study, record: Record, output: Output) -> Record:
+    """Give a measured trial's record with what its probe reads today."""
+    trial = record.trial
+    probe = study.find_probe(trial.case.probe)
+    params = probe.make_params(parse_point(trial.case.params))
+    old = set(probe.caveats(params, output)) if record.status == "measured" else set()
+    outcome, caveats = judge_output(
+        probe, params, output, trial.timeout_s, profile=trial.case.profile
+    )
+    kept = [code for code in record.caveats if code not in old]
+    return _with_outcome(record, outcome, tuple(dict.fromkeys((*kept, *caveats))))
+
+
+def _with_outcome(record: Record, outcome: Measured | Failed, caveats: tuple[str, ...]) -> Record:
+    return replace(record, outcome=outcome, caveats=caveats)

@@ -1,0 +1,331 @@
+"""The runner: execute a plan trial by trial and record every outcome once.
+
+Trials run one after another, so that platforms that share hardware never disturb each other;
+a platform that is not in use is suspended. Whatever ends the runner, what was finished stays
+recorded, and `execute` on the same run goes on with the next trial.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from bareline.host.cache import remove_abandoned_scratch
+from bareline.host.load import LoadReading, foreign_cores, read_load
+from bareline.host.owner import owner_mark
+from bareline.platforms.base import Allocation, PlatformSpec
+from bareline.platforms.process import kill_abandoned
+from bareline.profile.trial import under_profiler
+from bareline.session.allocations import Allocations, reason_of
+from bareline.session.history import History, Tally
+from bareline.session.judge import judge_output
+from bareline.session.origin import declare_today, platforms_of, study_of
+from bareline.store.raw import shortened
+from bareline.store.run import Run, now
+from bareline.study.plan import make_plan
+from bareline.study.study import Study
+from bareline.vocabulary.errors import BuildError, StoreError, ToolMissing
+from bareline.vocabulary.model import (
+    TRIAL_VARIABLE,
+    Command,
+    Failed,
+    Layout,
+    Measured,
+    Output,
+    Record,
+    Stage,
+    Trial,
+    parse_point,
+)
+from bareline.vocabulary.units import listing
+
+#: Most that is kept of the outputs of failed trials: programs gone wild print for ever.
+GARBAGE_CHARACTERS = 64 << 20
+#: From here on others disturb: they kept a tenth of one core busy ...
+BUSY_CORES = 0.1
+#: ... for so long that it is no rounding of the kernel's ticks of 10 ms.
+BUSY_LEAST_S = 0.05
+
+
+class Observer(Protocol):
+    """Who is told how a run goes on."""
+
+    def begin(self, planned: int, done: int) -> None:
+        """The run starts, or goes on after `done` trials."""
+
+    def note(self, platform: str, text: str) -> None:
+        """Something happened to a platform: it is coming up, a node was replaced."""
+
+    def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
+        """A trial starts; `position` counts from 1."""
+
+    def finished(self, record: Record) -> None:
+        """A trial was recorded."""
+
+    def skipped(self, count: int, reason: str) -> None:
+        """Trials are not needed any more."""
+
+
+def execute(run: Run, observer: Observer, *, retry_failed: bool = False) -> Tally:
+    """Run every trial of a run that has no record yet; see `Runner.execute`.
+
+    Raises
+    ------
+    StoreError
+        Its ``run.toml`` was changed: what is left would be of another plan.
+    """
+    if run.header.edited:
+        raise StoreError(
+            "was changed after the run was made: what is left would be of another plan",
+            where=f"{run.path}/run.toml",
+            hint="take it from a copy of the run, or measure again into a new folder",
+        )
+    runner = Runner(run, study_of(run), platforms_of(run), observer)
+    return runner.execute(retry_failed=retry_failed)
+
+
+class Runner:
+    """Executes what is left of a run's plan."""
+
+    def __init__(
+        self, run: Run, study: Study, platforms: Sequence[PlatformSpec], observer: Observer
+    ) -> None:
+        self._run = run
+        self._study = study
+        self._observer = observer
+        self._plan = make_plan(study, platforms, seed=run.header.seed)
+        self._history = History(study, self._plan)
+        self._allocations = Allocations(
+            run, platforms, self._plan, observer, blocks_per_boot=study.blocks_per_boot
+        )
+        self._between = Pauses()
+        self._garbage_left = GARBAGE_CHARACTERS
+
+    def execute(self, *, retry_failed: bool = False) -> Tally:
+        """Run every trial that has no record yet.
+
+        Parameters
+        ----------
+        retry_failed
+            Also run again what failed; the new record then counts instead of the old one.
+
+        Raises
+        ------
+        StoreError
+            The run directory cannot be written.
+        """
+        with self._run.writing(), _terminated_like_interrupted(), self._allocations:
+            declare_today(self._run)
+            attempts: dict[int, int] = {}
+            finished = self._run.finished()
+            for index, record in finished.items():
+                if retry_failed and record.status == "failed":
+                    attempts[index] = record.attempt
+                else:
+                    self._history.add(record)
+            self._allocations.remember(finished)
+            kill_abandoned()
+            remove_abandoned_scratch()
+            self._observer.begin(len(self._plan), len(self._history.records))
+            for block in self._history.blocks():
+                self._run_block(block, attempts)
+            return self._history.tally()
+
+    def _run_block(self, block: Sequence[Trial], attempts: Mapping[int, int]) -> None:
+        saved, reasons = 0, set()
+        for trial in block:
+            if trial.index in self._history.records:
+                continue
+            reason = self._history.unneeded(trial)
+            if reason:
+                saved += 1
+                reasons.add(reason)
+                continue
+            record = self._run_trial(trial, attempts.get(trial.index, 0) + 1)
+            self._run.append(record)
+            self._history.add(record)
+            self._between.begin()
+            self._observer.finished(record)
+        if saved:
+            self._observer.skipped(saved, listing(sorted(reasons)))
+
+    def _run_trial(self, trial: Trial, attempt: int) -> Record:
+        job = self._job(trial)
+        self._between.end()
+        left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
+        self._observer.trial(trial, len(self._history.records) + 1, left_s)
+        started, clock_start = now(), time.monotonic()
+        if isinstance(job, Failed):
+            done = Done(job)
+        else:
+            done = self._launch(trial, *job)
+            self._allocations.tell_events(trial.platform)
+        if done.output is not None:
+            self._run.write_raw(trial, self._worth_keeping(done), attempt)
+        return Record(
+            trial=trial,
+            outcome=done.outcome,
+            started=started,
+            duration_s=round(time.monotonic() - clock_start, 6),
+            caveats=done.caveats,
+            clock=done.output.clock if done.output else "wall",
+            attempt=attempt,
+            boot=None if isinstance(job, Failed) else self._allocations.boot(trial.platform),
+            foreign_cores=done.foreign_cores,
+        )
+
+    def _worth_keeping(self, done: Done) -> Output:
+        """Give an output as it is kept: of failed trials only so much in a whole run."""
+        assert done.output is not None
+        if isinstance(done.outcome, Measured):
+            return done.output
+        most = self._garbage_left // 4
+        output = replace(
+            done.output,
+            stdout=shortened(done.output.stdout, most),
+            stderr=shortened(done.output.stderr, most),
+        )
+        self._garbage_left -= len(output.stdout) + len(output.stderr)
+        return output
+
+    def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
+        """Give the platform, up and alone, and what runs there; all that is not to be timed."""
+        if trial.layout is None:
+            return Failed(Stage.LAYOUT, trial.misfit or "does not fit")
+        hopeless = self._history.hopeless(trial)
+        if hopeless:
+            return Failed(Stage.TIMEOUT, hopeless)
+        with self._between.apart():
+            allocation = self._allocations.ready(trial)
+        if isinstance(allocation, Failed):
+            return allocation
+        try:
+            command = self._command(trial, trial.layout)
+            with self._between.apart():
+                allocation.prepare(command)
+        except StoreError:
+            raise
+        except Exception as error:
+            return self._failure(trial, error)
+        return allocation, command
+
+    def _command(self, trial: Trial, layout: Layout) -> Command:
+        probe = self._study.find_probe(trial.case.probe)
+        params = probe.make_params(parse_point(trial.case.params))
+        command = probe.command(params, layout)
+        if trial.case.profile:
+            command = under_profiler(command)
+        mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
+        return replace(command, env=command.env + mark)
+
+    def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> Done:
+        assert trial.layout is not None
+        helpers_s = allocation.helpers_s()
+        load = None if helpers_s is None else read_load()
+        try:
+            output = allocation.run(command, trial.layout, timeout_s=trial.timeout_s)
+        except StoreError:
+            raise
+        except Exception as error:  # a platform of a third party may raise anything
+            return Done(self._failure(trial, error))
+        busy, caveats = foreign_load(load, helpers_s, allocation)
+        self._allocations.broke(trial.platform, broken=False)
+        probe = self._study.find_probe(trial.case.probe)
+        outcome, noticed = judge_output(
+            probe,
+            probe.make_params(parse_point(trial.case.params)),
+            output,
+            trial.timeout_s,
+            profile=trial.case.profile,
+        )
+        every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
+        return Done(outcome, tuple(dict.fromkeys(every)), output, busy)
+
+    def _failure(self, trial: Trial, error: Exception) -> Failed:
+        if isinstance(error, ToolMissing | BuildError):
+            return Failed(Stage.REQUIRE, str(error))
+        self._allocations.broke(trial.platform, broken=True)
+        return Failed(Stage.PLATFORM, reason_of(error))
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a trial."""
+
+    outcome: Measured | Failed
+    caveats: tuple[str, ...] = ()
+    output: Output | None = None
+    foreign_cores: float | None = None
+
+
+class Pauses:
+    """How long bareline itself takes between trials, apart from what is told apart."""
+
+    def __init__(self) -> None:
+        self._since: float | None = None
+        self._apart_s = 0.0
+        self._sum_s = 0.0
+        self._count = 0
+
+    @property
+    def mean_s(self) -> float:
+        """Mean pause; 0 before there was one."""
+        return self._sum_s / self._count if self._count else 0.0
+
+    def begin(self) -> None:
+        """A trial has ended."""
+        self._since, self._apart_s = time.monotonic(), 0.0
+
+    def end(self) -> None:
+        """The next one starts."""
+        if self._since is not None:
+            self._sum_s += time.monotonic() - self._since - self._apart_s
+            self._count += 1
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Do something that does not count: a platform comes up, programs are built."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            self._apart_s += time.monotonic() - began
+
+
+def foreign_load(
+    before: LoadReading | None, helpers_s: float | None, allocation: Allocation
+) -> tuple[float | None, tuple[str, ...]]:
+    """Say how many cores others kept busy since a reading, and whether that is a caveat."""
+    if before is None or helpers_s is None:
+        return None, ()
+    after, helpers_after_s = read_load(), allocation.helpers_s()
+    if after is None or helpers_after_s is None:
+        return None, ()
+    cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
+    busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > BUSY_LEAST_S
+    return round(cores, 4), ("busy-machine",) if busy else ()
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP release platforms as Ctrl-C does."""
+
+    def interrupt(_number: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = {
+            number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+        }
+    except ValueError:  # not in the main thread: whoever called cares for signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

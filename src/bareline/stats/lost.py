@@ -1,0 +1,148 @@
+"""Launches lost to a limit: their values are unknown, but not on which side of all others.
+
+A launch that exceeded its time limit was slower than every one that was measured. To leave it out
+makes a platform look faster than it is: with the slowest 20 % gone, a 95 % interval of 30 launches
+holds the truth in 78 % of the cases. To put it at infinity makes it look slower. What is certain
+lies between: the lower bound of a difference is taken with the launch at the slowest that was
+measured, the upper one with it at infinity, where it may leave the bound open.
+
+In blocks the bounds are order statistics of the differences (the sign test's): infinite ones would
+spread through the averages of Wilcoxon's, which then has no bound from 16 % lost on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline.stats import null_distribution
+from bareline.stats.shift import unpaired_shift
+from bareline.stats.stack import FloatArray, IntArray, count_launches, pick
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: Stands for infinity on any scale, and from where on a bound is open.
+_FAR = 1e12
+_OPEN = 1e11
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a difference at least and at most is; every field has the shape of the cases.
+
+    Attributes
+    ----------
+    shift, lo, hi : float array
+        Estimate and interval; infinite where lost launches leave them open.
+    p : float array
+        Two-sided p-value of "no difference", as if the lost launches spoke against it least.
+    n, n_baseline : int array
+        Launches, those lost included.
+    level : float array
+        Confidence level that the interval achieves.
+    """
+
+    shift: FloatArray
+    lo: FloatArray
+    hi: FloatArray
+    p: FloatArray
+    n: IntArray
+    n_baseline: IntArray
+    level: FloatArray
+
+
+def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return values with lost launches at the least and at the most that they can be.
+
+    Parameters
+    ----------
+    values : array, shape (cases, n)
+        NaN where a launch is absent or lost.
+    beyond : int array, shape (cases, n)
+        1 for a launch that is larger than all, -1 for one that is smaller.
+    """
+    lost = np.isnan(values) & (beyond != 0)
+    if not lost.any():
+        return values, values
+    known = np.where(np.isnan(values), -np.inf, values).max(axis=-1, keepdims=True)
+    highest = np.where(np.isfinite(known), known, -_FAR)
+    known = np.where(np.isnan(values), np.inf, values).min(axis=-1, keepdims=True)
+    lowest = np.where(np.isfinite(known), known, _FAR)
+    least = np.where(lost, np.where(beyond > 0, highest, -_FAR), values)
+    most = np.where(lost, np.where(beyond > 0, _FAR, lowest), values)
+    return least, most
+
+
+def nearest_differences(
+    first: FloatArray, second: FloatArray, beyond: IntArray, beyond_baseline: IntArray
+) -> FloatArray:
+    """Return differences of blocks, with lost launches as close to no difference as they can be."""
+    least, most = _differences(first, second, beyond, beyond_baseline)
+    return np.where(least > 0, least, np.where(most < 0, most, 0.0 * (least + most)))
+
+
+def paired_bounds(
+    first: FloatArray,
+    second: FloatArray,
+    beyond: IntArray,
+    beyond_baseline: IntArray,
+    *,
+    confidence: float,
+) -> Bounds:
+    """Bound the median difference of blocks; arrays of shape (cases, n)."""
+    least, most = (
+        np.sort(found, axis=-1) for found in _differences(first, second, beyond, beyond_baseline)
+    )
+    n = count_launches(least)
+    rank, level = np.zeros_like(n), np.full(n.shape, np.nan)
+    p = np.full(n.shape, np.nan)
+    for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
+        null, own = null_distribution.sign(size), n == size
+        rank[own] = null.interval_rank(confidence)
+        level[own] = null.level(int(rank[own][0]))
+        above, below = (least[own] > 0).sum(axis=-1), (most[own] < 0).sum(axis=-1)
+        p[own] = null.two_sided_p(size - np.maximum(above, below))
+    middle = np.stack(((n + 1) // 2, n // 2 + 1), axis=-1)
+    centre = (pick(least, middle).mean(axis=-1) + pick(most, middle).mean(axis=-1)) / 2.0
+    lo = pick(least, rank[:, None])[:, 0]
+    hi = pick(most, np.where(rank > 0, n + 1 - rank, 0)[:, None])[:, 0]
+    return Bounds(_opened(centre), _opened(lo), _opened(hi), p, n, n, level)
+
+
+def unpaired_bounds(
+    first: FloatArray,
+    second: FloatArray,
+    beyond: IntArray,
+    beyond_baseline: IntArray,
+    *,
+    confidence: float,
+) -> Bounds:
+    """Bound the shift between two samples; arrays of shapes (cases, n) and (cases, m)."""
+    first_least, first_most = extremes(first, beyond)
+    second_least, second_most = extremes(second, beyond_baseline)
+    below = unpaired_shift(first_least, second_most, confidence=confidence, rounding=0.0)
+    above = unpaired_shift(first_most, second_least, confidence=confidence, rounding=0.0)
+    p = np.where(below.shift > 0, below.p, np.where(above.shift < 0, above.p, 1.0))
+    return Bounds(
+        _opened((below.shift + above.shift) / 2.0),
+        _opened(below.lo),
+        _opened(above.hi),
+        np.where(np.isnan(below.p), np.nan, p),
+        below.n,
+        below.n_baseline,
+        below.level,
+    )
+
+
+def _differences(
+    first: FloatArray, second: FloatArray, beyond: IntArray, beyond_baseline: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the most that each block's difference can be."""
+    first_least, first_most = extremes(first, beyond)
+    second_least, second_most = extremes(second, beyond_baseline)
+    return first_least - second_most, first_most - second_least
+
+
+def _opened(values: FloatArray) -> FloatArray:
+    far = np.abs(np.nan_to_num(values)) > _OPEN
+    return np.where(far, np.copysign(np.inf, values), values)

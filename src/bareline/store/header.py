@@ -1,0 +1,274 @@
+"""What ``run.toml`` says of a run: read with every key checked that an analysis relies on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bareline.host.toml import read_toml
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.model import Better, Layer
+
+#: Version of the run directory's layout; a reader refuses every other.
+SCHEMA = 1
+
+#: Name of the file within a run directory.
+HEADER_FILE = "run.toml"
+
+_MEND = "take it from a copy of the run, or measure again into a new folder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Header:
+    """What ``run.toml`` says: everything that makes the plan again.
+
+    `study` and `platforms` are kept as they stand in their files, so that this module needs to
+    know neither. `probes` holds each probe's layer, headline and metrics, so that a run can be
+    analysed where its probes are not installed. `edited` says that the file was changed after it
+    was written: what it says and the results may not belong together.
+    """
+
+    study: Mapping[str, Any]
+    probes: Mapping[str, Mapping[str, Any]]
+    platforms: Mapping[str, Mapping[str, Any]]
+    baseline: str
+    seed: int
+    created: str
+    versions: Mapping[str, str]
+    schema: int = SCHEMA
+    edited: bool = False
+
+    @property
+    def imported(self) -> bool:
+        """Tell whether the results were imported, not measured."""
+        return any(table.get("type") == "import" for table in self.platforms.values())
+
+    @property
+    def roles(self) -> dict[str, RoleKeys]:
+        """The roles of the study, by name; none for a study that repeats no publication."""
+        tables = self.study.get("role", {})
+        return {name: RoleKeys.model_validate(table) for name, table in tables.items()}
+
+    @property
+    def config_hash(self) -> str:
+        """Hash of all that determines the plan."""
+        text = json.dumps([self.study, self.platforms, self.baseline, self.seed], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def to_toml(self) -> str:
+        """Give the text of the file."""
+        import tomli_w
+
+        content = {
+            "schema": self.schema,
+            "created": self.created,
+            "seed": self.seed,
+            "baseline": self.baseline,
+            "config_hash": self.config_hash,
+            "versions": dict(self.versions),
+            "probe": dict(self.probes),
+            "study": dict(self.study),
+            "platform": {name: dict(spec) for name, spec in self.platforms.items()},
+        }
+        return tomli_w.dumps(content)
+
+
+class _Table(BaseModel):
+    """Types are not converted: what an older bareline wrote otherwise is not guessed at."""
+
+    model_config = ConfigDict(strict=True)
+
+
+class _Metric(_Table):
+    unit: str
+    better: Better
+    detail: bool = False
+
+
+class _Declaration(_Table):
+    layer: Annotated[Layer, Field(strict=False)]
+    title: str = ""
+    headline: str
+    metrics: dict[str, _Metric]
+
+    @model_validator(mode="after")
+    def _headline_is_a_metric(self) -> Self:
+        if self.headline not in self.metrics:
+            raise ValueError(f"the headline '{self.headline}' is none of the metrics")
+        return self
+
+
+class _Head(_Table):
+    """Of the study only what an analysis reads: `study_from_toml` checks the rest to go on."""
+
+    name: str = ""
+    title: str = ""
+    description: str = ""
+    scale: str | None = None
+    scale_changes: list[str] = []
+    ladder: bool = False
+    layouts: Literal["equal", "any"] = "equal"
+    margin: Annotated[float, Field(gt=0, lt=1)] | None = None
+    precision: Annotated[float, Field(ge=0)] | None = None
+    budget_s: Annotated[float, Field(ge=0)] | None = None
+
+
+class ExhibitSpec(_Table):
+    """One ``[[exhibit]]``: a figure or table that a study asks for; its keys stand here only.
+
+    Attributes
+    ----------
+    kind
+        Name of a kind of exhibit, e.g. "curve" (see ``docs/reference/exhibits.md``).
+    title, caption
+        What stands above and below it.
+    probe
+        Name of a probe, ``*`` matching anything; every probe without it.
+    metric
+        Without it, every metric of the probe that is not a detail.
+    x
+        Parameter on the horizontal axis; chosen from the data without it.
+    where
+        Parameters, or "platform", and the value or list of values to keep.
+    rule
+        How a publication reports where bareline would give medians: see
+        ``docs/reference/exhibits.md``.
+    scaling
+        What the ideal line of an exhibit by ranks means: the same problem on more ranks, or a
+        problem that grows with them.
+    published
+        Published tables and figures that it repeats, e.g. ``nebula:table-4``.
+    awaits
+        What must be added before it can be filled everywhere, where that does not exist yet.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    title: str = ""
+    caption: str = ""
+    probe: str | None = None
+    metric: str | None = None
+    x: str | None = None
+    where: dict[str, Any] = {}
+    rule: Literal["", "best-against-worst", "mean", "sorted"] = ""
+    scaling: Literal["strong", "weak"] = "strong"
+    published: list[str] = []
+    awaits: str = ""
+
+
+class RoleKeys(_Table):
+    """A ``[role.NAME]`` of a run: a column of a published study and who took it.
+
+    Attributes
+    ----------
+    title
+        Head of the column.
+    platform
+        Who took it; None when it was not measured.
+    published
+        The published platforms that it stands for, as ``publication:platform``.
+    """
+
+    title: str = ""
+    platform: str | None = None
+    published: list[str] = []
+
+
+class _Study(_Table):
+    study: _Head
+    exhibit: list[ExhibitSpec] = []
+    role: dict[str, RoleKeys] = {}
+
+
+class _Platform(_Table):
+    type: str
+    title: str = ""
+
+
+class _File(_Table):
+    seed: int
+    baseline: str
+    created: str
+    versions: dict[str, str]
+    probe: dict[str, _Declaration]
+    study: _Study
+    platform: dict[str, _Platform]
+
+
+def read_header(run: Path) -> Header:
+    """Read the header of a run directory.
+
+    A probe without a title, as the first versions left it, is called by its name.
+
+    Raises
+    ------
+    StoreError
+        It is no run directory, made by another version's schema, or damaged.
+    """
+    content = _read_toml(run)
+    found = content.get("schema")
+    if isinstance(found, int) and found != SCHEMA:
+        newer = found > SCHEMA
+        raise StoreError(
+            f"written by {'a newer' if newer else 'an older'} bareline (schema {found})",
+            where=str(run),
+            hint="update bareline" if newer else "read it with that one, or measure again",
+        )
+    try:
+        checked = _File.model_validate(content)
+    except ValidationError as error:
+        raise _damaged(first_problem(error), run) from error
+    if checked.baseline not in checked.platform:
+        raise _damaged(f"the baseline '{checked.baseline}' is none of its platforms", run)
+    header = Header(
+        study=content["study"],
+        probes={
+            name: {**table.model_dump(mode="json"), "title": table.title or name}
+            for name, table in checked.probe.items()
+        },
+        platforms=content["platform"],
+        baseline=checked.baseline,
+        seed=checked.seed,
+        created=checked.created,
+        versions=checked.versions,
+    )
+    return replace(header, edited=header.config_hash != content.get("config_hash"))
+
+
+def first_problem(error: Exception) -> str:
+    """Say in one line what is wrong with a file of a run, and at which key."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"])
+    return f"key '{key}': {first['msg']}" if key else str(first["msg"])
+
+
+def _read_toml(run: Path) -> dict[str, Any]:
+    try:
+        return read_toml(run / HEADER_FILE)
+    except OSError as error:
+        if (run / f"{HEADER_FILE}.part").exists():
+            raise StoreError(
+                "bareline was killed while it was being made: nothing was measured",
+                where=str(run),
+                hint=f"`bareline run ... --out {run}` makes it",
+            ) from error
+        raise StoreError(
+            f"not a run directory: {error.strerror} ({HEADER_FILE})",
+            where=str(run),
+            hint="give the folder that `bareline run` printed last",
+        ) from error
+    except ValueError as error:
+        raise _damaged(str(error), run) from error
+
+
+def _damaged(what: str, run: Path) -> StoreError:
+    return StoreError(f"{HEADER_FILE} is damaged: {what}", where=str(run), hint=_MEND)

@@ -1,0 +1,111 @@
+"""The raw output of trials: kept so that it can be read again by the parsers of later days.
+
+A small output is one file, ``raw/<trial>.json``. A larger one, or one with files that the program
+wrote, is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and
+``file.<name>``. Nothing is written through a symbolic link: a run may come from elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from bareline.vocabulary.model import Output
+
+#: Up to here an output is one file: most benchmarks print less.
+_SMALL_CHARACTERS = 2048
+#: What is cut keeps so much of each end at least.
+_KEPT_CHARACTERS = 2048
+
+
+def write_raw(folder: Path, output: Output) -> None:
+    """Keep an output as ``folder`` or, where it is small, as ``folder.json``.
+
+    Raises
+    ------
+    OSError
+        The disk is full or fails, or a symbolic link stands in the way.
+    """
+    about = {
+        "argv": list(output.argv),
+        "exit_code": output.exit_code,
+        "timed_out": output.timed_out,
+        "duration_s": output.duration_s,
+        "clock": output.clock,
+        "files": sorted(output.files),
+    }
+    said = {"stdout": output.stdout, "stderr": output.stderr}
+    if not output.files and sum(map(len, said.values())) <= _SMALL_CHARACTERS:
+        text = json.dumps({**about, **said}, indent=1, ensure_ascii=False)
+        write_file(folder.with_name(f"{folder.name}.json"), text + "\n")
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    refuse_link(folder)
+    for name, text in said.items():
+        write_file(folder / name, text)
+    for name, text in output.files.items():
+        write_file(folder / f"file.{name}", text)
+    write_file(folder / "command.json", json.dumps(about, indent=1) + "\n")
+
+
+def read_raw(folder: Path) -> Output | None:
+    """Read what `write_raw` kept; None where there is nothing, or not all of it."""
+    small = folder.with_name(f"{folder.name}.json")
+    try:
+        if small.exists():
+            about = json.loads(small.read_text(encoding="utf-8"))
+            said = {name: about[name] for name in ("stdout", "stderr")}
+        else:
+            about = json.loads((folder / "command.json").read_text(encoding="utf-8"))
+            said = {
+                name: (folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr")
+            }
+        return Output(
+            **said,
+            exit_code=about["exit_code"],
+            duration_s=about["duration_s"],
+            timed_out=about["timed_out"],
+            clock=about["clock"],
+            argv=tuple(about["argv"]),
+            files={
+                name: (folder / f"file.{name}").read_text(encoding="utf-8")
+                for name in about["files"]
+            },
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a text file, never through a symbolic link.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    with os.fdopen(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse to write where a symbolic link leads elsewhere.
+
+    Raises
+    ------
+    OSError
+        It is one.
+    """
+    if path.is_symlink():
+        raise OSError(40, f"'{path.name}' is a symbolic link")
+
+
+def shortened(text: str, most: int) -> str:
+    """Give a text with its middle left out if it is longer than that."""
+    kept = max(most, _KEPT_CHARACTERS)
+    if len(text) <= kept:
+        return text
+    left_out = len(text) - kept
+    return f"{text[: kept // 2]}\n[{left_out} characters left out]\n{text[-(kept // 2) :]}"

@@ -1,0 +1,409 @@
+"""Run directories: append-only, self-contained, readable after a kill at any moment.
+
+::
+
+    run.toml                 study, platforms, seed, versions, configuration hash
+    facts/<platform>.json    what each platform is
+    records.jsonl            one line per finished trial
+    events.jsonl             what happened to platforms: nodes replaced, rebuilt
+    raw/<trial>.json         what a trial printed, or a folder raw/<trial>/ where that is much
+
+A record is one ``write`` and one ``fsync``. A last line without its newline was torn by a kill;
+it is dropped, and its trial counts as not run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
+from bareline.store.lines import from_line, read_frame, to_line
+from bareline.store.raw import read_raw, refuse_link, write_raw
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.model import Output, Record, Scalar, Trial, trial_name
+
+if TYPE_CHECKING:
+    import polars as pl
+
+T = TypeVar("T")
+
+_FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to a platform, and how long it took where that matters."""
+
+    time: str
+    platform: str
+    event: str
+    seconds: float | None = None
+
+
+_EVENT: TypeAdapter[Event] = TypeAdapter(Event)
+
+#: What a run directory holds; none may be a symbolic link when it is written to.
+_CONTENT = (HEADER_FILE, "records.jsonl", "events.jsonl", "facts", "raw")
+
+_MEND = "take the file from a copy of the run, or remove the line: its trial counts as not run"
+
+
+class Run:
+    """A run directory.
+
+    Open an existing one with `Run.open`, make one with `Run.create`; write to it inside
+    `Run.writing` only.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path = path
+        self.header = header
+        self._descriptor: int | None = None
+
+    # Making and opening ----------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, path: Path, header: Header) -> Run:
+        """Make a run directory.
+
+        Raises
+        ------
+        StoreError
+            The directory exists with something in it, or cannot be written.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if not _is_unmade(path):
+                raise StoreError(
+                    "the folder is not empty",
+                    where=str(path),
+                    hint=f"choose another --out, or `bareline continue {path}`",
+                )
+            (path / "facts").mkdir(exist_ok=True)
+            (path / "raw").mkdir(exist_ok=True)
+            (path / "records.jsonl").touch()
+            _write_atomically(path / HEADER_FILE, header.to_toml())
+        except OSError as error:
+            raise StoreError(
+                f"cannot be written: {error.strerror}",
+                where=str(path),
+                hint="choose another folder with --out",
+            ) from error
+        return cls(path, header)
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """Open an existing run directory.
+
+        Raises
+        ------
+        StoreError
+            It is no run directory, or made by a newer bareline.
+        """
+        return cls(path, read_header(path))
+
+    @property
+    def id(self) -> str:
+        """Short identity that marks this run's processes."""
+        return hashlib.sha256(
+            f"{self.header.config_hash}{self.header.created}{self.path.name}".encode()
+        ).hexdigest()[:12]
+
+    # Writing ---------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the run for writing; repairs a torn last line first.
+
+        Raises
+        ------
+        StoreError
+            Another process is writing to the run, or a part of it is a symbolic link.
+        """
+        file = self.path / "records.jsonl"
+        try:
+            for name in _CONTENT:
+                refuse_link(self.path / name)
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+        except OSError as error:
+            raise StoreError(
+                f"cannot be written: {error.strerror}",
+                where=str(self.path),
+                hint="it must be a run of this machine's own, without links to elsewhere"
+                if error.errno == errno.ELOOP
+                else None,
+            ) from error
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as error:
+                raise StoreError(
+                    "another bareline is writing to this run",
+                    where=str(self.path),
+                    hint="wait for it, or end it",
+                ) from error
+            _cut_torn_line(descriptor)
+            self._descriptor = descriptor
+            yield
+        finally:
+            self._descriptor = None
+            os.close(descriptor)
+
+    def is_being_written(self) -> bool:
+        """Tell whether a bareline is writing to the run now."""
+        with self._records_file().open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except OSError:
+                return True
+        return False
+
+    def append(self, record: Record) -> None:
+        """Append one record: one write, one fsync.
+
+        Raises
+        ------
+        StoreError
+            The disk is full or fails; what was there before stays whole.
+        """
+        assert self._descriptor is not None, "append outside of writing()"
+        line = to_line(record).encode()
+        size = os.fstat(self._descriptor).st_size
+        try:
+            written = os.write(self._descriptor, line)
+            if written < len(line):
+                raise OSError(28, "No space left on device")
+            os.fsync(self._descriptor)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.ftruncate(self._descriptor, size)
+            raise self._unwritable(error) from error
+
+    def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
+        """Keep what a trial printed, re-parsable.
+
+        Raises
+        ------
+        StoreError
+            The disk is full or fails.
+        """
+        try:
+            write_raw(self.raw_folder(trial, attempt), output)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
+        """Read what `write_raw` kept; None where the trial never came to print anything."""
+        return read_raw(self.raw_folder(trial, attempt))
+
+    def raw_folder(self, trial: Trial, attempt: int = 1) -> Path:
+        """Give the folder of a trial's raw output."""
+        return self._raw_folder(trial.index, attempt)
+
+    def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
+        """Give where a file is kept that the program of the trial with this index wrote."""
+        return self._raw_folder(index, attempt) / f"file.{name}"
+
+    def _raw_folder(self, index: int, attempt: int) -> Path:
+        name = trial_name(index)
+        return self.path / "raw" / (name if attempt == 1 else f"{name}.{attempt}")
+
+    def write_facts(self, platform: str, facts: Mapping[str, Scalar]) -> None:
+        """Keep what a platform is."""
+        text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        try:
+            _write_atomically(self.path / "facts" / f"{platform}.json", text)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
+        """Note what happened to a platform, e.g. that a node was replaced, and how long it took."""
+        event = {"time": now(), "platform": platform, "event": text, "seconds": seconds}
+        try:
+            with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps(event, ensure_ascii=False) + "\n")
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def replace_records(self, records: Sequence[Record]) -> None:
+        """Write all records anew, after re-parsing; the old file stays until the new is whole."""
+        lines = [to_line(record) for record in records]
+        try:
+            _write_atomically(self.path / "records.jsonl", "".join(lines))
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def replace_header(self, header: Header) -> None:
+        """Write ``run.toml`` anew, after an import added a platform or a probe."""
+        try:
+            _write_atomically(self.path / HEADER_FILE, header.to_toml())
+        except OSError as error:
+            raise self._unwritable(error) from error
+        self.header = header
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(
+            f"cannot be written: {error.strerror}",
+            where=str(self.path),
+            hint="remove it: a run writes nowhere else"
+            if error.errno == errno.ELOOP
+            else f"make room, then `bareline continue {self.path}`; nothing recorded is lost",
+        )
+
+    # Reading ---------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, dict[str, Scalar]]:
+        """Read the facts of every platform that came up.
+
+        Raises
+        ------
+        StoreError
+            A file of facts is damaged.
+        """
+        found = {}
+        for file in sorted((self.path / "facts").glob("*.json")):
+            try:
+                found[file.stem] = _FACTS.validate_json(file.read_bytes())
+            except (OSError, ValidationError) as error:
+                raise StoreError(
+                    f"damaged: {first_problem(error)}",
+                    where=str(file),
+                    hint="take it from a copy of the run, or remove it: the results do not need it",
+                ) from error
+        return found
+
+    def events(self) -> list[Event]:
+        """Read what happened to platforms.
+
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged.
+        """
+        file = self.path / "events.jsonl"
+        if not file.exists():
+            return []
+        return list(_whole_lines(file, _EVENT.validate_json))
+
+    def records(self) -> Iterator[Record]:
+        """Read the records one by one, in the order they were written.
+
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged.
+        """
+        probes, platforms = self.header.probes, self.header.platforms
+        return _whole_lines(self._records_file(), lambda line: from_line(line, probes, platforms))
+
+    def finished(self) -> dict[int, Record]:
+        """Give the latest record of every finished trial, by index."""
+        return {record.trial.index: record for record in self.records()}
+
+    def frame(self) -> pl.DataFrame:
+        """Read all records into one frame, samples nested: fast for millions of samples.
+
+        Columns as in a line of ``records.jsonl``; only the latest attempt of each trial.
+
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged.
+        """
+        file = self._records_file()
+        data = file.read_bytes()
+        try:
+            frame = read_frame(
+                data[: data.rfind(b"\n") + 1], self.header.probes, self.header.platforms
+            )
+        except ValueError as error:
+            for _ in self.records():
+                pass  # names the line and its key
+            raise StoreError(f"damaged: {error}", where=str(file), hint=_MEND) from error
+        frame = frame.unique("trial", keep="last", maintain_order=True)
+        return _with_caveat(frame, "edited") if self.header.edited else frame
+
+    def _records_file(self) -> Path:
+        file = self.path / "records.jsonl"
+        if not file.is_file():
+            raise StoreError("records.jsonl is missing", where=str(self.path), hint=_MEND)
+        return file
+
+
+def _whole_lines(file: Path, read: Callable[[bytes], T]) -> Iterator[T]:
+    """Read the lines of a file, without a torn last one."""
+    try:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield read(line)
+                except ValueError as error:
+                    raise StoreError(
+                        f"line {number} is damaged: {first_problem(error)}",
+                        where=str(file),
+                        hint=_MEND,
+                    ) from error
+    except OSError as error:
+        raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
+
+
+def now() -> str:
+    """Give the present time as it stands in run directories (ISO 8601, UTC)."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:
+    import polars as pl
+
+    return frame.with_columns(pl.col("caveats").list.concat(pl.lit([code])))
+
+
+def _is_unmade(path: Path) -> bool:
+    """Tell whether a folder holds nothing but what a kill leaves that came before ``run.toml``."""
+    for entry in path.iterdir():
+        if entry.name == f"{HEADER_FILE}.part":
+            continue
+        if entry.name not in _CONTENT or entry.is_symlink():
+            return False
+        if any(entry.iterdir()) if entry.is_dir() else entry.stat().st_size:
+            return False
+    return not (path / HEADER_FILE).exists()
+
+
+def _cut_torn_line(descriptor: int) -> None:
+    size = os.fstat(descriptor).st_size
+    end = size
+    while end > 0:
+        start = max(0, end - 65536)
+        newline = os.pread(descriptor, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(descriptor, end)
+
+
+def _write_atomically(path: Path, text: str) -> None:
+    temporary = path.with_name(path.name + ".part")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    with os.fdopen(os.open(temporary, flags, 0o644), "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)

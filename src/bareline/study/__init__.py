@@ -1,0 +1,1 @@
+"""What to measure, and the plan of trials that follows from it."""

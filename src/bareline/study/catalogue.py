@@ -1,0 +1,91 @@
+"""The studies that can be asked for by name: bareline's own, and those of installed plug-ins.
+
+An entry point of the group ``bareline.studies`` names a package whose TOML files are studies. A
+file is called as its study.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from bareline.host.toml import parse_toml
+from bareline.study.study import Study, load_study, study_from_toml
+from bareline.vocabulary.errors import StudyError, did_you_mean
+from bareline.vocabulary.plugins import brought, named
+
+
+@cache
+def _files() -> Mapping[str, Traversable]:
+    """Find the files of all studies by name; none is read."""
+    ours = [("bareline.studies", resources.files("bareline") / "studies")]
+    others = ((where, resources.files(package)) for where, package in brought("bareline.studies"))
+    found = ((where, file) for where, folder in chain(ours, others) for file in _toml(folder))
+    return named("study", found, lambda file: file.name.removesuffix(".toml"))
+
+
+def _toml(folder: Traversable) -> Iterator[Traversable]:
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".toml"):
+            yield file
+
+
+def _read(name: str) -> Study:
+    where = f"study '{name}'"
+    study = study_from_toml(_content(name, where), where=where)
+    if study.name != name:
+        raise StudyError(f"is called '{study.name}' within", where=f"{name}.toml")
+    return study
+
+
+def _content(name: str, where: str) -> dict[str, Any]:
+    try:
+        return parse_toml(_files()[name].read_bytes())
+    except ValueError as error:
+        raise StudyError(f"not valid TOML: {error}", where=where) from error
+
+
+def named_studies() -> dict[str, Study]:
+    """Give the studies that can be asked for by name."""
+    return {name: _read(name) for name in _files()}
+
+
+def find_study(name: str) -> Study:
+    """Give the study with a name of the catalogue or in a file.
+
+    Raises
+    ------
+    StudyError
+        There is neither.
+    """
+    path = Path(name)
+    if path.suffix == ".toml" or path.exists():
+        return load_study(path)
+    if name not in _files():
+        hint = did_you_mean(name, _files(), "`bareline studies` lists them")
+        raise StudyError(f"no study is named '{name}'", hint=hint)
+    return _read(name)
+
+
+def study_rows() -> list[dict[str, Any]]:
+    """List the studies of the catalogue for ``bareline studies``."""
+    return [
+        {
+            "study": study.name,
+            "title": study.title,
+            "description": study.description,
+            "probes": sorted({measure.probe for measure in study.measures}),
+            "platforms": study.platforms
+            or [role.platform for role in study.roles.values() if role.platform],
+            "roles": {name: role.title for name, role in study.roles.items()},
+            "launches": study.launches,
+            "cases": sum(1 for _ in study.cases()),
+            "scales": list(study.scales),
+        }
+        for study in named_studies().values()
+    ]

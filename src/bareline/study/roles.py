@@ -1,0 +1,144 @@
+"""Roles: the columns of a published study, each taken by one of the user's platforms.
+
+::
+
+    [role.sriov]
+    title = "virtual machines, SR-IOV"
+    platform = "vm-sriov"
+    published = ["nccs:vm-vm-sriov"]
+
+`platform` is the default; `bareline run STUDY --as sriov=my-cluster` maps another one, ``--as
+sriov=`` none. In a run directory it is the platform that took the role, and a role without one
+was not measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+from bareline.published.catalogue import publications
+from bareline.vocabulary.errors import StudyError, did_you_mean
+
+
+class Role(BaseModel):
+    """A ``[role.NAME]``.
+
+    Attributes
+    ----------
+    title
+        What the column is, for its head.
+    platform
+        Platform that takes the role when the command line names none.
+    instead
+        Platforms that take it when ``--on`` names them and not the default, best first.
+    published
+        The published platforms that it stands for, as ``publication:platform``.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: str
+    platform: str | None = None
+    instead: list[str] = []
+    published: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who plays what in a run.
+
+    Attributes
+    ----------
+    roles
+        The platform of each role that has one, in the order of the study.
+    others
+        Platforms without a role; they are measured beside the roles.
+    """
+
+    roles: Mapping[str, str]
+    others: Sequence[str]
+
+    @property
+    def platforms(self) -> list[str]:
+        """All platforms of the run."""
+        return [*self.roles.values(), *self.others]
+
+
+def cast_roles(
+    roles: Mapping[str, Role], given: Sequence[str], on: Sequence[str], *, where: str
+) -> Cast:
+    """Choose a platform for each role.
+
+    Parameters
+    ----------
+    given
+        What the command line says, each ``ROLE=PLATFORM``; ``ROLE=`` leaves the role out.
+    on
+        Platforms that the command line names without a role: one that is a role's default takes
+        that role, and no other role keeps its default then. A role that is left over takes what
+        stands in for its default, also from a role that would be a mere step beside it.
+
+    Raises
+    ------
+    StudyError
+        A role does not exist, or one platform would take two.
+    """
+    named = dict(_assignment(text, roles, where) for text in given)
+    chosen: dict[str, str] = {}
+    for name, role in roles.items():
+        default = role.platform if not on or role.platform in on else None
+        platform = named.get(name, default)
+        if platform and name not in named and platform in named.values():
+            continue  # its default plays another role
+        if platform:
+            chosen[name] = platform
+    for name, role in roles.items():
+        stand_in = next((p for p in role.instead if p in on and p not in named.values()), None)
+        if stand_in and name not in chosen and name not in named:
+            chosen = {other: p for other, p in chosen.items() if p != stand_in}
+            chosen[name] = stand_in
+    chosen = {name: chosen[name] for name in roles if name in chosen}
+    taken = list(chosen.values())
+    for platform in taken:
+        if taken.count(platform) > 1:
+            both = [name for name, value in chosen.items() if value == platform]
+            raise StudyError(
+                f"the platform '{platform}' cannot take the roles {' and '.join(both)} at once",
+                where=where,
+                hint="give each role a platform of its own, or define it twice under two names",
+            )
+    return Cast(chosen, [platform for platform in on if platform not in taken])
+
+
+def _assignment(text: str, roles: Mapping[str, Role], where: str) -> tuple[str, str]:
+    name, equals, platform = text.partition("=")
+    if not equals:
+        raise StudyError(f"'{text}' maps nothing", where="--as", hint="write ROLE=PLATFORM")
+    if not roles:
+        raise StudyError("the study has no roles", where=where, hint="name platforms with --on")
+    if name not in roles:
+        hint = did_you_mean(name, roles, f"it has: {', '.join(roles)}")
+        raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
+    return name, platform
+
+
+def check_published_platforms(roles: Mapping[str, Role]) -> None:
+    """Refuse a role that stands for a platform that no publication describes.
+
+    Raises
+    ------
+    StudyError
+        The message names the closest.
+    """
+    known = [f"{study.id}:{row.id}" for study in publications().values() for row in study.platforms]
+    for name, role in roles.items():
+        for reference in role.published:
+            if reference not in known:
+                raise StudyError(
+                    f"no publication describes a platform '{reference}'",
+                    where=f"[role.{name}]",
+                    hint=did_you_mean(reference, known, "`bareline published` lists the figures"),
+                )

@@ -1,0 +1,422 @@
+"""Studies: what to measure and which exhibits to draw, read from a TOML file and checked.
+
+A study file holds a ``[study]`` table, one ``[[measure]]`` per probe and layout, and optional
+``[scale.NAME]`` and ``[[exhibit]]`` tables. `docs/reference/study.md` describes every key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bareline.host.toml import read_toml
+from bareline.probes.app.program import Program, program_probe
+from bareline.probes.base import Probe, find_probe, load_probes
+from bareline.published.catalogue import find_part
+from bareline.study.measure import Exhibit, Measure
+from bareline.study.order import OrderKind
+from bareline.study.roles import Role, cast_roles, check_published_platforms
+from bareline.study.scale import MeasureScale, StudyScale
+from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
+from bareline.vocabulary.model import (
+    DEFAULT_PRECISION,
+    Case,
+    Layer,
+)
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: A boot is a level above a launch: what it brings is shared by all launches in it. Chosen by
+#: docs/method/measuring.md, "Boots".
+BLOCKS_PER_BOOT = 2
+
+#: Input files of programs go into every run directory.
+_LARGEST_INPUT_BYTES = 1 << 20
+
+
+class Study(BaseModel):
+    """A checked study.
+
+    Attributes
+    ----------
+    name, title, description
+        What it is called and what question it answers.
+    launches
+        Most trials of a case on a platform.
+    min_launches
+        Fewest trials before adaptive stopping may end a case.
+    precision
+        Target for the relative half-width of the 95 % interval; 0 never stops early. Without it,
+        2 % for micro-benchmarks and 3 % for the layers "npb" and "app".
+    budget_s
+        Time after which no new block is begun (once `min_launches` blocks are done).
+    margin
+        Equivalence margin of verdicts.
+    seed
+        Seed of the order of trials when the command line gives none; a fresh one for every run
+        without it.
+    order
+        "pairs" lays the platforms of a case beside each other, "shuffled" mixes everything.
+    cases_per_turn
+        How many cases a platform takes at a turn; as the dearest platform wants without it.
+    blocks_per_boot
+        After so many blocks guests and namespaces are made anew; 0 keeps them for the whole run.
+    scale, scale_changes
+        The scale that the study was brought to, and what it changed; None for the study as it is
+        written.
+    ladder
+        The platforms are steps: the verdict also says what each one changes against the one
+        before, in the order of the command line.
+    layouts
+        "equal" compares only what ran on as many nodes with as many ranks each; "any" also pairs
+        unlike layouts, which every comparison then says.
+    platforms, baseline
+        Platforms used when the command line names none; the first is the baseline. In a study
+        with roles the baseline is a role, and the platforms are theirs.
+    roles
+        The columns of the study, by name, each taken by a platform.
+    scales
+        What changes at each scale that it can be brought to.
+    programs
+        Programs of the user's own, by name: each is a probe ``app.NAME`` of this study.
+    measures, exhibits
+        Content of the file.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    title: str = ""
+    description: str = ""
+    launches: Annotated[int, Field(ge=1, le=100_000)] = 10
+    min_launches: Annotated[int, Field(ge=1)] = MIN_LAUNCHES
+    precision: Annotated[float, Field(ge=0, lt=1)] | None = None
+    budget_s: Annotated[float, Field(gt=0)] | None = None
+    margin: Annotated[float, Field(gt=0, lt=1)] = 0.02
+    seed: int | None = None
+    order: OrderKind = "pairs"
+    cases_per_turn: Annotated[int, Field(ge=1, le=1000)] | None = None
+    blocks_per_boot: Annotated[int, Field(ge=0)] = BLOCKS_PER_BOOT
+    scale: str | None = None
+    scale_changes: list[str] = []
+    ladder: bool = False
+    layouts: Literal["equal", "any"] = "equal"
+    platforms: list[str] = []
+    baseline: str | None = None
+    roles: dict[str, Role] = {}
+    scales: dict[str, StudyScale] = {}
+    programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], Program] = {}
+    measures: Annotated[list[Measure], Field(min_length=1)]
+    exhibits: list[Exhibit] = []
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Study:
+        if self.precision != 0 and self.launches > MIN_LAUNCHES > self.min_launches:
+            raise ValueError(
+                f"min_launches = {self.min_launches}, but no interval exists below "
+                f"{MIN_LAUNCHES} launches; raise it or set precision = 0"
+            )
+        return self
+
+    def cases(self) -> Iterator[tuple[Measure, Case]]:
+        """Give every case with the measure it comes from.
+
+        Raises
+        ------
+        StudyError
+            A case stands twice, or a measure asks for what its probe cannot do.
+        """
+        seen: set[tuple[Case, str]] = set()
+        for number, measure in enumerate(self.measures, 1):
+            where = f"study '{self.name}', measure {number} ({measure.probe})"
+            probe = self.find_probe(measure.probe, where=where)
+            for case in measure.cases(where=where, probe=probe):
+                for name in measure.platforms or [""]:
+                    if (case, name) in seen:
+                        raise StudyError(f"the case '{case.label}' stands twice", where=where)
+                    seen.add((case, name))
+                yield measure, case
+
+    @cached_property
+    def _own_probes(self) -> Mapping[str, Probe[Any]]:
+        return {
+            f"app.{name}": program_probe(f"app.{name}", program)
+            for name, program in self.programs.items()
+        }
+
+    def find_probe(self, name: str, *, where: str | None = None) -> Probe[Any]:
+        """Give the probe of this name: one of the study's own programs, or a known one.
+
+        Raises
+        ------
+        ProbeError
+            There is none; the message names the closest.
+        """
+        return self._own_probes.get(name) or find_probe(name, where=where)
+
+    def with_launches(self, launches: int) -> Study:
+        """Give the study with another number of launches, and no more required than that."""
+        fewest = min(self.min_launches, launches)
+        precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
+        changed = {"launches": launches, "min_launches": fewest, "precision": precision}
+        return self.model_copy(update=changed)
+
+    def at_scale(self, name: str) -> Study:
+        """Give the study as it is at one of its scales.
+
+        Raises
+        ------
+        StudyError
+            It has no scale of this name, or is impossible at it.
+        """
+        where = f"study '{self.name}'"
+        if name not in self.scales:
+            known = ", ".join(self.scales)
+            hint = f"it has: {known}" if known else "it has none; run it without --scale"
+            raise StudyError(f"no scale is named '{name}'", where=where, hint=hint)
+        content = self.to_toml()
+        measures, changes = [], []
+        for measure, table in zip(self.measures, content["measure"], strict=True):
+            change = measure.scale.get(name, MeasureScale())
+            changes += [f"{measure.probe}: {text}" for text in change.changes(table)]
+            table.pop("scale", None)
+            if not change.skip:
+                measures.append(change.over(table))
+        head = {**self.scales[name].over(content["study"]), "scale": name}
+        head["scale_changes"] = list(dict.fromkeys(changes))
+        scaled = {
+            "study": head,
+            "app": content.get("app", {}),
+            "role": content.get("role", {}),
+            "measure": measures,
+            "exhibit": content["exhibit"],
+        }
+        return study_from_toml(scaled, where=f"{where} at scale {name}")
+
+    def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
+        """Give the study with a platform for each role, as it stands in a run directory.
+
+        Raises
+        ------
+        StudyError
+            See `cast_roles`; or no role has a platform.
+        """
+        where = f"study '{self.name}'"
+        cast = cast_roles(self.roles, given, on, where=where)
+        if not self.roles:
+            return self
+        if not cast.platforms:
+            raise StudyError("no role has a platform", where=where, hint="add --as ROLE=PLATFORM")
+        measures = [
+            measure
+            if measure.roles is None
+            else measure.model_copy(
+                update={
+                    "roles": None,
+                    "platforms": [
+                        *(cast.roles[name] for name in measure.roles if name in cast.roles),
+                        *cast.others,
+                    ],
+                }
+            )
+            for measure in self.measures
+        ]
+        roles = {
+            name: role.model_copy(update={"platform": cast.roles.get(name)})
+            for name, role in self.roles.items()
+        }
+        changed = {"roles": roles, "measures": measures, "platforms": cast.platforms}
+        baseline = cast.roles.get(self.baseline or "")
+        return self.model_copy(update={**changed, "baseline": baseline})
+
+    def precision_of(self, layer: Layer) -> float:
+        """Give the target for the relative half-width of a layer's intervals; 0 for none."""
+        if self.precision is not None:
+            return self.precision
+        return DEFAULT_PRECISION[layer]
+
+    def to_toml(self) -> dict[str, Any]:
+        """Give the study as it stands in a file, for the run directory."""
+        content = self.model_dump(mode="json", exclude_none=True)
+        measures, exhibits = content.pop("measures"), content.pop("exhibits")
+        roles, scales = content.pop("roles"), content.pop("scales")
+        programs = content.pop("programs")
+        for measure in measures:
+            if not measure["scale"]:
+                del measure["scale"]
+        whole = {"study": content, "measure": measures, "exhibit": exhibits}
+        return {
+            **whole,
+            **({"role": roles} if roles else {}),
+            **({"scale": scales} if scales else {}),
+            **({"app": programs} if programs else {}),
+        }
+
+
+def load_study(path: Path) -> Study:
+    """Read and check a study file.
+
+    Raises
+    ------
+    StudyError
+        The file is missing, not TOML, or says something impossible; the message names file,
+        key and next step.
+    """
+    try:
+        content = read_toml(path)
+    except OSError as error:
+        raise StudyError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except ValueError as error:
+        raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
+    return study_from_toml(_with_inputs(content, path), where=str(path))
+
+
+def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Put the texts of programs' input files in the place of their names.
+
+    A run directory has to hold all that it was begun with. Files stand beside the study.
+    """
+    programs = content.get("app")
+    if not isinstance(programs, dict):
+        return content
+    for name, program in programs.items():
+        inputs = program.get("inputs") if isinstance(program, dict) else None
+        if not isinstance(inputs, dict):
+            continue
+        for target, source in inputs.items():
+            if isinstance(source, dict) and set(source) == {"file"}:
+                inputs[target] = _input_text(path.parent / str(source["file"]), path, name)
+    return content
+
+
+def _input_text(file: Path, study: Path, name: str) -> str:
+    where = f"{study}, [app.{name}], inputs"
+    try:
+        if file.stat().st_size > _LARGEST_INPUT_BYTES:
+            raise StudyError(
+                f"'{file}' is larger than {_LARGEST_INPUT_BYTES >> 20} MiB",
+                where=where,
+                hint="put it into a folder of the nodes and name that as case_folder",
+            )
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StudyError(f"'{file}' cannot be read: {error.strerror}", where=where) from error
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"'{file}' is no text",
+            where=where,
+            hint="put it into a folder of the nodes and name that as case_folder",
+        ) from error
+
+
+def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
+    """Check what a study file holds; see `load_study`."""
+    known = {"study", "role", "scale", "app", "measure", "exhibit"}
+    for key in content:
+        if key not in known:
+            raise StudyError(f"unknown table '{key}'", where=where, hint=_suggest(key, known))
+    head = content.get("study")
+    if not isinstance(head, Mapping):
+        raise StudyError("the table [study] is missing", where=where)
+    given = {
+        **head,
+        "roles": content.get("role", {}),
+        "scales": content.get("scale", {}),
+        "programs": content.get("app", {}),
+        "measures": content.get("measure", []),
+        "exhibits": content.get("exhibit", []),
+    }
+    try:
+        study = Study.model_validate(given)
+        _check_programs(study)
+        for _ in study.cases():
+            pass
+        _check_roles(study)
+        _check_exhibits(study)
+        _check_scales(study)
+    except ValidationError as error:
+        raise _readable(error, where) from error
+    except BarelineError as error:
+        raise StudyError(str(error), where=where) from error
+    return study
+
+
+def _check_programs(study: Study) -> None:
+    """Refuse a program with the name of a known probe."""
+    for name in study.programs:
+        if f"app.{name}" in load_probes():
+            raise StudyError(f"app.{name} is a probe of bareline", hint="choose another name")
+
+
+def _check_roles(study: Study) -> None:
+    """Refuse a measure for a role that the study does not have."""
+    check_published_platforms(study.roles)
+    for number, measure in enumerate(study.measures, 1):
+        where = f"measure {number} ({measure.probe})"
+        if measure.roles is not None and measure.platforms is not None:
+            raise StudyError("'roles' and 'platforms' exclude each other", where=where)
+        for name in measure.roles or []:
+            if name not in study.roles:
+                hint = did_you_mean(name, study.roles, f"add a table [role.{name}]")
+                raise StudyError(f"no role is named '{name}'", where=where, hint=hint)
+
+
+def _check_exhibits(study: Study) -> None:
+    """Refuse an exhibit of a published table or figure that does not exist."""
+    for exhibit in study.exhibits:
+        for reference in exhibit.published:
+            find_part(reference)
+
+
+def _check_scales(study: Study) -> None:
+    """Refuse a scale at which the study is impossible, or that only a measure knows."""
+    for number, measure in enumerate(study.measures, 1):
+        for name in measure.scale:
+            if name not in study.scales:
+                raise StudyError(
+                    f"measure {number} ({measure.probe}) changes at scale '{name}', which the "
+                    "study does not have",
+                    hint=f"add a table [scale.{name}]",
+                )
+    for name in study.scales:
+        study.at_scale(name)
+
+
+def _readable(error: ValidationError, where: str) -> StudyError:
+    first = error.errors()[0]
+    location = [str(part) for part in first["loc"]]
+    model: type[BaseModel]
+    if location[:1] in (["scales"], ["roles"]):
+        table = location[0].removesuffix("s")
+        key = f"[{table}.{location[1]}]" if len(location) > 1 else f"[{table}]"
+        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
+        model = StudyScale if table == "scale" else Role
+    elif location and location[0] in ("measures", "exhibits"):
+        table = location[0].removesuffix("s")
+        number = int(location[1]) + 1 if len(location) > 1 else 0
+        key = f"[[{table}]] number {number}" if number else f"[[{table}]]"
+        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
+        model = Measure if table == "measure" else Exhibit
+        if location[2:3] == ["scale"]:
+            model = MeasureScale
+    else:
+        key, model = f"[study], key '{'.'.join(location)}'", Study
+    message = first["msg"].removeprefix("Value error, ")
+    hint = None
+    if first["type"] == "extra_forbidden":
+        message = "no such key"
+        hint = _suggest(
+            location[-1], set(model.model_fields) - {"measures", "exhibits", "scales", "roles"}
+        )
+    elif not location:
+        key = "[study]"
+    elif first["type"] == "too_short" and location == ["measures"]:
+        message, hint = "the study measures nothing", "add a [[measure]] table"
+    return StudyError(f"{key}: {message}", where=where, hint=hint)
+
+
+def _suggest(wrong: str, known: set[str]) -> str:
+    return did_you_mean(wrong, known, f"use one of: {', '.join(sorted(known))}")

@@ -1,0 +1,83 @@
+"""A platform in use under test, and short ways to ask things of it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bareline.host.cache import cache_folder
+from bareline.platforms.base import Allocation, Context, Platform, PlatformSpec
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
+
+
+@dataclass
+class Bench:
+    """An allocation in use.
+
+    Attributes
+    ----------
+    options
+        Options of its platform.
+    rank_program
+        A small MPI program, where there is one.
+    token
+        Mark of the processes that are started here.
+    """
+
+    allocation: Allocation
+    options: Any
+    rank_program: str | None = None
+    token: str = field(default_factory=lambda: f"{uuid.uuid4().hex}-1")
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return int(self.options.node_count)
+
+    @property
+    def two_ranks(self) -> Layout:
+        """Two ranks on separate nodes where there are two."""
+        return Layout(2, 1, 1) if self.nodes > 1 else Layout(1, 2, 1)
+
+    def run(
+        self, *argv: str, layout: Layout | None = None, timeout_s: float = 60, **more: Any
+    ) -> Output:
+        """Run a program; `more` as in `Command`."""
+        env = (*more.pop("env", ()), (TRIAL_VARIABLE, self.token))
+        command = Command(argv=argv, env=env, **more)
+        return self.allocation.run(command, layout or Layout(), timeout_s=timeout_s)
+
+    def shell(self, script: str, **more: Any) -> Output:
+        """Run a shell script."""
+        return self.run("sh", "-c", script, **more)
+
+    def ranks(self, *arguments: str, **more: Any) -> Output:
+        """Run the small MPI program."""
+        assert self.rank_program is not None
+        layout = more.pop("layout", self.two_ranks)
+        return self.run(self.rank_program, *arguments, mpi=True, layout=layout, **more)
+
+
+@contextmanager
+def open_bench(
+    platform: type[Platform[Any]], scratch: Path, *, layout: Layout | None = None, **options: Any
+) -> Iterator[Bench]:
+    """Bring a platform up for the length of a context.
+
+    Parameters
+    ----------
+    scratch
+        A folder that may be written to.
+    layout
+        Largest layout; one rank on every node without it.
+    options
+        Options of the platform.
+    """
+    spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))
+    wanted = layout or Layout(spec.options.node_count)
+    with platform(spec, Context(scratch, cache_folder())).acquire(wanted) as allocation:
+        yield Bench(allocation, spec.options)

@@ -1,0 +1,65 @@
+"""What every kind of exhibit must do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.report.content.document import Document
+from bareline.report.content.gather import document_of
+from bareline.report.exhibits.base import Exhibit, find_exhibit
+from bareline.store.header import ExhibitSpec
+from bareline.testing.runs import planted_run
+
+
+@pytest.fixture(scope="session")
+def planted_document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    """Give what a report shows of a run with a planted truth; import it beside the contract."""
+    run = planted_run(tmp_path_factory.mktemp("exhibits") / "run", params={"points": 3})
+    return document_of(Comparison(read_runs([run])))
+
+
+class ExhibitContract:
+    """Tests of a kind of exhibit; the fixture `planted_document` must be imported, too.
+
+    Attributes
+    ----------
+    exhibit
+        The kind of exhibit.
+    """
+
+    exhibit: Exhibit
+
+    def test_it_is_found_by_its_kind(self) -> None:
+        assert find_exhibit(self.exhibit.kind) is self.exhibit
+        assert self.exhibit.summary
+
+    def test_its_figures_have_titles_and_numbers(self, planted_document: Document) -> None:
+        figures = self.exhibit.figures(planted_document, self._spec("null"))
+        for figure in figures:
+            assert figure.title
+            assert figure.panels or figure.data_table
+            if figure.panels:
+                assert figure.data_table, "every figure has its numbers in a table"
+
+    def test_the_names_of_figures_are_unique(self, planted_document: Document) -> None:
+        names = [one.id for one in self.exhibit.figures(planted_document, self._spec("null"))]
+        assert len(names) == len(set(names))
+
+    def test_nothing_to_show_gives_no_figure(self, planted_document: Document) -> None:
+        assert self.exhibit.figures(planted_document, self._spec("no.such.probe")) == []
+
+    def test_a_page_holds_it(self, planted_document: Document, tmp_path: Path) -> None:
+        from dataclasses import replace
+
+        from bareline.report.page.files import write_page
+
+        document = replace(planted_document, exhibits=(self._spec("null"),))
+        write_page(document, tmp_path / "page.html")
+        assert (tmp_path / "page.html").stat().st_size > 1000
+
+    def _spec(self, probe: str) -> ExhibitSpec:
+        return ExhibitSpec(kind=self.exhibit.kind, probe=probe)

@@ -1,0 +1,71 @@
+"""What every importer must do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bareline.importers.base import Importer, load_importers
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Measured
+
+
+class ImporterContract:
+    """Tests of an importer against a captured output.
+
+    Attributes
+    ----------
+    importer
+        The importer.
+    captured
+        A file with an output of its program, all of whose trials were measured.
+    """
+
+    importer: Importer
+    captured: Path
+
+    def test_it_alone_knows_its_output(self) -> None:
+        text = self.captured.read_text(encoding="utf-8")
+        able = {name for name, one in load_importers().items() if one.sniff(text)}
+        assert able == {self.importer.name}
+
+    def test_every_trial_of_the_good_output_is_measured(self) -> None:
+        text = self.captured.read_text(encoding="utf-8")
+        trials = [
+            trial
+            for launch in self.importer.launches(text)
+            for trial in self.importer.parse(launch)
+        ]
+        assert trials
+        for trial in trials:
+            assert isinstance(trial.outcome, Measured), trial.outcome
+            assert trial.probe.startswith(f"{self.importer.name}.")
+
+    def test_launches_lose_nothing_of_the_text(self) -> None:
+        text = self.captured.read_text(encoding="utf-8")
+        assert "".join(self.importer.launches(text)) == text
+
+    @pytest.mark.parametrize("text", ["", "\n", "hello\n", "{}\n", "\x00\x01"])
+    def test_garbage_is_not_its_own(self, text: str) -> None:
+        assert not self.importer.sniff(text)
+
+    def test_a_truncated_output_gives_no_other_numbers(self) -> None:
+        text = self.captured.read_text(encoding="utf-8").rstrip()
+        whole = self._values(text)
+        for end in {1, len(text) // 3, len(text) // 2}:
+            assert self._values(text[:end]) <= whole
+
+    def _values(self, text: str) -> set[tuple[str, str, float]]:
+        found = set()
+        for launch in self.importer.launches(text):
+            try:
+                for trial in self.importer.parse(launch):
+                    if isinstance(trial.outcome, Measured):
+                        found |= {
+                            (trial.probe, sample.metric, sample.value)
+                            for sample in trial.outcome.samples
+                        }
+            except ParseError:
+                continue
+        return found

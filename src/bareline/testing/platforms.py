@@ -1,0 +1,174 @@
+"""What every platform of real hosts must do, tried on the real thing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from typing import Any
+
+import pytest
+
+from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.process import marked_processes
+from bareline.testing.bench import Bench
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout, Output, Server
+
+
+def _hosts(bench: Bench) -> HostsAllocation:
+    assert isinstance(bench.allocation, HostsAllocation)
+    return bench.allocation
+
+
+class PlatformContract:
+    """Tests of what runs on nodes; they ask for the fixture `bench`, a `Bench` in use.
+
+    `bareline.testing.bench.open_bench` gives one.
+    """
+
+    def test_runs_a_program_and_brings_back_all_it_said(self, bench: Bench) -> None:
+        output = bench.shell("echo out; echo err >&2; exit 3")
+        assert (output.stdout, output.stderr, output.exit_code) == ("out\n", "err\n", 3)
+        assert not output.timed_out
+        assert output.duration_s > 0
+        assert output.argv[-3:] == ("sh", "-c", "echo out; echo err >&2; exit 3")
+
+    def test_death_by_a_signal_is_told(self, bench: Bench) -> None:
+        assert bench.shell("kill -SEGV $$").exit_code == -11
+
+    def test_passes_variables_as_they_are(self, bench: Bench) -> None:
+        value = "two words; $HOME 'quoted' \"twice\" = ,"
+        output = bench.run("printenv", "SAID", env=(("SAID", value),))
+        assert output.stdout == value + "\n"
+
+    def test_brings_files_to_the_node_and_back(self, bench: Bench) -> None:
+        # More than a pipe holds: the node must read while bareline still writes.
+        text = "".join(f"line {number}\n" for number in range(50_000))
+        output = bench.shell(
+            "cd {workdir} && wc -l <input >output && pwd",
+            inputs=(("input", text),),
+            outputs=("output",),
+        )
+        assert output.files == {"output": "50000\n"}
+        folder = output.stdout.strip()
+        assert folder
+        assert bench.shell(f"test -e {folder}").exit_code == 1
+
+    @pytest.mark.parametrize("node", [0, -1])
+    def test_runs_on_the_node_that_is_named(self, bench: Bench, node: int) -> None:
+        expected = _hosts(bench).nodes[node].name if bench.nodes > 1 else ""
+        name = bench.run("cat", "/proc/sys/kernel/hostname", node=node).stdout.strip()
+        assert name == expected or not expected
+
+    def test_time_limit_ends_everything(self, bench: Bench) -> None:
+        started = time.monotonic()
+        output = bench.shell("echo begun; sleep 300 & setsid sleep 300 & wait", timeout_s=1)
+        assert output.timed_out
+        assert output.stdout == "begun\n"
+        assert time.monotonic() - started < 10
+        assert marked_processes(bench.token) == []
+
+    def test_what_a_program_leaves_behind_is_ended(self, bench: Bench) -> None:
+        assert bench.shell("setsid sleep 300 >/dev/null 2>&1 &").exit_code == 0
+        assert marked_processes(bench.token) == []
+
+    def test_missing_program_names_the_package(self, bench: Bench) -> None:
+        with pytest.raises(ToolMissing, match=r"no-such-program.*not installed"):
+            bench.run("no-such-program", requires=("no-such-program",))
+
+    def test_program_that_does_not_exist_is_an_output(self, bench: Bench) -> None:
+        output = bench.run("/no/such/program")
+        assert output.exit_code == 127
+        assert "No such file" in output.stderr
+
+    @pytest.mark.skipif(shutil.which("nuttcp") is None, reason="nuttcp is not installed")
+    def test_server_listens_on_the_last_node_while_the_program_runs(self, bench: Bench) -> None:
+        server = Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}"))
+        ports = ("-P", "{server_port}", "-p", "{server_data_port}")
+        output = bench.run("nuttcp", "-n16M", *ports, "{server_host}", server=server)
+        assert output.exit_code == 0, output.stderr
+        assert "Mbps" in output.stdout
+        assert marked_processes(bench.token) == []
+        port = int(output.argv[output.argv.index("-P") + 1])
+        assert port not in _hosts(bench).listening_ports(len(_hosts(bench).nodes) - 1)
+
+    def test_server_may_say_as_much_as_it_likes(self, bench: Bench) -> None:
+        chatty = "yes | head -c 300000; exec nuttcp -S --nofork -P {server_port}"
+        server = Server(argv=("sh", "-c", chatty))
+        assert bench.run("true", server=server).exit_code == 0
+
+    def test_server_that_does_not_start_says_why(self, bench: Bench) -> None:
+        server = Server(argv=("sh", "-c", "echo no licence >&2; exit 1"))
+        with pytest.raises(PlatformError, match="no licence"):
+            bench.run("true", server=server)
+        assert marked_processes(bench.token) == []
+
+    def test_server_is_ended_when_the_program_overruns(self, bench: Bench) -> None:
+        server = Server(argv=("nuttcp", "-S", "--nofork", "-P", "{server_port}"), node=0)
+        output = bench.run("sleep", "300", server=server, timeout_s=1)
+        assert output.timed_out
+        assert marked_processes(bench.token) == []
+
+    def test_facts_describe_the_nodes(self, bench: Bench) -> None:
+        facts = bench.allocation.facts()
+        assert facts["node.count"] == bench.nodes
+        assert facts["cpu.model"]
+        assert int(facts["memory.total_bytes"]) > 1 << 20
+        assert not any(key.startswith("node[") and key.endswith("cpu.model") for key in facts)
+
+
+class MpiContract:
+    """Tests of MPI jobs; they ask for the fixture `mpi_bench`, a `Bench` with a rank program."""
+
+    def test_mpi_lays_ranks_node_by_node(self, mpi_bench: Bench) -> None:
+        lines = _lines(mpi_bench.ranks())
+        assert [line["rank"] for line in lines] == [0, 1]
+        assert {line["size"] for line in lines} == {2}
+        if mpi_bench.nodes > 1:
+            assert [line["host"] for line in lines] == ["node1", "node2"]
+            packed = _lines(mpi_bench.ranks(layout=Layout(2, 2, 1)))
+            assert [line["host"] for line in packed] == ["node1", "node1", "node2", "node2"]
+
+    def test_mpi_gives_every_rank_variables_and_directory(self, mpi_bench: Bench) -> None:
+        value = "two words; x=y,z"
+        lines = _lines(mpi_bench.ranks(env=(("SAID", value),), inputs=(("input", "x"),)))
+        assert {line["said"] for line in lines} == {value}
+        folders = {line["folder"] for line in lines}
+        assert len(folders) == 1
+        assert folders.pop().endswith(mpi_bench.token)
+
+    def test_mpi_exit_code_is_told(self, mpi_bench: Bench) -> None:
+        assert mpi_bench.ranks("exit").exit_code == 7
+
+    def test_mpi_rank_that_dies_fails_the_job(self, mpi_bench: Bench) -> None:
+        output = mpi_bench.ranks("signal")
+        assert output.exit_code not in (0, None)
+        assert not output.timed_out
+        assert marked_processes(mpi_bench.token) == []
+
+    def test_mpi_job_that_never_ends_is_ended_everywhere(self, mpi_bench: Bench) -> None:
+        output = mpi_bench.ranks("sleep", timeout_s=4)
+        assert output.timed_out
+        assert len(output.stdout.splitlines()) == 2, "the ranks had not even started"
+        assert marked_processes(mpi_bench.token) == []
+        # And the platform is as good as new.
+        assert len(_lines(mpi_bench.ranks())) == 2
+
+    def test_mpi_facts_name_the_library_that_is_used(self, mpi_bench: Bench) -> None:
+        facts = mpi_bench.allocation.facts()
+        assert facts["mpi.flavour"] == mpi_bench.options.mpi
+        assert facts["mpi.transport"] == mpi_bench.options.transport
+
+    def test_more_ranks_than_cores_run_with_a_caveat(self, mpi_bench: Bench) -> None:
+        cores = _hosts(mpi_bench).nodes[0].cores
+        layout = Layout(1, cores + 1, 1)
+        assert "oversubscribed" in mpi_bench.allocation.caveats(layout)
+        assert "oversubscribed" not in mpi_bench.allocation.caveats(Layout(1, 1, 1))
+        assert len(_lines(mpi_bench.ranks(layout=layout))) == cores + 1
+
+
+def _lines(output: Output) -> list[dict[str, Any]]:
+    assert output.exit_code == 0, output.stderr
+    lines = [json.loads(line) for line in output.stdout.splitlines()]
+    return sorted(lines, key=lambda line: int(line["rank"]))

@@ -1,0 +1,66 @@
+"""Runs with a planted truth, for what reads runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bareline.platforms.config import platforms_from_toml
+from bareline.session import begin, runner
+from bareline.store.run import Run
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.model import Record, Trial
+
+
+class Silent:
+    """An observer that says nothing."""
+
+    def begin(self, planned: int, done: int) -> None:
+        """Say nothing."""
+
+    def note(self, platform: str, text: str) -> None:
+        """Say nothing."""
+
+    def trial(self, trial: Trial, position: int, eta_s: float | None) -> None:
+        """Say nothing."""
+
+    def finished(self, record: Record) -> None:
+        """Say nothing."""
+
+    def skipped(self, count: int, reason: str) -> None:
+        """Say nothing."""
+
+
+def planted_run(
+    folder: Path,
+    platforms: Mapping[str, Mapping[str, Any]] | None = None,
+    params: Mapping[str, Any] | None = None,
+    **head: Any,
+) -> Run:
+    """Make and execute a run of null trials.
+
+    Parameters
+    ----------
+    folder
+        Run directory to make.
+    platforms
+        Options of null platforms by name; two of them, the second half again as slow, without it.
+    params
+        Parameters of the null probe.
+    head
+        Keys of ``[study]``.
+    """
+    chosen = platforms or {"a": {}, "b": {"factor": 1.5}}
+    tables = {name: {"type": "null", **options} for name, options in chosen.items()}
+    specs = list(platforms_from_toml({"platform": tables}, where="planted").values())
+    study = study_from_toml(
+        {
+            "study": {"name": "planted", "launches": 8, "precision": 0, **head},
+            "measure": [{"probe": "null", "params": dict(params or {})}],
+        },
+        where="planted",
+    )
+    run = begin.create_run(study, specs, folder, baseline=specs[0].name)
+    runner.execute(run, Silent())
+    return run

@@ -1,0 +1,1 @@
+"""Words that every other room shares: values, units, errors, verdicts, caveats."""

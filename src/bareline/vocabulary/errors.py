@@ -1,0 +1,114 @@
+"""The errors that bareline raises for a user: what went wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+
+def did_you_mean(wrong: str, known: Iterable[str], otherwise: str) -> str:
+    """Give the hint that names the closest of what is known, or another one where none is close."""
+    close = difflib.get_close_matches(wrong, known, 1)
+    return f"did you mean '{close[0]}'?" if close else otherwise
+
+
+#: Longer words come from names that are meant to hurt; paths may have some hundred characters.
+_LONGEST_WORD = 400
+_LONGEST_LINE = 1600
+
+
+def one_line(text: str) -> str:
+    """Write a text that may hold anything as one printable line of bounded length."""
+    shown = "".join(part if part.isprintable() else repr(part)[1:-1] for part in text)
+    shown = re.sub(rf"\S{{{_LONGEST_WORD},}}", lambda match: _shortened(match[0], 80), shown)
+    return _shortened(shown, _LONGEST_LINE)
+
+
+def _shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-(most // 4) :]}"
+
+
+class BarelineError(Exception):
+    """Root of every error that ends a command with one line instead of a traceback.
+
+    Parameters
+    ----------
+    what
+        What is wrong, as a clause without a full stop.
+    where
+        The file, key, platform or trial that it is about.
+    hint
+        The next step for the reader, as an imperative.
+    """
+
+    exit_code = 2
+    #: Whether the message may have several lines, as that of a compiler has.
+    in_lines = False
+
+    def __init__(self, what: str, *, where: str | None = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        whole = f"{text}; {self.hint}" if self.hint else text
+        if self.in_lines:
+            return "\n".join(one_line(line) for line in whole.splitlines())
+        return one_line(whole)
+
+
+class UsageError(BarelineError):
+    """The command line asks for something that does not exist or does not fit together."""
+
+
+class StudyError(BarelineError):
+    """A study file is malformed, or asks for a probe or parameter that does not exist."""
+
+
+class PlatformError(BarelineError):
+    """A platform is wrongly described, cannot be acquired, or breaks while in use."""
+
+
+class NotNow(PlatformError):
+    """A platform cannot be acquired now, and may be later: a host is silent, a queue is long."""
+
+
+class ToolMissing(PlatformError):
+    """A program that a probe or platform needs is not installed where it is needed."""
+
+
+class BuildError(PlatformError):
+    """The native programs could not be configured or compiled for a platform."""
+
+    in_lines = True
+
+
+class PluginError(BarelineError):
+    """An installed package brings something that cannot be loaded, or whose name is taken."""
+
+
+class ProbeError(BarelineError):
+    """A probe was given parameters it cannot take."""
+
+
+class ParseError(BarelineError):
+    """The output of a trial is not what its program prints when it succeeds."""
+
+
+class ImportRefused(BarelineError):
+    """A file to import cannot be read, or is of no known format."""
+
+
+class StoreError(BarelineError):
+    """A run directory cannot be read or written."""
+
+
+class ProfileError(BarelineError):
+    """A profile cannot be made or read, or is not whole."""
+
+
+class AnalysisError(BarelineError):
+    """A comparison or report was asked of records that cannot give it."""

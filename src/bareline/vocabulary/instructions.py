@@ -1,0 +1,67 @@
+"""The instruction sets that numerical code is compiled for: one table for facts, causes and probes.
+
+The native programs choose among their own variants (``native/harness/InstructionSets.cmake``,
+``native/common/bl_peak.c``); they name these sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionSet:
+    """One instruction set.
+
+    Parameters
+    ----------
+    name
+        Our name; the fact is ``cpu.flags.<name>``.
+    flag
+        The kernel's name in /proc/cpuinfo.
+    title
+        Its name for people.
+    family
+        Sets of a family are named once, by their widest: "" where a set is no kind of its own.
+    operations
+        Double-precision operations of one of its instructions; 0 where it has none for them.
+    """
+
+    name: str
+    flag: str
+    title: str
+    family: str = ""
+    operations: int = 0
+
+
+#: In ascending order of what they can, by architecture.
+X86_SETS = (
+    InstructionSet("sse2", "sse2", "SSE2", "SSE2", 2),
+    InstructionSet("sse3", "pni", "SSE3", "", 2),
+    InstructionSet("ssse3", "ssse3", "SSSE3", "SSSE3", 2),
+    InstructionSet("sse4_1", "sse4_1", "SSE4.1", "", 2),
+    InstructionSet("sse4_2", "sse4_2", "SSE4.2", "SSE4.2", 2),
+    InstructionSet("avx", "avx", "AVX", "AVX", 4),
+    InstructionSet("f16c", "f16c", "F16C"),
+    InstructionSet("avx2", "avx2", "AVX2", "AVX2", 4),
+    InstructionSet("fma", "fma", "FMA", "", 8),
+    InstructionSet("avx512f", "avx512f", "AVX-512 F", "AVX-512", 16),
+    InstructionSet("avx512dq", "avx512dq", "AVX-512 DQ"),
+    InstructionSet("avx512bw", "avx512bw", "AVX-512 BW"),
+    InstructionSet("avx512vl", "avx512vl", "AVX-512 VL"),
+    InstructionSet("amx", "amx_tile", "AMX"),
+)
+ARM_SETS = (
+    InstructionSet("neon", "asimd", "NEON", "NEON", 4),
+    InstructionSet("sve", "sve", "SVE", "SVE"),
+    InstructionSet("sve2", "sve2", "SVE2", "SVE2"),
+)
+INSTRUCTION_SETS = (*X86_SETS, *ARM_SETS)
+
+
+def widest(shown: Iterable[str]) -> str:
+    """Name the widest family among sets that are shown; empty where none of them is known."""
+    names = set(shown)
+    families = [one.family for one in INSTRUCTION_SETS if one.family and one.name in names]
+    return families[-1] if families else ""

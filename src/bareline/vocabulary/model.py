@@ -1,0 +1,390 @@
+"""The values that everything else exchanges: layouts, commands, trials, samples, records.
+
+All are immutable. A trial is the unit of replication; its record is written once.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+Scalar = str | int | float | bool
+Better = Literal["lower", "higher", "none"]
+Clock = Literal["wall", "simulated"]
+
+#: Environment variable that marks every process of a trial as ``<owner>-<run>-<trial index>``, so
+#: that what a killed bareline leaves behind can be found and ended without touching what another
+#: one runs, be it a copy of the same run.
+TRIAL_VARIABLE = "BARELINE_TRIAL"
+
+
+class Layer(StrEnum):
+    """Rung of the ladder from raw hardware to application, in the order of display."""
+
+    COMPUTE = "compute"
+    MEMORY = "memory"
+    NETWORK = "network"
+    MPI = "mpi"
+    IO = "io"
+    NPB = "npb"
+    APP = "app"
+
+    @property
+    def words(self) -> str:
+        """Name of the layer for people, as a heading or the start of a sentence."""
+        return _LAYER_WORDS[self]
+
+
+_LAYER_WORDS: Mapping[Layer, str] = MappingProxyType(
+    {
+        Layer.COMPUTE: "Compute",
+        Layer.MEMORY: "Memory",
+        Layer.NETWORK: "Network",
+        Layer.MPI: "MPI",
+        Layer.IO: "Storage",
+        Layer.NPB: "NAS Parallel Benchmarks",
+        Layer.APP: "Applications",
+    }
+)
+
+
+#: Target for the relative half-width of a median's 95 % interval where a study declares none:
+#: applications are fewer and longer than micro-benchmarks.
+DEFAULT_PRECISION: Mapping[Layer, float] = MappingProxyType(
+    {layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a probe measures.
+
+    Parameters
+    ----------
+    unit
+        One of `bareline.vocabulary.units.BASE_UNITS`.
+    better
+        Which way the metric is good; "none" for context that has no good direction.
+    detail
+        A metric that describes the spread or restates another one: stored and shown on demand,
+        but neither compared by default nor part of a verdict.
+    """
+
+    unit: str
+    better: Better
+    detail: bool = False
+
+
+class Placement(StrEnum):
+    """How a study's ranks are laid over the nodes of a platform."""
+
+    SPREAD = "spread"
+    PACK = "pack"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Nodes x ranks per node x threads per rank."""
+
+    nodes: int = 1
+    ranks_per_node: int = 1
+    threads_per_rank: int = 1
+
+    @property
+    def ranks(self) -> int:
+        """Number of MPI ranks over all nodes."""
+        return self.nodes * self.ranks_per_node
+
+    def __str__(self) -> str:
+        return f"{self.nodes}x{self.ranks_per_node}x{self.threads_per_rank}"
+
+    @classmethod
+    def parse(cls, text: str) -> Layout:
+        """Read what ``str`` wrote, e.g. ``2x1x1``."""
+        nodes, ranks, threads = (int(part) for part in text.split("x"))
+        return cls(nodes, ranks, threads)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A process that must listen on another node while a command runs.
+
+    `argv` may hold the placeholders of `Command`. The platform picks a free port, starts the
+    server, waits until something listens there, and ends it whatever happens to the command.
+    """
+
+    argv: tuple[str, ...]
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """What a probe wants executed, free of any platform.
+
+    Parameters
+    ----------
+    argv
+        Program and arguments. The platform replaces the placeholders ``{native}`` (folder of
+        bareline's own programs), ``{workdir}`` (a fresh directory on the node),
+        ``{server_host}``, ``{server_port}`` and ``{server_data_port}`` (a second free port),
+        wherever they stand in an argument or in the value of a variable.
+    mpi
+        Launch one process per rank of the layout through the platform's MPI.
+    node
+        The node on which a command without MPI runs.
+    env
+        Environment variables set for every process.
+    server
+        A server that the command talks to.
+    inputs
+        Text files written into the working directory before the start, by name.
+    outputs
+        Files of the working directory brought back as `Output.files`.
+    requires
+        Programs that must be on the path of every node that is used.
+    storage_bytes
+        Most that it writes into the working directory in order to measure that file system, on
+        which so much must be free; 0 when it measures something else.
+    """
+
+    argv: tuple[str, ...]
+    mpi: bool = False
+    node: int = 0
+    env: tuple[tuple[str, str], ...] = ()
+    server: Server | None = None
+    inputs: tuple[tuple[str, str], ...] = ()
+    outputs: tuple[str, ...] = ()
+    requires: tuple[str, ...] = ()
+    storage_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What came of a command: everything that a probe's parser may look at.
+
+    `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line
+    as it was really launched, for the raw record. `caveats` are what the platform noticed while
+    the command ran, e.g. stolen processor time.
+    """
+
+    stdout: str
+    stderr: str
+    exit_code: int
+    duration_s: float
+    timed_out: bool = False
+    files: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    argv: tuple[str, ...] = ()
+    clock: Clock = "wall"
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measured value inside a trial.
+
+    Parameters
+    ----------
+    metric
+        Name of a metric that the probe declares.
+    value
+        Finite, in the metric's unit.
+    point
+        Parameters of the point inside the trial, e.g. ``{"size_bytes": 8}``.
+    caveats
+        Codes of what makes this value doubtful, beside those of the whole trial.
+    """
+
+    metric: str
+    value: float
+    point: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One planned launch of one probe with one parameter set on one platform.
+
+    Parameters
+    ----------
+    index
+        Position in the plan, from 0; also the name of its raw folder.
+    block
+        The randomised complete block it belongs to, from 0; comparisons pair by it.
+    case
+        What is the same on every platform: probe, parameters, ranks, threads.
+    layout
+        The case's ranks laid over this platform's nodes; None when they do not fit, with
+        `misfit` saying why.
+    """
+
+    index: int
+    block: int
+    platform: str
+    case: Case
+    layout: Layout | None
+    misfit: str | None = None
+    timeout_s: float = 300.0
+
+    @property
+    def name(self) -> str:
+        """Name of the trial in the run directory."""
+        return trial_name(self.index)
+
+
+def trial_name(index: int) -> str:
+    """Name a trial by its position in the plan."""
+    return f"{index:06d}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What is measured, the same on every platform, and thus what is compared.
+
+    `params` is the canonical text of the probe's parameters (see `format_point`). `profile` says
+    that the profiler is loaded: what is measured with and without it is never compared.
+    """
+
+    probe: str
+    params: str = ""
+    ranks: int = 1
+    threads: int = 1
+    nodes: int | None = None
+    placement: Placement = Placement.SPREAD
+    profile: bool = False
+
+    @property
+    def label(self) -> str:
+        """Short name for people, e.g. ``mpi.allreduce, 2 ranks``."""
+        parts = [self.probe]
+        if self.ranks > 1:
+            parts.append(f"{self.ranks} ranks")
+        if self.threads > 1:
+            parts.append(f"{self.threads} threads")
+        if self.nodes is not None:
+            parts.append(f"{self.nodes} nodes")
+        if self.params:
+            parts.append(self.params)
+        if self.profile:
+            parts.append("profiled")
+        return ", ".join(parts)
+
+
+class Stage(StrEnum):
+    """Where a trial failed."""
+
+    LAYOUT = "layout"
+    ACQUIRE = "acquire"
+    REQUIRE = "require"
+    TIMEOUT = "timeout"
+    SIGNAL = "signal"
+    EXIT = "exit"
+    PARSE = "parse"
+    PLATFORM = "platform"
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A trial that delivered every metric that its probe declares."""
+
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A trial that delivered nothing, and why; never dropped, never a number."""
+
+    stage: Stage
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """The immutable outcome of one trial, one line of ``records.jsonl``.
+
+    Parameters
+    ----------
+    boot
+        Which coming up of its platform it ran in, from 1; None where nodes are not made anew.
+    foreign_cores
+        How many of this machine's cores others kept busy meanwhile, on average; None where that
+        is not known.
+    """
+
+    trial: Trial
+    outcome: Measured | Failed
+    started: str
+    duration_s: float
+    caveats: tuple[str, ...] = ()
+    clock: Clock = "wall"
+    attempt: int = 1
+    boot: int | None = None
+    foreign_cores: float | None = None
+
+    @property
+    def status(self) -> Literal["measured", "failed"]:
+        """Whether the trial delivered numbers."""
+        return "measured" if isinstance(self.outcome, Measured) else "failed"
+
+
+_BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/+*-]*")
+_DECODER = json.JSONDecoder()
+
+
+def format_point(point: Mapping[str, Scalar]) -> str:
+    """Write parameters as one canonical line: ``size_bytes=8 transport=tcp``, sorted by name.
+
+    Texts that could be mistaken for a number or hold spaces are quoted as in JSON.
+    """
+    return " ".join(f"{key}={_format_scalar(point[key])}" for key in sorted(point))
+
+
+def _format_scalar(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        plain = _BARE.fullmatch(value) and value not in ("true", "false", "NaN", "Infinity")
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} cannot be a parameter")
+        return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    return str(value)
+
+
+def parse_point(text: str) -> dict[str, Scalar]:
+    """Read what `format_point` wrote.
+
+    Raises
+    ------
+    ValueError
+        The text is not a list of ``key=value``.
+    """
+    return dict(_scan_point(text))
+
+
+def _scan_point(text: str) -> Iterator[tuple[str, Scalar]]:
+    position = 0
+    while position < len(text):
+        key, equals, _ = text[position:].partition("=")
+        if not equals or not _BARE.fullmatch(key):
+            raise ValueError(f"not a parameter list: {text!r}")
+        position += len(key) + 1
+        bare = _BARE.match(text, position)
+        if bare and bare[0] not in ("true", "false"):
+            value: Scalar = bare[0]
+            position = bare.end()
+        else:
+            value, position = _DECODER.raw_decode(text, position)
+            if not isinstance(value, str | int | float | bool):
+                raise ValueError(f"not a scalar in {text!r}")
+        yield key, value
+        if position < len(text):
+            if text[position] != " " or position + 1 == len(text):
+                raise ValueError(f"not a parameter list: {text!r}")
+            position += 1

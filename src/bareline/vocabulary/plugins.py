@@ -1,0 +1,108 @@
+"""Plug-ins: how probes, platform types, importers, exhibits and studies are found.
+
+bareline's own are modules of one package that end in a constant (``PROBE = ...``). Others bring
+theirs in an installed package, under the entry-point group of their kind (``bareline.probes``).
+A name stands once: who takes one that is taken is refused, whoever came first.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import entry_points
+from typing import Any, TypeVar
+
+from bareline.vocabulary.errors import PluginError
+
+T = TypeVar("T")
+
+#: A thing that was found, and where: a module, or the value of an entry point.
+Found = tuple[str, T]
+
+
+def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[Any]]:
+    """Find what the modules of one of bareline's packages end in.
+
+    Parameters
+    ----------
+    package
+        Its dotted name.
+    constant
+        What such a module defines; modules without it are machinery.
+    deep
+        Look into packages of the package, too.
+    """
+    path = importlib.import_module(package).__path__
+    walk = pkgutil.walk_packages if deep else pkgutil.iter_modules
+    for module in walk(path, f"{package}."):
+        thing = getattr(importlib.import_module(module.name), constant, None)
+        if thing is not None:
+            yield module.name, thing
+
+
+def brought(group: str) -> Iterator[Found[Any]]:
+    """Load what installed packages bring under an entry-point group.
+
+    Raises
+    ------
+    PluginError
+        One cannot be loaded.
+    """
+    for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
+        try:
+            thing = entry.load()
+        except Exception as error:  # what is not ours may raise anything
+            raise PluginError(
+                f"the plug-in '{entry.name}' cannot be loaded: {type(error).__name__}: {error}",
+                where=f"{group}, {entry.value}",
+                hint="mend the package that brings it, or uninstall it",
+            ) from error
+        yield f"{group}, {entry.value}", thing
+
+
+def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
+    """Give all that was found by name.
+
+    Parameters
+    ----------
+    noun
+        What they are, e.g. ``probe``.
+    name
+        Gives the name of one.
+
+    Raises
+    ------
+    PluginError
+        Two have one name.
+    """
+    things: dict[str, T] = {}
+    places: dict[str, str] = {}
+    for where, thing in found:
+        key = name(thing)
+        if key in things:
+            raise PluginError(
+                f"a second {noun} is named '{key}', the first is {places[key]}",
+                where=where,
+                hint="rename one of them, or uninstall the package that brings it",
+            )
+        things[key], places[key] = thing, where
+    return things
+
+
+def checked(noun: str, found: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
+    """Hold what was found against its class.
+
+    Raises
+    ------
+    PluginError
+        One is something else.
+    """
+    for where, thing in found:
+        if not isinstance(thing, kind):
+            raise PluginError(
+                f"is no {noun} but a {type(thing).__name__}",
+                where=where,
+                hint=f"give an instance of {kind.__module__}.{kind.__name__}",
+            )
+        yield where, thing

@@ -1,0 +1,120 @@
+"""Units: SI base units in the store, scaled for people on display.
+
+Bandwidth is decimal (MB/s is 10^6 B/s, Gb/s is 10^9 bit/s); sizes of messages and files are
+binary (KiB is 1024 B). Lists of names are written here, too.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from bareline.vocabulary.errors import UsageError
+
+#: Units in which samples are stored. "1" is a pure number.
+BASE_UNITS = frozenset({"s", "B", "B/s", "bit/s", "flop/s", "op/s", "1", "%", "Hz"})
+
+_DECIMAL = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_RATE_NAMES = {
+    "B/s": "B/s",
+    "bit/s": "b/s",
+    "flop/s": "flop/s",
+    "op/s": "op/s",
+    "Hz": "Hz",
+}
+_TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
+
+
+def significant(value: float, digits: int = 3) -> str:
+    """Write a number with `digits` significant digits and without an exponent where readable."""
+    if not math.isfinite(value):
+        return "-"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if abs(round(value, digits - 1 - exponent)) >= 10 ** (exponent + 1):
+        exponent += 1  # 9.996 becomes 10.0, not 10.00
+    if exponent >= 6 or exponent < -4:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, digits - 1 - exponent)}f}"
+
+
+def scale_of(value: float, unit: str) -> tuple[float, str]:
+    """Give the factor and the unit in which `value` reads best, e.g. ``(1e6, "µs")``.
+
+    Multiply a stored value by the factor to display it.
+    """
+    magnitude = abs(value)
+    if unit == "s":
+        for size, name in _TIME:
+            if magnitude >= size:
+                return 1 / size, name
+        return (1e9, "ns") if magnitude else (1.0, "s")
+    if unit == "B":
+        for size_bytes, name in _BINARY:
+            if magnitude >= size_bytes:
+                return 1 / size_bytes, name
+        return 1.0, "B"
+    if unit in _RATE_NAMES:
+        name = _RATE_NAMES[unit]
+        for size, prefix in _DECIMAL:
+            if magnitude >= size:
+                return 1 / size, prefix + name
+        return 1.0, name
+    return 1.0, "" if unit == "1" else unit
+
+
+def format_value(value: float | None, unit: str, digits: int = 3) -> str:
+    """Write a stored value with its unit for display, e.g. ``12.3 µs`` or ``1.19 GB/s``."""
+    if value is None or not math.isfinite(value):
+        return "-"
+    factor, name = scale_of(value, unit)
+    scaled = value * factor
+    if unit == "B" and scaled == int(scaled):
+        return f"{int(scaled)} {name}"
+    return f"{significant(scaled, digits)} {name}".rstrip()
+
+
+def format_size(size_bytes: float) -> str:
+    """Write a message or file size in binary units, e.g. ``64 KiB``."""
+    return format_value(size_bytes, "B")
+
+
+def format_duration(seconds: float) -> str:
+    """Write an elapsed or remaining time for people, e.g. ``3 min 20 s``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def parse_size(text: str | int) -> int:
+    """Read a size in bytes: ``4096``, ``64KiB``, ``64K`` (binary, as benchmarks mean it).
+
+    Raises
+    ------
+    UsageError
+        The text is not a size.
+    """
+    if isinstance(text, int):
+        return text
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise UsageError(f"'{text}' is not a size", hint="write bytes or a unit, e.g. 64KiB")
+    prefix = (match[2] or "B").upper()[0]
+    power = "BKMGT".index(prefix)
+    return round(float(match[1]) * float(1 << (10 * power)))
+
+
+def listing(parts: Sequence[str]) -> str:
+    """List names as a sentence does: ``a, b and c``."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"

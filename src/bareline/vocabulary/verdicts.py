@@ -1,0 +1,54 @@
+"""Verdicts: the words in which a comparison ends, the same in tables, JSON and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from types import MappingProxyType
+
+#: Below six launches neither the median nor the signed-rank method has a 95 % interval, so that
+#: there is no verdict either.
+MIN_LAUNCHES = 6
+
+#: Relative difference that does not matter where a study declares none: 2 %.
+DEFAULT_MARGIN = 0.02
+
+
+class Verdict(StrEnum):
+    """What a comparison says of one point, or of several together.
+
+    Several are mixed where some are certainly slower and some certainly faster. What was measured
+    on unlike layouts, or is done by an emulated processor, is not comparable.
+    """
+
+    SLOWER = "slower"
+    FASTER = "faster"
+    EQUIVALENT = "equivalent"
+    INCONCLUSIVE = "inconclusive"
+    MIXED = "mixed"
+    NOT_COMPARABLE = "not-comparable"
+    MISSING = "missing"
+    FAILED = "failed"
+
+    @property
+    def decided(self) -> bool:
+        """Whether it claims a difference."""
+        return self in (Verdict.SLOWER, Verdict.FASTER, Verdict.MIXED)
+
+
+#: Words that conditions take for a verdict, beside the verdicts themselves: "slower" is odd of a
+#: rate, and people say "worse".
+SYNONYMS: Mapping[str, Verdict] = MappingProxyType(
+    {
+        "worse": Verdict.SLOWER,
+        "better": Verdict.FASTER,
+        "equal": Verdict.EQUIVALENT,
+        "undecided": Verdict.INCONCLUSIVE,
+    }
+)
+
+
+def parse_verdict(word: str) -> Verdict | None:
+    """Read a verdict or one of its synonyms; None for any other word."""
+    known = {verdict.value: verdict for verdict in Verdict}
+    return known.get(word, SYNONYMS.get(word))

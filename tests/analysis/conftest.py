@@ -1,0 +1,86 @@
+"""Runs with planted figures."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bareline.session import begin
+from bareline.session.origin import plan_of
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.model import Failed, Measured, Record, Sample
+
+
+@pytest.fixture
+def plant_study(tmp_path, null_platforms):
+    """Make a run of any measures whose samples are given by ``samples(trial, generator)``.
+
+    `layout` gives the layout of a trial, and `caveats` its caveats, where they are not usual.
+    """
+    numbers = iter(range(99))
+
+    def make(
+        samples,
+        *measures,
+        platforms=("a", "b"),
+        launches=10,
+        seed=11,
+        layout=None,
+        caveats=None,
+        **head,
+    ):
+        study = study_from_toml(
+            {"study": {"name": "s", "launches": launches, "precision": 0, **head},
+             "measure": list(measures)}, where="t",
+        )  # fmt: skip
+        specs = null_platforms(**{name: {} for name in platforms})
+        path = tmp_path / f"planted{next(numbers)}"
+        run = begin.create_run(study, specs, path, baseline=platforms[0])
+        generator = np.random.default_rng(seed)
+        with run.writing():
+            for trial in plan_of(run):
+                if layout is not None:
+                    trial = replace(trial, layout=layout(trial))
+                outcome = samples(trial, generator)
+                if not isinstance(outcome, Failed):
+                    outcome = Measured(tuple(outcome))
+                given = caveats(trial) if caveats else ()
+                run.append(
+                    Record(trial=trial, outcome=outcome, started="t", duration_s=0.1, caveats=given)
+                )
+        return run
+
+    return make
+
+
+@pytest.fixture
+def plant(plant_study):
+    """Make a run of one probe with the samples of ``samples(platform, block, generator)``."""
+
+    def make(samples, *, probe="mpi.pingpong", ranks=2, **options):
+        return plant_study(
+            lambda trial, generator: samples(trial.platform, trial.block, generator),
+            {"probe": probe, "ranks": ranks},
+            **options,
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def pingpong():
+    """Samples of a ping-pong whose times are multiplied by a factor on each platform."""
+    return _pingpong
+
+
+def _pingpong(factor=None, sizes=(8, 65536, 1 << 20), spread=0.01):
+    factor = factor or {}
+
+    def samples(platform, block, generator):
+        for size in sizes:
+            time_s = 1e-6 * (1 + size / 1000) * factor.get(platform, 1.0)
+            time_s *= float(np.exp(spread * generator.standard_normal()))
+            yield Sample("latency", time_s, {"size_bytes": size})
+            yield Sample("bandwidth", size / time_s, {"size_bytes": size})
+
+    return samples

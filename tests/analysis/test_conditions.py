@@ -1,0 +1,128 @@
+"""Conditions hold over all rows that they select, and what could not be measured meets them."""
+
+import numpy as np
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.conditions import parse_condition
+from bareline.analysis.records import read_runs
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.model import Failed, Sample, Stage
+
+
+def lines(run, text, **options):
+    return parse_condition(text).check(Comparison(read_runs([run]), **options)).violations
+
+
+@pytest.fixture
+def doubled(plant, pingpong):
+    return plant(pingpong({"b": 2.0}))
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("mpi.latency > 1.1", 3),
+        ("mpi.pingpong.bandwidth >= 1.5", 3),
+        ("mpi.pingpong > 3", 0),
+        ("mpi < 5", 3),
+        ("mpi < 1.5", 0),
+        ("b:mpi.latency.lo > 1.5", 3),
+        ("mpi.latency.hi > 2.5", 0),
+        ("mpi.latency.hi > 1.9", 3),
+        ("mpi.latency.lo < 2.5", 3),
+        ("mpi.latency.lo < 1.5", 0),
+        ("mpi.ratio > 1.5", 3),
+        ("mpi.latency.lo95 > 1.5", 3),
+        ("mpi.latency.hi95 > 2.5", 0),
+        ("mpi is slower", 3),
+        ("mpi is worse", 3),
+        ("mpi is equal", 0),
+        ("mpi is undecided", 0),
+        ("mpi is failed", 0),
+    ],
+)
+def test_conditions_select_rows_and_compare(doubled, text, count):
+    assert len(lines(doubled, text)) == count
+
+
+def test_the_number_of_rows_is_told(doubled):
+    comparison = Comparison(read_runs([doubled]))
+    assert parse_condition("mpi > 1.1").check(comparison).tested == 3
+    (first, *_) = parse_condition("mpi > 1.1").check(comparison).violations
+    assert "is certainly > 1.1 (over 3 rows)" in first
+
+
+def test_platforms_of_two_runs_are_conditions_too(plant, pingpong):
+    runs = [plant(pingpong()), plant(pingpong({"b": 3.0}))]
+    records = read_runs(runs)
+    first, second = (f"b@{run.path.name}" for run in runs)
+    outcome = parse_condition(f"{second}:mpi > 2").check(Comparison(records, first))
+    assert len(outcome.violations) == 3
+    outcome = parse_condition(f"{second}:mpi > 4").check(Comparison(records, first))
+    assert not outcome.violations
+
+
+@pytest.mark.parametrize("text", ["null > 1.1", "null.lo > 1", "null is slower", "null < 0.9"])
+def test_equal_platforms_rarely_meet_a_condition(plant_study, text):
+    """Of five comparisons of a platform with itself, five met 'memory > 1.1'."""
+    sweep = {"probe": "null", "sweep": {"median_s": [1e-3 * (1 + k) for k in range(12)]}}
+
+    def samples(trial, generator):
+        yield Sample("time", 1e-3 * float(np.exp(0.1 * generator.standard_normal())), {"point": 0})
+
+    met = sum(bool(lines(plant_study(samples, sweep, seed=seed), text)) for seed in range(4))
+    assert met <= 1
+
+
+@pytest.mark.parametrize("text", ["null > 1.1", "null is slower", "null.hi > 5", "null.ratio > 9"])
+def test_what_could_not_be_measured_meets_every_condition(plant_study, text):
+    def failed(trial, generator):
+        if trial.platform == "b":
+            return Failed(Stage.EXIT, "exit code 1")
+        return [Sample("time", 1e-3, {"point": 0})]
+
+    (line,) = lines(plant_study(failed, {"probe": "null"}), text)
+    assert "cannot be judged: failed" in line
+
+    def few(trial, generator):
+        return [Sample("time", 3e-3 if trial.platform == "b" else 1e-3, {"point": 0})]
+
+    run = plant_study(few, {"probe": "null"}, launches=5, min_launches=5)
+    (line,) = lines(run, text)
+    assert "cannot be judged: 5 trials, 6 are needed" in line
+
+
+def test_who_asks_for_failures_gets_them(plant_study):
+    def failed(trial, generator):
+        if trial.platform == "b":
+            return Failed(Stage.EXIT, "exit code 1")
+        return [Sample("time", 1e-3, {"point": 0})]
+
+    run = plant_study(failed, {"probe": "null"})
+    assert len(lines(run, "null is failed")) == 1
+    assert not lines(run, "null is missing")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "mpi",
+        "mpi > fast",
+        "mpi = 3",
+        "mpi is odd",
+        "mpi is mixed",
+        "> 3",
+        "mpi > 0",
+        "mpi > -1",
+    ],
+)
+def test_what_is_no_condition_is_refused(text):
+    with pytest.raises(UsageError, match="--fail-if"):
+        parse_condition(text)
+
+
+def test_a_condition_on_nothing_is_refused(doubled):
+    with pytest.raises(UsageError, match=r"nothing in this comparison is named 'npb\.time'"):
+        lines(doubled, "npb.time > 1")

@@ -1,0 +1,204 @@
+"""What the sentences of a verdict say: certain first, nothing dropped, one unit, one direction."""
+
+# ruff: noqa: E501, sentences are easier to compare on one line
+
+import re
+
+import numpy as np
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.findings import Finding, Point
+from bareline.analysis.parts import Amount, Interval, Platform, sentence
+from bareline.analysis.records import read_runs
+from bareline.analysis.sentences import tell
+from bareline.vocabulary.model import Failed, Layer, Sample, Stage
+from bareline.vocabulary.verdicts import Verdict
+
+
+def said(*points, rate=False, caveats=(), margin=0.02, baseline="a", platform="b"):
+    """Say one finding of these points."""
+    finding = Finding(
+        layer=Layer.MPI, probe="p", platform=platform, baseline=baseline, title="p", subject="p",
+        rate=rate, nodes=2, points=points, caveats=caveats,
+    )  # fmt: skip
+    return "; ".join(sentence(clause).text for clause in tell([finding], margin))
+
+
+def point(ratio, lo, hi, verdict, *, label="", n=10, base=1.4e-6, unit="s"):
+    return Point(label, ratio, lo, hi, None, None, None, base, unit, n, verdict)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (said(point(2.34, 2.1, 2.5, Verdict.SLOWER)), "p is 2.34 times slower [2.10, 2.50] on b (a 1.40 µs)"),
+        # An improvement has the interval of what it says.
+        (said(point(0.25, 0.2, 0.5, Verdict.FASTER), rate=True), "p is 4.00 times higher [2.00, 5.00] on b (a 1.40 µs)"),
+        (said(point(1.031, 1.02, 1.042, Verdict.SLOWER), rate=True), "p is 3.1 % lower [2.0, 4.2] on b (a 1.40 µs)"),
+        (said(point(0.962, 0.95, 0.98, Verdict.FASTER)), "p is 4.0 % faster [2.0, 5.3] on b (a 1.40 µs)"),
+        (
+            said(point(1.2, 1.1, 1.3, Verdict.SLOWER, label="8 B"),
+                 point(2.0, 1.9, 2.2, Verdict.SLOWER, label="64 B", base=2e-6)),
+            "p is between 1.20 and 2.00 times slower on b (most at 64 B: 2.00 [1.90, 2.20], a 2.00 µs)",
+        ),
+        (
+            said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(1.0, 0.99, 1.01, Verdict.EQUIVALENT, label="y")),
+            "p is 1.30 times slower [1.20, 1.40] at x on b (a 1.40 µs, equal within 2 % at 1)",
+        ),
+        (
+            said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(0.8, 0.7, 0.9, Verdict.FASTER, label="y")),
+            "p is 1.30 times slower [1.20, 1.40] at x and 1.25 times faster [1.11, 1.43] at y on b (a 1.40 µs, a 1.40 µs)",
+        ),
+        # Wide and undecided: from where to where, in one unit.
+        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (from 2.00 times higher to 1.30 times lower; about 104 launches would decide)"),
+        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (from 1.0 % faster to 3.0 % slower; about 41 launches would decide)"),
+        (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "cannot tell: p on b (n = 3, below 6: no interval)"),
+        (said(point(None, None, None, Verdict.FAILED)), "not measured: p on b"),
+        # A bound that lost launches leave open.
+        (said(point(1.8, 1.2, None, Verdict.SLOWER)), "p is 1.80 times slower [1.20, unlimited] on b (a 1.40 µs)"),
+    ],
+)  # fmt: skip
+def test_words_agree_with_their_numbers(told, words):
+    assert told == words
+
+
+def test_no_amount_lies_outside_its_own_brackets():
+    generator = np.random.default_rng(1)
+    for _ in range(300):
+        middle = float(np.exp(0.3 * generator.standard_normal()))
+        half = 1 + 0.2 * float(generator.random())
+        verdict = Verdict.SLOWER if middle > 1 else Verdict.FASTER
+        text = said(point(middle, middle / half, middle * half, verdict), rate=True)
+        amount, lo, hi = re.search(r"is ([\d.]+).*\[(-?[\d.]+), ([\d.]+)\]", text).groups()
+        assert float(lo) <= float(amount) <= float(hi), text
+
+
+def samples_of(losses, spread):
+    """Trials of several probes: a rate is lowered, a time lengthened, by the loss of the probe."""
+
+    def samples(trial, generator):
+        probe = trial.case.probe
+        worse = losses[probe] if trial.platform == "b" else 1.0
+        noise = float(np.exp(spread[probe] * generator.standard_normal()))
+        metric = "time" if probe == "null" else "rate"
+        yield Sample(metric, 1e9 / worse * noise if metric == "rate" else worse * noise,
+                     {"point": 0} if probe == "null" else {})  # fmt: skip
+
+    return samples
+
+
+def test_a_certain_small_loss_comes_before_larger_undecided_ones(plant_study):
+    """A certain 8 % loss used to vanish behind three noisier probes with larger ratios."""
+    probes = ("compute.peak", "compute.dgemm", "compute.linpack", "compute.fft")
+    losses = {
+        "compute.peak": 1.5,
+        "compute.dgemm": 1.08,
+        "compute.linpack": 1.4,
+        "compute.fft": 1.3,
+    }
+    spread = {name: 0.005 if name == "compute.dgemm" else 0.9 for name in probes}
+    run = plant_study(samples_of(losses, spread), *({"probe": name} for name in probes))
+    (statement,) = Comparison(read_runs([run])).statements
+    first, second = statement.text.split("; cannot tell: ")
+    assert "8." in first and "% lower [" in first
+    for title in ("peak", "Linpack", "FFT"):
+        assert title.lower() in second.lower(), statement.text
+
+
+def test_what_could_not_be_measured_is_a_clause_of_its_own(plant_study):
+    def samples(trial, generator):
+        if trial.case.probe == "compute.fft" and trial.platform == "b":
+            return Failed(Stage.EXIT, "exit code 1")
+        return [Sample("rate", 1e9 * float(np.exp(0.001 * generator.standard_normal())))]
+
+    run = plant_study(samples, {"probe": "compute.peak"}, {"probe": "compute.fft"})
+    (statement,) = Comparison(read_runs([run])).statements
+    assert statement.text.startswith("Compute: equal within 2 %: ")
+    assert "; not measured: " in statement.text and "every trial failed" in statement.text
+
+
+def test_layers_with_a_certain_change_come_first(plant_study):
+    def samples(trial, generator):
+        noise = float(np.exp(0.001 * generator.standard_normal()))
+        if trial.case.probe == "null":
+            factor = 2.0 if trial.platform == "b" else 1.0
+            return [Sample("time", factor * noise, {"point": 0})]
+        return [Sample("rate", 1e9 * noise)]
+
+    run = plant_study(samples, {"probe": "compute.peak"}, {"probe": "null"})
+    told = [statement.text for statement in Comparison(read_runs([run])).statements]
+    assert [text.partition(":")[0] for text in told] == ["Applications", "Compute"]
+
+
+def test_caveats_that_matter_reach_the_sentence_with_their_count(plant_study):
+    def samples(trial, generator):
+        return [
+            Sample("time", 1e-3 * float(np.exp(0.001 * generator.standard_normal())), {"point": 0})
+        ]
+
+    run = plant_study(
+        samples, {"probe": "null"},
+        caveats=lambda t: ("steal-time",) if t.platform == "b" and t.block < 3 else ("profiled",),
+    )  # fmt: skip
+    comparison = Comparison(read_runs([run]))
+    assert "caveats: processor time stolen in 3 of 10 trials on b" in comparison.statements[0].text
+    assert "profiled" not in comparison.statements[0].text
+    assert "steal-time (3 of 10 trials)" in comparison.table.item(0, "caveats")
+
+
+def test_too_few_trials_are_said_plainly(plant, pingpong):
+    run = plant(pingpong({"b": 2.0}), launches=3, min_launches=3)
+    (statement,) = Comparison(read_runs([run])).statements
+    assert "(n = 3, below 6: no interval)" in statement.text
+
+
+def test_parts_say_what_they_are(plant, pingpong):
+    (statement,) = Comparison(read_runs([plant(pingpong({"b": 2.0}))])).statements
+    kinds = {type(part) for part in statement.parts}
+    assert {Amount, Interval, Platform} <= kinds
+    evidence = statement.evidence
+    assert (evidence.anchor, evidence.launches) == ("layer-mpi", "n = 10")
+
+
+def test_a_study_without_steps_says_nothing_of_them(plant, pingpong):
+    run = plant(pingpong({"b": 2.0}), platforms=("a", "b", "c"))
+    comparison = Comparison(read_runs([run]))
+    assert comparison.sentences == comparison.statements
+
+
+# Steps -------------------------------------------------------------------------------------------
+
+
+def test_a_ladder_says_what_each_step_changes(plant, pingpong):
+    factor = {"e1000": 30.0, "virtio": 10.0, "jumbo": 10.0}
+    run = plant(pingpong(factor), platforms=("bare", *factor), ladder=True)
+    comparison = Comparison(read_runs([run]))
+    assert comparison.rungs == ["e1000", "virtio", "jumbo", "bare"]
+    steps = [step.text for step in comparison.steps]
+    assert [text.partition(":")[0] for text in steps] == [
+        "From e1000 to virtio", "From virtio to jumbo"
+    ]  # fmt: skip
+    assert "3.0" in steps[0]
+    assert "faster" in steps[0]
+    assert " on virtio" not in steps[0]
+    assert not any("times" in p.text for p in comparison.steps[1].parts if isinstance(p, Amount))
+    told = comparison.from_before.filter(headline=True).select("platform", "baseline").unique()
+    assert set(told.iter_rows()) == {("virtio", "e1000"), ("jumbo", "virtio"), ("bare", "jumbo")}
+    assert set(comparison.from_first["baseline"]) == {"e1000"}
+    total = comparison.from_first.filter(platform="bare")["ratio"].to_numpy()
+    assert total == pytest.approx(1 / 30, rel=0.05)
+
+
+def test_a_step_says_what_failed_and_what_the_step_before_lacks(plant, pingpong):
+    def samples(platform, block, generator):
+        if (platform == "mute") or (platform == "cut" and block > 3):
+            return Failed(Stage.EXIT, "exit code 1")
+        return pingpong(sizes=(8, 65536), spread=0.2)(platform, block, generator)
+
+    run = plant(samples, platforms=("bare", "whole", "mute", "cut"), ladder=True)
+    told = [step.text for step in Comparison(read_runs([run])).steps]
+    assert told == [
+        "From whole to mute: not measured: MPI ping-pong (every trial failed).",
+        "From mute to cut: not measured: MPI ping-pong (every trial failed on mute).",
+    ]

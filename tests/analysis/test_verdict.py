@@ -1,0 +1,96 @@
+"""The verdict at a glance: one line, a matrix, and what it promises."""
+
+import numpy as np
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.vocabulary.model import Failed, Layer, Layout, Sample, Stage
+from bareline.vocabulary.verdicts import Verdict
+
+
+@pytest.fixture
+def comparison(plant_study):
+    """Two platforms: mpi between two nodes is slow, one core's rate is equal or emulated."""
+
+    def samples(trial, generator):
+        noise = float(np.exp(0.003 * generator.standard_normal()))
+        if trial.case.probe == "mpi.pingpong":
+            factor = {"net": 20.0, "vm": 40.0}.get(trial.platform, 1.0)
+            return [Sample("latency", 1.4e-6 * factor * noise, {"size_bytes": 8})]
+        if trial.case.probe == "memory.latency" and trial.platform == "vm":
+            return Failed(Stage.EXIT, "exit code 1")
+        if trial.case.probe == "memory.latency":
+            return [Sample("latency", 1e-7 * noise, {"working_set_bytes": 1 << 20})]
+        return [Sample("rate", 6e10 * noise / (400 if trial.platform == "vm" else 1))]
+
+    run = plant_study(
+        samples,
+        {"probe": "compute.peak"}, {"probe": "memory.latency"},
+        {"probe": "mpi.pingpong", "ranks": 2},
+        platforms=("bare-pair", "net", "vm"),
+        layout=lambda trial: Layout(trial.case.ranks, 1, 1),
+        caveats=lambda trial: ("emulated-cpu",) if trial.platform == "vm" else (),
+    )  # fmt: skip
+    return Comparison(read_runs([run]))
+
+
+def test_the_matrix_holds_the_worst_certain_change_or_why_there_is_none(comparison):
+    squares = comparison.glance.squares
+    assert comparison.glance.layers == (Layer.COMPUTE, Layer.MEMORY, Layer.MPI)
+    assert comparison.glance.platforms == ("net", "vm")
+    marks = {(layer.value, name): square.mark for (layer, name), square in squares.items()}
+    assert marks == {
+        ("compute", "net"): Verdict.EQUIVALENT,
+        ("compute", "vm"): Verdict.NOT_COMPARABLE,
+        ("memory", "net"): Verdict.EQUIVALENT,
+        ("memory", "vm"): Verdict.FAILED,
+        ("mpi", "net"): Verdict.SLOWER,
+        ("mpi", "vm"): Verdict.SLOWER,
+    }
+    mpi = squares[Layer.MPI, "vm"]
+    assert mpi.point.ratio == pytest.approx(40, rel=0.02)
+    assert "times slower [" in mpi.words.text
+    assert mpi.subject.startswith("MPI ping-pong below 8 KiB")
+    assert squares[Layer.COMPUTE, "vm"].note == "emulated processor"
+
+
+def test_the_headline_is_one_line_by_kind_of_layout(comparison):
+    text = comparison.glance.headline.text
+    assert text.startswith("two nodes: MPI ping-pong below 8 KiB ")
+    assert "times slower on vm; one node: no difference above 2 %" in text
+    assert "emulated processor: compute not comparable" in text
+    assert "failed: " in text
+    assert text.endswith("compared with bare-pair.")
+    assert "400" not in text
+
+
+def test_the_first_sentence_is_never_what_an_emulated_processor_does(comparison):
+    first, *_, last = comparison.statements
+    assert first.text.startswith("MPI: ")
+    assert "400" not in " ".join(statement.text for statement in comparison.statements)
+    assert last.text.startswith(("Compute", "Memory"))
+
+
+def test_the_promise_counts_what_was_done(comparison):
+    text = comparison.glance.promise
+    # Peak, memory latency and ping-pong on net; the ping-pong alone on vm.
+    assert "rest on 4 comparisons" in text
+    assert "all 1024 exchanges of names in 10 blocks" in text
+    assert f"among {comparison.table['p_adjusted'].count()} tested" in text
+
+
+@pytest.mark.parametrize(("busy", "said"), [(1, False), (8, True)])
+def test_a_busy_machine_is_said_first_when_it_matters(plant_study, busy, said):
+    def samples(trial, generator):
+        yield Sample(
+            "time", 1e-3 * float(np.exp(0.003 * generator.standard_normal())), {"point": 0}
+        )
+
+    run = plant_study(
+        samples, {"probe": "null"},
+        caveats=lambda trial: ("busy-machine",) if trial.block < busy else (),
+    )  # fmt: skip
+    comparison = Comparison(read_runs([run]))
+    assert ("measured on a busy machine" in comparison.glance.headline.text) == said
+    assert f"busy machine in {busy} of 10 trials" in comparison.statements[0].text

@@ -1,0 +1,258 @@
+"""The command line as a user meets it: output, exit codes, one line for every mistake."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+from bareline.cli.main import main
+
+STUDY = """
+[study]
+name = "planted"
+launches = 7
+precision = 0
+[[measure]]
+probe = "null"
+params = {points = 3, spread = 0.01}
+scale.small = {params = {points = 1}}
+[scale.small]
+launches = 2
+min_launches = 2
+"""
+PLATFORMS = """
+[platform.a]
+type = "null"
+[platform.b]
+type = "null"
+factor = 2.0
+[platform.broken]
+type = "null"
+fail_every = 1
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    (tmp_path / "planted.toml").write_text(STUDY)
+    (tmp_path / "platforms.toml").write_text(PLATFORMS)
+    return tmp_path
+
+
+@dataclass
+class Done:
+    """What a command said."""
+
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def bareline(place, monkeypatch, capsys):
+    """Run the command line in a folder that has a study and a platform file."""
+    monkeypatch.chdir(place)
+
+    def go(*arguments, code=0):
+        monkeypatch.setattr(sys, "argv", ["bareline", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        done = Done(*capsys.readouterr())
+        assert ended.value.code == code, done.stderr + done.stdout
+        return done
+
+    return go
+
+
+@pytest.fixture
+def finished(bareline):
+    bareline("run", "planted.toml", "--on", "a", "--on", "b", "--out", "r")
+    return "r"
+
+
+def test_the_run_directory_is_the_last_line_and_progress_is_on_stderr(bareline):
+    done = bareline("run", "planted.toml", "--on", "a", "--on", "b", "--out", "r")
+    assert done.stdout == "r\n"
+    assert "14 trials planned" in done.stderr
+    assert "bareline compare r" in done.stderr
+
+
+def test_without_out_a_folder_below_runs_is_made(bareline, place):
+    done = bareline("run", "planted.toml", "--on", "a")
+    assert done.stdout.startswith("runs/planted-")
+    assert (place / done.stdout.strip() / "records.jsonl").exists()
+
+
+def test_failed_trials_end_with_3_and_keep_the_rest(bareline, place):
+    done = bareline("run", "planted.toml", "--on", "a", "--on", "broken", "--out", "r", code=3)
+    assert "planted failure" in done.stderr
+    (row,) = json.loads(bareline("status", "r", "--json").stdout)
+    assert (row["measured"], row["failed"], row["remaining"]) == (7, 7, 0)
+
+
+def test_show_names_what_failed_though_nothing_was_measured(bareline):
+    bareline("run", "planted.toml", "--on", "broken", "--out", "r", code=3)
+    said = bareline("show", "r").stdout
+    assert "7 of 7 trials" in said and "planted failure" in said
+    (row,) = json.loads(bareline("show", "r", "--json").stdout)
+    assert (row["platform"], row["n"], row["n_failed"]) == ("broken", 0, 7)
+
+
+def test_dry_run_shows_the_plan_and_makes_nothing(bareline, place):
+    done = bareline("run", "planted.toml", "--on", "a", "--dry-run")
+    assert "7 trials in 7 blocks" in done.stdout
+    rows = json.loads(bareline("run", "planted.toml", "--on", "a", "--dry-run", "--json").stdout)
+    assert [row["trial"] for row in rows] == list(range(7))
+    assert {path.name for path in place.iterdir()} == {"planted.toml", "platforms.toml"}
+
+
+def test_a_scale_is_shown_and_kept_by_the_run(bareline, place):
+    small = ("run", "planted.toml", "--on", "a", "--scale", "small")
+    assert "2 trials in 2 blocks, at scale small" in bareline(*small, "--dry-run").stdout
+    (row, _) = json.loads(bareline(*small, "--dry-run", "--json").stdout)
+    assert row["params"] == "points=1 spread=0.01"
+    done = bareline("run", "planted.toml", "--on", "a", "--scale", "tiny", code=2)
+    assert "no scale is named 'tiny'; it has: small" in done.stderr
+    bareline(*small, "--out", "r")
+    # As after a kill: the second record is lost, and the study file is gone.
+    records = place / "r" / "records.jsonl"
+    records.write_text(records.read_text().splitlines(keepends=True)[0])
+    (place / "planted.toml").unlink()
+    bareline("continue", "r")
+    (row,) = json.loads(bareline("status", "r", "--json").stdout)
+    assert (row["scale"], row["planned"], row["measured"]) == ("small", 2, 2)
+    assert "study planted at scale small" in bareline("status", "r").stdout
+
+
+def test_compare_prints_the_verdict_and_fits_a_hundred_columns(bareline, finished):
+    done = bareline("compare", finished)
+    assert " times slower on b (" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+    assert "\x1b" not in done.stdout
+
+
+def test_json_is_nothing_but_rows(bareline, finished):
+    compared = json.loads(bareline("compare", finished, "--json").stdout)
+    assert {row["verdict"] for row in compared} == {"slower"}
+    assert {row["platform"] for row in compared} == {"b"}
+    shown = json.loads(bareline("show", finished, "--json").stdout)
+    assert {row["platform"] for row in shown} == {"a", "b"}
+    assert all(row["n"] == 7 for row in shown)
+    told = json.loads(bareline("explain", finished, "--json").stdout)
+    assert told[0]["ratio"] == pytest.approx(2.0, rel=0.02)
+    probes = {row["probe"]: row for row in json.loads(bareline("probes", "--json").stdout)}
+    assert probes["mpi.pingpong"]["layer"] == "mpi"
+    assert {"mpi.allreduce", "memory.stream", "compute.dgemm", "net.nuttcp", "null"} <= set(probes)
+    studies = json.loads(bareline("studies", "--json").stdout)
+    assert "quick" in {row["study"] for row in studies}
+    platforms = json.loads(bareline("platforms", "--json").stdout)
+    assert {"a", "bare", "net-10g"} <= {row["platform"] for row in platforms}
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [("null > 1.5", 1), ("null > 3", 0), ("b:null is slower", 1), ("app.time is failed", 0)],
+)
+def test_fail_if_sets_the_exit_code(bareline, finished, condition, code):
+    done = bareline("compare", finished, "--fail-if", condition, code=code)
+    assert ("condition met" in done.stderr) == bool(code)
+
+
+def test_report_writes_one_page_and_figures(bareline, finished, place):
+    done = bareline("report", finished, "--figures", "figures")
+    page = place / done.stdout.splitlines()[-1]
+    assert page.read_text().lstrip().lower().startswith("<!doctype html>")
+    assert list((place / "figures").glob("*.svg"))
+    assert list((place / "figures").glob("*.png"))
+
+
+def test_continue_reparse_export_and_lists(bareline, finished, place):
+    assert "14 trials measured" in bareline("continue", finished).stderr
+    assert "14 trials read again, 0 came out differently" in bareline("reparse", finished).stdout
+    assert "42 samples" in bareline("export", finished, "--out", "s.csv").stdout
+    assert len((place / "s.csv").read_text().splitlines()) == 43
+    for command in (("probes",), ("probes", "mpi.pingpong"), ("platforms",), ("studies",),
+                    ("status", "r"), ("show", "r"), ("show", "r", "--facts"),
+                    ("platforms", "show", "bare"), ("explain", "r"), ("--version",)):  # fmt: skip
+        assert bareline(*command).stdout.strip()
+
+
+def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
+    (place / "shown.toml").write_text(bareline("platforms", "show", "b").stdout)
+    done = bareline("platforms", "show", "b", "--platforms", "shown.toml", "--json")
+    assert json.loads(done.stdout)["factor"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "nope", "--on", "a"], "no study is named 'nope'"),
+        (["run", "nope.toml", "--on", "a"], "nope.toml: cannot be read"),
+        (["run", "planted.toml"], "no platform is named; add --on"),
+        (["run", "planted.toml", "--on", "c"], "no platform is named 'c'"),
+        (["run", "planted.toml", "--on", "a", "--on", "a"], "named twice"),
+        (["run", "planted.toml", "--on", "a", "--baseline", "b"], "not part of the run"),
+        (["run", "planted.toml", "--on", "a", "--out", "."], "not empty"),
+        (["run", "planted.toml", "--on", "a", "--out", "/proc/x"], "cannot be written"),
+        (["show", "nowhere"], "not a run directory"),
+        (["continue", "nowhere"], "not a run directory"),
+        (["probes", "mpi.pingpnog"], "did you mean 'mpi.pingpong'?"),
+        (["platforms", "show", "bear"], "did you mean"),
+        (["platforms", "show", "bare", "--xml"], "only virtual machines"),
+        (["platforms", "--platforms", "planted.toml"], "unknown table 'study'"),
+    ],
+)
+def test_mistakes_are_one_line_and_exit_code_2(bareline, arguments, words):
+    done = bareline(*arguments, code=2)
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("bareline: ")
+    assert words in lines[0]
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[platform.x]\ntype = 'nul'\n", ["[platform.x]", "did you mean 'null'?"]),
+        ("[platform.x]\nfactor = 1\n", ["'type' is missing"]),
+        ("[platform.x]\ntype = 'null'\nfactr = 1\n", ["'factr'", "did you mean 'factor'?"]),
+        ("[platform.x]\ntype = 'null'\nfactor = -1\n", ["'factor'", "greater than 0"]),
+        ("[platform.'x y']\ntype = 'null'\n", ["no name for a platform"]),
+        ("[platforms.x]\n", ["unknown table 'platforms'", "[platform.NAME]"]),
+        ("[platform.x\n", ["not valid TOML"]),
+        ("platform = 3\n", ["[platform.NAME]"]),
+    ],
+)
+def test_malformed_platform_files_are_named_with_key_and_next_step(bareline, place, text, words):
+    (place / "p.toml").write_text(text)
+    line = bareline("platforms", "--platforms", "p.toml", code=2).stderr
+    assert line.count("\n") == 1
+    for word in ["p.toml", *words]:
+        assert word in line
+
+
+def test_a_damaged_run_is_named(bareline, finished, place):
+    records = place / "r" / "records.jsonl"
+    records.write_text("{broken}\n" + records.read_text())
+    assert "damaged" in bareline("show", finished, code=2).stderr
+    (place / "r" / "run.toml").write_text("schema = 1\n")
+    assert "run.toml is damaged" in bareline("show", finished, code=2).stderr
+
+
+def test_a_reader_that_leaves_early_is_no_error(place, finished):
+    done = subprocess.run(
+        f"{sys.executable} -m bareline compare r --json | head -n 1",
+        shell=True, cwd=place, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+
+
+def test_an_error_is_one_line_without_a_traceback_in_a_real_process(place):
+    done = subprocess.run(
+        [sys.executable, "-m", "bareline", "show", "nowhere"],
+        cwd=place, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,313 @@
+"""The doctor on this machine, on one without any program, and on captured nodes."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from rich.console import Console
+
+import bareline
+from bareline.doctor import Area, Check, Status, examine, render, summary, to_rows
+from bareline.doctor.conditions import judge
+from bareline.doctor.examine import look_safely
+from bareline.doctor.isolation import kvm
+from bareline.doctor.programs import benchmarks, program
+from bareline.doctor.toolchain import cache, native
+from bareline.facts import parse_node
+from bareline.platforms.vm import accel
+from bareline.platforms.vm.accel import Verdict
+from bareline.probes.listing import required_programs
+from bareline.vocabulary.errors import PlatformError
+
+FACTS = Path(__file__).parents[1] / "facts" / "data"
+SOURCE = str(Path(bareline.__file__).parent.parent)
+
+
+@pytest.fixture(scope="module")
+def checks(tmp_path_factory: pytest.TempPathFactory) -> Iterable[list[Check]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BARELINE_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield examine()
+
+
+def find(checks: Iterable[Check], name: str) -> Check:
+    return next(check for check in checks if check.name == name)
+
+
+# This machine ------------------------------------------------------------------------------------
+
+
+def test_every_area_is_looked_at(checks: list[Check]) -> None:
+    assert {check.group for check in checks} == set(Area)
+    assert not [check for check in checks if "check itself failed" in check.detail]
+
+
+def test_no_finding_twice_and_none_empty(checks: list[Check]) -> None:
+    names = [(check.group, check.name) for check in checks]
+    assert len(names) == len(set(names))
+    assert all(check.detail for check in checks)
+
+
+def test_what_cannot_be_used_comes_with_a_next_step(checks: list[Check]) -> None:
+    no_command_mends = {"RDMA devices", "SR-IOV adapters"}
+    lost = [c.name for c in checks if c.status is Status.MISSING and not c.hint]
+    assert set(lost) <= no_command_mends
+
+
+def test_findings_are_true(checks: list[Check]) -> None:
+    assert find(checks, "bareline").status is Status.OK
+    assert find(checks, "libraries").status is Status.OK
+    assert find(checks, "native programs").status is Status.WARN  # the cache is empty
+    for name, title in (("nuttcp", "nuttcp"), ("cmake", "CMake"), ("qemu-img", "qemu-img")):
+        assert (find(checks, title).status is Status.OK) == (shutil.which(name) is not None)
+    cores = find(checks, "cores").detail
+    assert cores.startswith(str(len(os.sched_getaffinity(0))))
+
+
+def test_every_program_of_a_probe_is_looked_for(
+    checks: list[Check], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {check.name for check in checks if check.group is Area.PROGRAMS}
+    assert set(required_programs()) <= names
+    # A new probe, and a program that no table knows.
+    monkeypatch.setattr(
+        "bareline.doctor.programs.required_programs", lambda: {"flowcart": ("app.flowcart",)}
+    )
+    found = find(benchmarks(), "flowcart")
+    assert (found.status, found.detail) == (Status.MISSING, "not installed (for app.flowcart)")
+    assert found.hint == "install 'flowcart' and put it on the path"
+
+
+@pytest.mark.netns
+def test_namespaces_are_tried_for_real(checks: list[Check]) -> None:
+    line = ["unshare", *([] if os.geteuid() == 0 else ["--user", "--map-root-user"]), "--net"]
+    allowed = subprocess.run([*line, "true"], capture_output=True, check=False).returncode == 0
+    assert (find(checks, "namespaces").status is Status.OK) == allowed
+    if allowed:
+        assert find(checks, "virtual links").status is Status.OK
+
+
+def test_it_is_quick(checks: list[Check]) -> None:
+    started = time.monotonic()
+    examine()
+    # Two seconds on an idle machine; the tests' machine may be busy.
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.mpi
+def test_deep_runs_two_ranks_with_every_library(checks: list[Check]) -> None:
+    shallow = {c.name for c in checks if c.group is Area.MPI and c.status is Status.OK}
+    if not shallow:
+        pytest.skip("no MPI library with a compiler")
+    deep = [c for c in examine(deep=True) if c.group is Area.MPI and c.name in shallow]
+    assert [c.detail for c in deep if "two ranks ran" not in c.detail] == []
+
+
+# Ill machines ------------------------------------------------------------------------------------
+
+
+def test_machine_without_any_program(tmp_path: Path) -> None:
+    code = (
+        "import json; from bareline.doctor import examine, to_rows;"
+        "print(json.dumps(to_rows(examine(deep=True))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"PATH": str(tmp_path), "PYTHONPATH": SOURCE, "BARELINE_CACHE": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    for name in ("CMake", "nuttcp", "Open MPI", "MPICH", "namespaces", "Slurm", "SimGrid SMPI"):
+        assert rows[name]["status"] == "missing", name
+        assert "install" in rows[name]["hint"], name
+    assert rows["conditions"]["detail"].startswith("cannot start 'sh'")
+
+
+def test_toolchains_are_counted_not_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BARELINE_CACHE", str(tmp_path))
+    for name in ("0123abcd-1", "0123abcd-2", "4567abcd-1"):
+        (tmp_path / "native" / name / "bin").mkdir(parents=True)
+        (tmp_path / "native" / name / "bin" / "mpibench").touch()
+        (tmp_path / "native" / name / "build.json").touch()
+    (found,) = look_safely(native, "native programs", Area.BUILD)
+    assert found.detail == "built for 2 toolchains; last: mpibench"
+
+
+def test_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("", encoding="ascii")
+    monkeypatch.setenv("BARELINE_CACHE", str(tmp_path / "file" / "cache"))
+    (found,) = look_safely(cache, "cache", Area.BARELINE)
+    assert found.status is Status.MISSING
+    assert "BARELINE_CACHE" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("script", "detail"),
+    [
+        ("echo fio-3.99", "3.99 "),
+        ("kill -9 $$", "does not run"),
+        ("exit 1", "/"),  # a program that knows no --version is still there
+    ],
+)
+def test_program_that_misbehaves(
+    script: str, detail: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "fio"
+    fake.write_text(f"#!/bin/sh\n{script}\n", encoding="ascii")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    found = program("fio", Area.PROGRAMS)
+    assert detail in found.detail
+    assert (found.status is Status.OK) == ("kill" not in script)
+
+
+def test_a_failing_look_keeps_what_it_found() -> None:
+    def look() -> Iterable[Check]:
+        yield Check("first", Area.MPI, Status.OK, "fine")
+        raise ZeroDivisionError("planted")
+
+    found = look_safely(look, "planted look", Area.MPI)
+    assert [check.status for check in found] == [Status.OK, Status.WARN]
+    assert found[1].name == "planted look"
+    assert found[1].detail == "the check itself failed: ZeroDivisionError: planted"
+
+
+def test_a_known_error_gives_its_hint() -> None:
+    def look() -> Iterable[Check]:
+        raise PlatformError("nothing here", hint="do that")
+
+    assert look_safely(look, "x", Area.MPI) == [
+        Check("x", Area.MPI, Status.MISSING, "nothing here", "do that")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "status", "told"),
+    [
+        (Verdict(True), Status.OK, "a guest was seen to boot"),
+        (Verdict(False, "a guest died at once"), Status.WARN, "a guest died at once: guests are"),
+    ],
+)
+def test_kvm_is_believed_when_a_guest_was_tried(
+    verdict: Verdict, status: Status, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accel, "known_verdict", lambda _folder: verdict)
+    (found,) = kvm()
+    assert found.status is status
+    assert told in found.detail
+
+
+# Conditions --------------------------------------------------------------------------------------
+
+
+def spoiled(facts: dict[str, str | int | float | bool]) -> set[str]:
+    return {check.name for check in judge(facts) if check.status is Status.WARN}
+
+
+def test_node_that_spoils_measurements() -> None:
+    facts = parse_node((FACTS / "intel-smt.out").read_text(encoding="utf-8"))
+    expected = {"SMT", "governor", "turbo", "clock source", "transparent huge pages"}
+    assert spoiled(facts) == expected | {"NUMA balancing"}
+    # hpet is all that this node has: the counter must be switched on at boot.
+    assert "tsc=reliable" in find(judge(facts), "clock source").hint
+
+
+def test_guest_that_is_fit_but_virtual() -> None:
+    facts = parse_node((FACTS / "kvm-guest.out").read_text(encoding="utf-8"))
+    assert spoiled({**facts, "load.one_minute": 0.1}) == {"hardware"}
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        ({"cpu.allowed": 1}, "cores"),
+        ({"cpu.quota_cores": 1.5}, "processor quota"),
+        ({"cpu.steal_ratio": 0.02}, "steal time"),
+        ({"load.one_minute": 1.5}, "load"),
+        ({"memory.available_bytes": 1 << 20}, "memory"),
+        ({"clock.source": "acpi_pm"}, "clock source"),
+    ],
+)
+def test_one_thing_wrong(change: dict[str, int | float | str], name: str) -> None:
+    facts = parse_node((FACTS / "kvm-guest.out").read_text(encoding="utf-8"))
+    calm = {**facts, "load.one_minute": 0.1}
+    assert spoiled({**calm, **change}) - spoiled(calm) == {name}
+    assert all(check.hint for check in judge({**calm, **change}) if check.name == name)
+
+
+def test_what_is_not_known_is_not_judged() -> None:
+    assert list(judge({})) == []
+
+
+# Display -----------------------------------------------------------------------------------------
+
+_SAMPLE = [
+    Check("nuttcp", Area.PROGRAMS, Status.MISSING, "not installed", "install it with `x y z` " * 6),
+    Check("Open MPI", Area.MPI, Status.OK, "4.1.4", "never shown"),
+    Check("SMT", Area.LOCAL, Status.WARN, "on [sic]", "bind"),
+]
+
+
+def shown(checks: list[Check], *, terminal: bool, width: int = 60, encoding: str = "utf-8") -> str:
+    buffer = io.BytesIO()
+    file = io.TextIOWrapper(buffer, encoding=encoding, newline="\n")
+    colours: Literal["standard", "auto"] = "standard" if terminal else "auto"
+    console = Console(file=file, width=width, force_terminal=terminal, color_system=colours)
+    render(checks, console)
+    file.flush()
+    return buffer.getvalue().decode(encoding)
+
+
+def test_plain_output_keeps_commands_in_one_piece() -> None:
+    text = shown(_SAMPLE, terminal=False)
+    assert "\x1b" not in text
+    assert text.count("`x y z`") == 6
+    assert [line for line in text.splitlines() if "→" in line and line.count("`x y z`") == 6]
+    assert "never shown" not in text
+    assert "on [sic]" in text  # no console markup is read into findings
+    assert text.splitlines()[-1] == "1 work, 1 deserve a look, 1 cannot be used here"
+    assert not [line for line in text.splitlines() if line != line.rstrip()]
+
+
+def test_terminal_output_fits_and_follows_the_areas() -> None:
+    text = shown(_SAMPLE, terminal=True)
+    assert "\x1b[32m✓" in text
+    order = [text.index(word) for word in ("Open MPI", "SMT", "nuttcp")]
+    assert order == sorted(order)
+    plain = shown(_SAMPLE, terminal=False).splitlines()
+    assert max(map(len, plain)) > 60
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in text.splitlines()]
+    assert max(map(len, lines)) <= 60
+
+
+def test_output_in_ascii() -> None:
+    text = shown(_SAMPLE, terminal=False, encoding="ascii")
+    assert "  + Open MPI" in text
+    assert "> install" in text
+
+
+def test_rows_for_programs() -> None:
+    rows = to_rows(_SAMPLE)
+    assert json.loads(json.dumps(rows)) == rows
+    assert rows[2] == {
+        "group": "Measuring on this machine",
+        "name": "SMT",
+        "status": "warn",
+        "detail": "on [sic]",
+        "hint": "bind",
+    }
+    assert summary([]).startswith("0 work")

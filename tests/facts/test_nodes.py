@@ -1,0 +1,42 @@
+"""Facts of several nodes become those of a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bareline.facts import (
+    merge_nodes,
+    parse_node,
+    table,
+)
+
+
+def test_equal_nodes_are_shown_once(capture: Callable[[str], str]) -> None:
+    node = parse_node(capture("kvm-guest"))
+    merged = merge_nodes([node, dict(node)])
+    assert merged == {**node, "node.count": 2, "node.heterogeneous": False}
+
+
+def test_names_counters_and_calibration_do_not_make_nodes_differ(
+    capture: Callable[[str], str],
+) -> None:
+    node = parse_node(capture("kvm-guest"))
+    other = {**node, "node.name": "guest1", "cpu.steal_ratio": 0.3, "cpu.base_hz": 2.59611e9}
+    merged = merge_nodes([node, other])
+    assert merged["node.heterogeneous"] is False
+    assert merged["node[1].node.name"] == "guest1"
+    assert "node[1].cpu.base_hz" not in merged
+
+
+def test_nodes_that_differ(capture: Callable[[str], str]) -> None:
+    node = parse_node(capture("kvm-guest"))
+    other = {key: value for key, value in node.items() if key != "net.driver"} | {"net.mtu": 9000}
+    merged = merge_nodes([node, other])
+    assert merged["net.mtu"] == 1400
+    assert merged["node[1].net.mtu"] == 9000
+    assert merged["node[1].missing"] == "net.driver"
+    assert merged["node.heterogeneous"] is True
+    rows = {row.fact.key: row for row in table({"a": merge_nodes([node]), "b": merged})}
+    assert rows["net.mtu"].texts == {"a": "1400", "b": "1400; node 1: 9000"}
+    assert rows["net.driver"].texts["b"] == "virtio_net; node 1: -"
+    assert not rows["net.mtu"].equal

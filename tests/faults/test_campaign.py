@@ -1,0 +1,78 @@
+"""The campaign of `make faults` in its short form: each fault a few times, nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CAMPAIGN = Path(__file__).resolve().parents[2] / "scripts" / "faults"
+#: Faults that start real programs are tried by `make faults` only; their like is tried elsewhere
+#: in these tests, on the platforms themselves.
+SHORT = (
+    "runner killed, null trials",
+    "files of a run damaged",
+    "studies damaged",
+    "platform files damaged",
+    "disk full",
+    "few open files",
+    "file size limited",
+    "two of one run",
+    "two copies of a run",
+    "clock set back",
+    "hostile strings",
+)
+
+
+def campaign(*arguments):
+    line = [sys.executable, CAMPAIGN, *arguments]
+    return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_repeated_or_left_behind():
+    done = campaign("--short", "--json", *SHORT)
+    table = json.loads(done.stdout)
+    assert set(table) == set(SHORT)
+    for name, count in table.items():
+        if isinstance(count, str):
+            assert count == "needs root", f"{name}: {count}"
+            continue
+        assert count["tries"] > 0
+        broken = {key: count[key] for key in ("lost", "repeated", "tracebacks", "left")}
+        assert not any(broken.values()), f"{name}: {count['notes']}"
+    assert done.returncode == 0
+
+
+def test_the_campaign_notices_what_it_looks_for(tmp_path, monkeypatch):
+    """A witness that sees nothing would be no witness."""
+    monkeypatch.syspath_prepend(str(CAMPAIGN))
+    from bench import Witness, judge
+    from table import Count
+    from zygote import Ended
+
+    count = Count()
+    records = tmp_path / "records.jsonl"
+    records.write_text('{"trial": 0}\n{"trial": 1}\n{"tri')
+    witness = Witness(tmp_path, count)
+    assert witness.look() == 2
+    records.write_text('{"trial": 0}\n')
+    witness.look()
+    assert count.lost == 1
+    records.write_text('{"trial": 0}\n{"trial": 0}\n')
+    witness.look()
+    assert count.repeated == 1
+    judge(count, Ended(1, "Traceback (most recent call last):"), "x")
+    judge(count, Ended(-11, ""), "x")
+    judge(count, Ended(2, "bareline: no"), "x")
+    assert count.tracebacks == 2
+    assert not count.clean
+
+
+def test_every_fault_of_the_list_is_there():
+    names = campaign("--list").stdout.splitlines()
+    assert set(SHORT) <= set(names)
+    assert len(names) >= 20

@@ -1,0 +1,3 @@
+"""The sample is collected where it is installed, not here."""
+
+collect_ignore = ["sample"]

@@ -1,0 +1,1 @@
+"""A sample of what a package of your own can bring to bareline, one of each kind."""

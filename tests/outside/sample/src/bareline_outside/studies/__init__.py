@@ -1,0 +1,1 @@
+"""Studies: every TOML file here is one, called as its file."""

@@ -1,0 +1,115 @@
+"""A package from outside brings one of each kind; it is installed here as any other would be."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bareline.store.raw import read_raw
+
+SAMPLE = Path(__file__).with_name("sample")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Install the sample, and give what runs a command where it is found."""
+    target = tmp_path_factory.mktemp("site")
+    build = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", *build, "--target", target, SAMPLE],
+        check=True,
+        cwd=target,
+    )
+    env = {**os.environ, "PYTHONPATH": str(target)}
+
+    def run(*arguments, cwd=target, module="bareline"):
+        line = [sys.executable, "-m", module, *map(str, arguments)]
+        return subprocess.run(line, env=env, cwd=cwd, capture_output=True, text=True, check=False)
+
+    run.target = target
+    return run
+
+
+def rows(done):
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_one_of_each_is_found(installed):
+    assert rows(installed("probes", "compute.interpreter", "--json"))[0]["layer"] == "compute"
+    assert "outside" in {row["study"] for row in rows(installed("studies", "--json"))}
+
+
+def test_its_study_runs_on_its_platform_and_is_reported(installed, tmp_path):
+    (tmp_path / "platforms.toml").write_text(
+        '[platform.calm]\ntype = "local"\n[platform.nice]\ntype = "niced"\nniceness = 3\n'
+    )
+    names = ("--on", "calm", "--on", "nice")
+    done = installed("run", "outside", *names, "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    output = read_raw(tmp_path / "run" / "raw" / "000000")
+    assert ("nice" in output.argv) == (_platform(tmp_path / "run", 0) == "nice")
+    done = installed("report", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Points of each metric" in (tmp_path / "run" / "report.html").read_text()
+
+
+def _platform(run, trial):
+    lines = map(json.loads, (run / "records.jsonl").read_text().splitlines())
+    return next(line["platform"] for line in lines if line["trial"] == trial)
+
+
+def test_its_importer_takes_files(installed, tmp_path):
+    file = SAMPLE / "tests" / "timings.out"
+    done = installed("import", file, "--platform", "x", "--out", "run", "--json", cwd=tmp_path)
+    assert [row["probe"] for row in rows(done)] == ["timings.task-clock"]
+
+
+@pytest.mark.slow
+def test_the_contracts_hold_for_it(installed, tmp_path):
+    done = installed(
+        SAMPLE / "tests", "-q", "-p", "no:cacheprovider", "--import-mode=importlib",
+        f"--rootdir={tmp_path}", "-c", os.devnull, module="pytest",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("group", "value", "told"),
+    [
+        ("bareline.probes", "bareline.probes.null:PROBE", "a second probe is named 'null'"),
+        ("bareline.platforms", "bareline.platforms.null:PLATFORM", "a second platform type is"),
+        ("bareline.importers", "bareline.importers.osu:IMPORTER", "a second importer is named"),
+        ("bareline.probes", "bareline.importers.osu:IMPORTER", "is no probe but a"),
+        ("bareline.probes", "no_such_module:PROBE", "cannot be loaded: ModuleNotFoundError"),
+    ],
+)
+def test_a_name_taken_twice_and_other_mistakes_are_one_line(
+    installed, tmp_path, group, value, told
+):
+    broken = tmp_path / "broken-1.0.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (broken / "entry_points.txt").write_text(f"[{group}]\nbroken = {value}\n")
+    code = {
+        "bareline.probes": "from bareline.probes.base import load_probes as load",
+        "bareline.platforms": "from bareline.platforms.base import load_platform_types as load",
+        "bareline.importers": "from bareline.importers.base import load_importers as load",
+    }[group]
+    script = (
+        f"{code}\nfrom bareline.vocabulary.errors import PluginError\n"
+        "try:\n load()\nexcept PluginError as error:\n print(error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told in done.stdout
+    assert done.stdout.count("\n") == 1

@@ -1,0 +1,280 @@
+"""Machines for tests of clusters: hosts as network namespaces, on which real daemons run.
+
+A test that uses them works from inside their network: its thread enters it and comes back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.host.cache import cache_folder
+from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.netns import links
+from bareline.platforms.netns.platform import NetnsAllocation, NetnsOptions, NetnsPlatform
+from bareline.vocabulary.model import Layout
+
+_CLONE_NEWNET = 0x40000000
+#: SHLVL keeps bash from reading the start-up files of whoever runs the tests at each command.
+_SSHD = """\
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/client_key.pub
+StrictModes no
+UsePAM no
+UseDNS no
+PasswordAuthentication no
+PermitRootLogin prohibit-password
+PidFile none
+SetEnv SHLVL=2
+MaxSessions 64
+MaxStartups 100:30:200
+"""
+_CLIENT = """\
+{hosts}Host *
+  User root
+  IdentityFile {folder}/client_key
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known_hosts
+  GlobalKnownHostsFile none
+  StrictHostKeyChecking yes
+  LogLevel ERROR
+"""
+
+
+@dataclass
+class Machines:
+    """Hosts in their own network."""
+
+    hosts: NetnsAllocation
+    folder: Path
+
+    def start(self, host: int, argv: Sequence[str], log: str) -> subprocess.Popen[bytes]:
+        """Start a daemon on a host, or in the switch for -1."""
+        place = self.hosts._switch if host < 0 else self.hosts._hosts[host]
+        with (self.folder / log).open("ab") as output:
+            return subprocess.Popen(
+                place.enter(argv), stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            )
+
+    def must(self, host: int, *argv: str) -> None:
+        """Run a command on a host, or in the switch for -1."""
+        place = self.hosts._switch if host < 0 else self.hosts._hosts[host]
+        subprocess.run(place.enter(argv), check=True, capture_output=True)
+
+
+@contextmanager
+def machines(count: int) -> Iterator[Machines]:
+    """Bring hosts up, and work from inside their network."""
+    with tempfile.TemporaryDirectory(prefix="bl-test-", dir="/tmp") as name:
+        folder = Path(name)
+        spec = PlatformSpec("machines", "netns", NetnsOptions(hosts=count))
+        platform = NetnsPlatform(spec, Context(folder, cache_folder()))
+        with platform.acquire(Layout(count)) as hosts:
+            assert isinstance(hosts, NetnsAllocation)
+            with inside_network(hosts._switch.pid):
+                yield Machines(hosts, folder)
+
+
+@contextmanager
+def inside_network(pid: int) -> Iterator[None]:
+    """Let this thread, and what it starts, use the network of a process."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def enter(path: str) -> None:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            if libc.setns(descriptor, _CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "setns")
+        finally:
+            os.close(descriptor)
+
+    own = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        enter(f"/proc/{pid}/ns/net")
+        yield
+    finally:
+        libc.setns(own, _CLONE_NEWNET)
+        os.close(own)
+
+
+@contextmanager
+def ssh_hosts(count: int) -> Iterator[tuple[Machines, Path]]:
+    """Give hosts with an sshd each, and the configuration with which ssh reaches them."""
+    sshd = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    assert sshd is not None
+    with machines(count) as those, ExitStack() as stack:
+        folder = those.folder
+        for name in ("host_key", "client_key"):
+            key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)]
+            subprocess.run(key, check=True)
+        (folder / "sshd_config").write_text(_SSHD.format(folder=folder))
+        Path("/run/sshd").mkdir(exist_ok=True)
+        listed, known = "", ""
+        public = (folder / "host_key.pub").read_text().rsplit(" ", 1)[0]
+        for index in range(count):
+            address = links.host_address(index)
+            listed += f"Host node{index + 1}\n  HostName {address}\n"
+            known += f"{address} {public}\n"
+            argv = [sshd, "-D", "-e", "-f", str(folder / "sshd_config")]
+            daemon = those.start(index, argv, f"sshd{index}.log")
+            stack.callback(daemon.wait)
+            stack.callback(daemon.kill)
+        (folder / "known_hosts").write_text(known)
+        config = folder / "ssh_config"
+        config.write_text(_CLIENT.format(hosts=listed, folder=folder))
+        for index in range(count):
+            _wait_ssh(config, f"node{index + 1}")
+        yield those, config
+
+
+_SLURM = """\
+ClusterName=test
+SlurmctldHost=switch({controller})
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+SlurmUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool.%n
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+ReturnToService=2
+SlurmdParameters=config_overrides
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+SwitchType=switch/none
+TmpFS=/dev/shm
+KillWait=2
+SlurmdTimeout={timeout_s}
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0
+{nodes}
+PartitionName=all Nodes=node[1-{count}] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+"""
+
+
+@dataclass
+class SlurmCluster:
+    """A cluster whose daemons run."""
+
+    machines: Machines
+    daemons: list[subprocess.Popen[bytes]]
+
+    @property
+    def conf(self) -> Path:
+        return self.machines.folder / "slurm.conf"
+
+    def start_node(self, host: int) -> subprocess.Popen[bytes]:
+        """Start a node's slurmd."""
+        name = f"node{host + 1}"
+        argv = ["env", f"SLURM_CONF={self.conf}", _program("slurmd"), "-D", "-N", name]
+        return self.machines.start(host, argv, f"slurmd{host}.out")
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name, path="/usr/sbin:/usr/bin")
+    assert found is not None
+    return found
+
+
+@contextmanager
+def slurm_cluster(count: int, *, timeout_s: int = 10) -> Iterator[SlurmCluster]:
+    """Give a cluster with controller, munge and `count` nodes, all of them idle."""
+    with machines(count) as those, ExitStack() as stack:
+        folder = those.folder
+        folder.chmod(0o755)
+        munge = folder / "munge"
+        munge.mkdir(mode=0o755)
+        (munge / "key").write_bytes(os.urandom(1024))
+        (munge / "key").chmod(0o600)
+        (folder / "state").mkdir()
+        listed = "\n".join(
+            f"NodeName=node{index + 1} NodeAddr={links.host_address(index)} CPUs=2 Boards=1 "
+            "Sockets=1 CoresPerSocket=2 ThreadsPerCore=1 RealMemory=2000 State=UNKNOWN"
+            for index in range(count)
+        )
+        conf = folder / "slurm.conf"
+        conf.write_text(
+            _SLURM.format(
+                controller=links.SWITCH_ADDRESS,
+                folder=folder,
+                timeout_s=timeout_s,
+                nodes=listed,
+                count=count,
+            )
+        )
+        # The hosts share /tmp, where the plugin would make the same folder on each.
+        (folder / "mpi.conf").write_text("PMIxCliTmpDirBase=/dev/shm\n")
+        (folder / "cgroup.conf").write_text(
+            "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\n"
+        )
+        files = [f"--{key}={munge}/{name}" for key, name in _MUNGE]
+        argv = [_program("munged"), "--foreground", "--force", *files]
+        cluster = SlurmCluster(those, [])
+        controller = ["env", f"SLURM_CONF={conf}", _program("slurmctld"), "-D"]
+        cluster.daemons.append(those.start(-1, argv, "munged.out"))
+        deadline = time.monotonic() + 10
+        while not (munge / "socket").exists():
+            assert time.monotonic() < deadline, (folder / "munged.out").read_text()
+            time.sleep(0.02)
+        cluster.daemons.append(those.start(-1, controller, "slurmctld.out"))
+        cluster.daemons += [cluster.start_node(index) for index in range(count)]
+        stack.callback(_end, cluster.daemons)
+        before = os.environ.get("SLURM_CONF")
+        os.environ["SLURM_CONF"] = str(conf)
+        stack.callback(_restore, before)
+        _wait_idle(count, folder)
+        yield cluster
+
+
+_MUNGE = (
+    ("socket", "socket"),
+    ("key-file", "key"),
+    ("log-file", "log"),
+    ("pid-file", "pid"),
+    ("seed-file", "seed"),
+)
+
+
+def _end(daemons: list[subprocess.Popen[bytes]]) -> None:
+    for daemon in daemons:
+        daemon.kill()
+    for daemon in daemons:
+        daemon.wait()
+
+
+def _restore(conf: str | None) -> None:
+    os.environ.pop("SLURM_CONF", None)
+    if conf is not None:
+        os.environ["SLURM_CONF"] = conf
+
+
+def _wait_idle(count: int, folder: Path) -> None:
+    deadline = time.monotonic() + 60
+    said = ""
+    while said != f"{count} idle":
+        assert time.monotonic() < deadline, (said, (folder / "slurmctld.log").read_text()[-2000:])
+        time.sleep(0.1)
+        line = ["sinfo", "--noheader", "--format=%D %t"]
+        said = subprocess.run(line, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _wait_ssh(config: Path, name: str) -> None:
+    deadline = time.monotonic() + 10
+    line = ["ssh", "-F", str(config), "-o", "BatchMode=yes", name, "true"]
+    while subprocess.run(line, capture_output=True, check=False).returncode:
+        assert time.monotonic() < deadline, f"{name} does not answer"
+        time.sleep(0.05)

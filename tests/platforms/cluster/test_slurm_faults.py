@@ -1,0 +1,257 @@
+"""What goes wrong in a Slurm cluster: told apart from a failing program, and mended."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bareline.platforms.base import PlatformSpec
+from bareline.platforms.process import marked_processes, processes_with
+from bareline.platforms.slurm import commands
+from bareline.platforms.slurm.commands import read_time_s
+from bareline.platforms.slurm.options import SlurmOptions
+from bareline.platforms.slurm.platform import SlurmPlatform
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout
+
+pytestmark = [pytest.mark.netns, pytest.mark.slurm]
+OPTIONS = {"subnet": "10.94.0.0/24", "time_min": 10}
+
+
+def jobs():
+    said = subprocess.run(
+        ["squeue", "--noheader", "--states=R,PD", "--format=%i"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return said.stdout.split()
+
+
+def _until(condition, timeout_s=30.0):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("30", 30), ("1:30", 90), ("2:00:00", 7200), ("1-00:00:01", 86401), ("UNLIMITED", None)],
+)
+def test_times(text, expected):
+    assert read_time_s(text) == expected
+
+
+def test_an_allocation_is_given_back(slurm_cluster, acquire):
+    with acquire("slurm", **OPTIONS) as allocation:
+        assert jobs() == [allocation.facts()["slurm.job"]]
+        assert allocation.facts()["slurm.queue_wait_s"] > 0
+    _until(lambda: jobs() == [])
+
+
+def test_an_allocation_that_is_cancelled_is_renewed_and_the_trial_repeated(
+    slurm_cluster, open_bench
+):
+    bench = open_bench("slurm", **OPTIONS)
+    (job,) = jobs()
+    timer = threading.Timer(1.5, lambda: subprocess.run(["scancel", job], check=True))
+    timer.start()
+    script = "[ -e /tmp/$1 ] && exec echo again; touch /tmp/$1; sleep 100"
+    try:
+        output = bench.run("sh", "-c", script, "sh", bench.token, timeout_s=60)
+    finally:
+        timer.join()
+        Path("/tmp", bench.token).unlink(missing_ok=True)
+    assert output.stdout == "again\n"
+    told = bench.allocation.events()
+    assert f"the allocation {job} has ended" in told[0]
+    assert "the trial is repeated" in told[0]
+    assert jobs() == [bench.allocation.facts()["slurm.job"]]
+    assert marked_processes(bench.token) == []
+
+
+def test_a_dead_node_is_told_apart_and_excluded(slurm_cluster, open_bench):
+    bench = open_bench("slurm", mpi="openmpi", **OPTIONS)
+    assert [node.name for node in bench.allocation.nodes] == ["node1", "node2"]
+    index = len(slurm_cluster.daemons) - 4 + 1  # of node2
+
+    def kill():
+        slurm_cluster.daemons[index].kill()
+        subprocess.run(
+            ["scontrol", "update", "nodename=node2", "state=down", "reason=test"], check=True
+        )
+
+    timer = threading.Timer(2.0, kill)
+    timer.start()
+    try:
+        lines = bench.ranks("sleep", timeout_s=12)
+    finally:
+        timer.join()
+        slurm_cluster.daemons[index].wait()
+        slurm_cluster.daemons[index] = slurm_cluster.start_node(1)
+    names = [node.name for node in bench.allocation.nodes]
+    assert lines.timed_out, "the repeated trial ran to its limit"
+    assert len(names) == 2 and "node2" not in names
+    assert any("node2: the node failed" in text for text in bench.allocation.events())
+    _until(_idle_again)
+
+
+def _idle_again():
+    subprocess.run(
+        ["scontrol", "update", "nodename=node2", "state=resume"], check=False, capture_output=True
+    )
+    line = ["sinfo", "--noheader", "--Node", "--nodes=node2", "--format=%T"]
+    return subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip() == "idle"
+
+
+def test_an_allocation_that_would_end_too_soon_is_renewed_before_the_trial(
+    slurm_cluster, open_bench, monkeypatch
+):
+    bench = open_bench("slurm", **OPTIONS)
+    first = bench.allocation.facts()["slurm.job"]
+    real = commands.job_state
+    left = iter([20.0])
+
+    def nearly_over(job):
+        state = real(job)
+        seconds = next(left, state.left_s)
+        return commands.JobState(state.state, seconds, state.nodes, state.reason)
+
+    monkeypatch.setattr("bareline.platforms.slurm.allocation.job_state", nearly_over)
+    assert bench.shell("echo done", timeout_s=60).stdout == "done\n"
+    assert bench.allocation.facts()["slurm.job"] != first
+    assert "ends in 20 s: a new one is asked for" in bench.allocation.events()[0]
+
+
+def test_nodes_that_there_are_not_are_an_error_with_a_next_step(slurm_cluster, acquire):
+    with (
+        pytest.raises(PlatformError, match="no allocation") as caught,
+        acquire("slurm", partition="none", **OPTIONS),
+    ):
+        pass
+    assert "sinfo" in (caught.value.hint or "")
+    assert jobs() == []
+
+
+def test_the_queue_is_left_when_it_takes_too_long(slurm_cluster, acquire):
+    with acquire("slurm", nodes=4, **OPTIONS):
+        with (
+            pytest.raises(PlatformError, match="no nodes after 2 s in the queue"),
+            acquire("slurm", queue_s=2, **OPTIONS),
+        ):
+            pass
+        assert len(jobs()) == 1
+
+
+def _said(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_an_inherited_allocation_is_used_and_not_given_back(slurm_cluster, acquire, monkeypatch):
+    spec = PlatformSpec("s", "slurm", SlurmOptions(allocation="inherit"))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    assert not SlurmPlatform.available(spec).ok
+    said = subprocess.run(
+        ["salloc", "--no-shell", "--nodes=2"], capture_output=True, text=True, check=True
+    )
+    job = commands.granted(said.stderr)
+    try:
+        monkeypatch.setenv("SLURM_JOB_ID", job)
+        monkeypatch.setenv("SLURM_NTASKS", "99")
+        with acquire("slurm", allocation="inherit") as allocation:
+            command = Command(argv=("printenv", "SLURMD_NODENAME"), node=-1)
+            # Slurm chooses: nodes of a job that has just ended are not always free again.
+            last = _said("scontrol", "show", "hostnames", _said("squeue", "-hj", job, "-o", "%N"))
+            assert allocation.run(command, Layout(2), timeout_s=30).stdout.split() == [
+                last.splitlines()[-1]
+            ]
+        assert jobs() == [job]
+    finally:
+        subprocess.run(["scancel", job], check=True)
+
+
+_HOLD = """
+import sys
+from pathlib import Path
+from bareline.platforms.base import Context
+from bareline.platforms.config import make_spec
+from bareline.platforms.slurm.platform import SlurmPlatform
+from bareline.vocabulary.model import Command, Layout
+spec = make_spec("s", {"type": "slurm", "time_min": 10}, where="test")
+with SlurmPlatform(spec, Context(Path(sys.argv[1]), Path(sys.argv[1]))).acquire(Layout(2)) as nodes:
+    print("up", flush=True)
+    env = (("BARELINE_TRIAL", sys.argv[2]),)
+    nodes.run(Command(argv=("sleep", "300"), env=env), Layout(2), timeout_s=600)
+"""
+
+
+def test_nothing_is_left_after_bareline_is_killed(slurm_cluster, tmp_path):
+    token = f"killed-{os.getpid()}-2"
+    argv = [sys.executable, "-c", _HOLD, str(tmp_path), token]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        _until(lambda: processes_with(lambda mark: mark == token))
+        process.send_signal(signal.SIGKILL)
+    _until(lambda: not processes_with(lambda mark: mark == token))
+    _until(lambda: jobs() == [])
+
+
+def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):
+    dead = subprocess.run(
+        [sys.executable, "-c", "from bareline.host.owner import owner_mark; print(owner_mark())"],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.strip()
+    for name in (f"bareline-{dead}", "somebody"):
+        subprocess.run(
+            ["salloc", "--no-shell", "--nodes=1", f"--job-name={name}"],
+            capture_output=True,
+            check=True,
+        )
+    first, other = sorted(jobs(), key=int)
+    assert SlurmPlatform.clean() == [f"Slurm allocation {first} given back"]
+    _until(lambda: jobs() == [other])
+    subprocess.run(["scancel", other], check=True)
+    _until(lambda: jobs() == [])
+
+
+def test_a_submitted_study_is_measured_by_a_job(slurm_cluster, tmp_path, monkeypatch):
+    (tmp_path / "platforms.toml").write_text(
+        '[platform.nodes]\ntype = "slurm"\nsubnet = "10.94.0.0/24"\ntime_min = 10\n'
+        'mpi = "openmpi"\n'
+    )
+    (tmp_path / "study.toml").write_text(
+        '[study]\nname = "s"\nlaunches = 1\nprecision = 0\n'
+        '[[measure]]\nprobe = "mpi.barrier"\nranks = 2\nnodes = 2\ntimeout_s = 60\n'
+    )
+    argv = [sys.executable, "-m", "bareline"]
+    done = subprocess.run(
+        [*argv, "submit", "study.toml", "--on", "nodes", "--out", "run"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "run"
+    status = [*argv, "status", "run", "--json"]
+
+    def row():
+        said = subprocess.run(status, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return json.loads(said.stdout)[0]
+
+    assert row()["job"].startswith("slurm ")
+    _until(lambda: row()["remaining"] == 0, timeout_s=120)
+    assert row()["measured"] == 1, (tmp_path / "run" / "submission.log").read_text()
+    _until(lambda: row()["job_state"] in ("ended", "completed", "cd"))

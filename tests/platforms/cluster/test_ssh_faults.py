@@ -1,0 +1,173 @@
+"""What goes wrong with hosts reached by ssh becomes an error that names the host."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bareline.platforms.netns import links
+from bareline.platforms.process import marked_processes, processes_with
+from bareline.platforms.ssh import connection as connection_module
+from bareline.platforms.ssh.platform import SshPlatform
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Command, Layout
+
+pytestmark = pytest.mark.netns
+
+
+@pytest.fixture
+def ssh_options(ssh_cluster):
+    _, config = ssh_cluster
+    return {
+        "hosts": ("node[1-2]",),
+        "config": config,
+        "agent": f"ssh -F {config}",
+        "subnet": "10.94.0.0/24",
+        "connect_s": 5,
+    }
+
+
+def left_behind():
+    return [path.name for path in Path("/tmp").glob(f"bareline-{os.getpid()}-*")]
+
+
+def test_nothing_is_left_on_the_hosts(ssh_options, open_bench, acquire):
+    with acquire("ssh", **ssh_options) as allocation:
+        command = Command(argv=("{native}/mpibench", "barrier"), mpi=True)
+        assert allocation.run(command, Layout(2), timeout_s=100).exit_code == 0
+        assert left_behind()
+    assert left_behind() == []
+
+
+def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
+    ssh_cluster, ssh_options, open_bench, monkeypatch
+):
+    monkeypatch.setattr(connection_module, "_ALIVE", ("ServerAliveInterval=1",))
+    machines, _ = ssh_cluster
+    bench = open_bench("ssh", mpi="openmpi", **ssh_options)
+
+    def cut():
+        machines.must(-1, "ip", "link", "set", links.port(1), "down")
+
+    timer = threading.Timer(2.0, cut)
+    timer.start()
+    started = time.monotonic()
+    try:
+        with pytest.raises(
+            PlatformError, match=r"lost during the trial|connection ended"
+        ) as caught:
+            bench.ranks("sleep", timeout_s=120)
+        assert "node2" in (caught.value.where or "")
+        assert time.monotonic() - started < 45
+        with pytest.raises(PlatformError, match="no ssh") as again:
+            bench.shell("true", node=1)
+        assert again.value.where == "node2"
+    finally:
+        timer.join()
+        machines.must(-1, "ip", "link", "set", links.port(1), "up")
+    # The link is there again: the lock of the lost connection is taken over.
+    assert bench.run("hostname", node=1, layout=Layout(2)).stdout == "node2\n"
+    assert any("node2 was lost" in text for text in bench.allocation.events())
+    assert marked_processes(bench.token) == []
+
+
+def test_a_changed_host_key_is_refused_with_the_next_step(ssh_cluster, ssh_options, acquire):
+    machines, _ = ssh_cluster
+    known = machines.folder / "known_hosts"
+    right = known.read_text()
+    key = (machines.folder / "client_key.pub").read_text().split()[1]
+    wrong = [" ".join((*line.split()[:2], key)) for line in right.splitlines()]
+    try:
+        known.write_text("\n".join([wrong[0], *right.splitlines()[1:], ""]))
+        with (
+            pytest.raises(PlatformError, match="no ssh") as caught,
+            acquire("ssh", **ssh_options),
+        ):
+            pass
+    finally:
+        known.write_text(right)
+    assert caught.value.where == "node1"
+    assert "the host's key is not the known one" in (caught.value.hint or "")
+
+
+def test_a_missing_mpirun_is_named_and_the_rest_works(ssh_options, acquire):
+    with acquire("ssh", mpi="/opt/none/bin/mpirun", **ssh_options) as allocation:
+        assert allocation.facts()["node.count"] == 2
+        command = Command(argv=("echo", "works"))
+        assert allocation.run(command, Layout(), timeout_s=20).stdout == "works\n"
+        with pytest.raises(ToolMissing, match="no MPI library") as caught:
+            allocation.run(Command(argv=("true",), mpi=True), Layout(2), timeout_s=20)
+        assert caught.value.where == "node1"
+
+
+def test_two_runs_do_not_share_a_host(ssh_options, acquire, open_bench, monkeypatch):
+    first = open_bench("ssh", **ssh_options)
+    # Another platform of the same run may use it, in turn.
+    with acquire("ssh", **ssh_options) as second:
+        assert second.nodes[1].name == "node2"
+    assert first.shell("echo still here").stdout == "still here\n"
+    monkeypatch.setattr(connection_module, "owner_mark", lambda: "7-7-deadbeef")
+    with (
+        pytest.raises(PlatformError, match="another bareline uses this host") as caught,
+        acquire("ssh", **ssh_options),
+    ):
+        pass
+    assert caught.value.where == "node1"
+
+
+_HOLD = """
+import sys
+from pathlib import Path
+from bareline.platforms.base import Context
+from bareline.platforms.config import make_spec
+from bareline.platforms.ssh.platform import SshPlatform
+from bareline.vocabulary.model import Command, Layout
+table = {"type": "ssh", "hosts": ["node[1-2]"], "config": sys.argv[1], "mpi": "openmpi",
+         "agent": f"ssh -F {sys.argv[1]}", "subnet": "10.94.0.0/24"}
+spec = make_spec("pair", table, where="test")
+with SshPlatform(spec, Context(Path(sys.argv[2]), Path(sys.argv[3]))).acquire(Layout(2)) as pair:
+    print("up", flush=True)
+    env = (("BARELINE_TRIAL", sys.argv[4]),)
+    pair.run(Command(argv=("sleep", "300"), mpi=True, env=env), Layout(2), timeout_s=600)
+"""
+
+
+@pytest.mark.mpi
+def test_nothing_is_left_after_bareline_is_killed(ssh_cluster, tmp_path):
+    _, config = ssh_cluster
+    token = f"killed-{os.getpid()}-1"
+    argv = [sys.executable, "-c", _HOLD, str(config), str(tmp_path), str(tmp_path), token]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "up\n"
+        _until(lambda: len(_sleepers(token)) >= 2)
+        process.send_signal(signal.SIGKILL)
+    _until(lambda: not processes_with(lambda mark: mark == token))
+    _until(lambda: not list(Path("/tmp").glob(f"bareline-{process.pid}-*")))
+    SshPlatform.clean()
+    assert not list(Path("/tmp").glob(f"bl-ssh-{process.pid}-*"))
+
+
+def _sleepers(token):
+    found = []
+    for pid in processes_with(lambda mark: mark == token):
+        try:
+            if Path(f"/proc/{pid}/comm").read_text() == "sleep\n":
+                found.append(pid)
+        except OSError:
+            continue
+    return found
+
+
+def _until(condition, timeout_s=30.0):
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.1)

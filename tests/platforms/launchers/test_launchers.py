@@ -1,0 +1,307 @@
+"""Command lines of each launcher, word by word, and how an installation is recognised.
+
+Open MPI 4 and MPICH also run in `test_contract`. Open MPI 5, Intel MPI and Slurm are checked here
+only: none of them is in Debian 12 or needs a cluster.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from bareline.platforms.hosts import Node
+from bareline.platforms.launchers import (
+    Job,
+    MpiInstallation,
+    Network,
+    find_mpi,
+    identify,
+    srun_argv,
+)
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout
+
+LOCAL = (Node("localhost", "127.0.0.1", 4),)
+PAIR = (Node("node1", "10.0.0.1", 4), Node("node2", "10.0.0.2", 4), Node("node3", "10.0.0.3", 4))
+NETWORK = Network(device="eth0", subnet="10.0.0.0/24", launch_address="10.0.0.254")
+OPENMPI = MpiInstallation("openmpi", "4.1.4", "/usr/bin/mpirun.openmpi")
+OPENMPI5 = MpiInstallation("openmpi", "5.0.7", "/opt/ompi/bin/mpirun")
+MPICH = MpiInstallation("mpich", "4.0.2", "/usr/bin/mpirun.mpich")
+INTEL = MpiInstallation("intel", "2021.13", "/opt/intel/bin/mpirun")
+
+
+def line(mpi, layout, nodes=LOCAL, **options):
+    options.setdefault("as_root", False)
+    job = Job(argv=["program", "-x"], layout=layout, nodes=nodes, **options)
+    return " ".join(mpi.argv(job))
+
+
+QUIET = "--mca btl_base_warn_component_unused 0"
+LOOPBACK = "--mca oob_tcp_if_include lo"
+
+
+@pytest.mark.parametrize(
+    ("mpi", "options", "expected"),
+    [
+        (
+            OPENMPI,
+            {},
+            "/usr/bin/mpirun.openmpi --host 127.0.0.1:2 -np 2 --map-by ppr:2:node --bind-to none "
+            f"{QUIET} --mca btl ^tcp,ofi {LOOPBACK} program -x",
+        ),
+        (
+            OPENMPI,
+            {"transport": "shm", "as_root": True, "env": {"A": "b c"}, "cwd": "/w"},
+            "/usr/bin/mpirun.openmpi --allow-run-as-root --host 127.0.0.1:2 -np 2 "
+            f"--map-by ppr:2:node --bind-to none {QUIET} --mca pml ob1 --mca btl self,vader "
+            f"{LOOPBACK} -x A=b c --wdir /w program -x",
+        ),
+        (
+            OPENMPI,
+            {"transport": "tcp"},
+            "/usr/bin/mpirun.openmpi --host 127.0.0.1:2 -np 2 --map-by ppr:2:node --bind-to none "
+            f"{QUIET} --mca pml ob1 --mca btl self,tcp --mca osc ^sm --mca btl_tcp_if_include lo "
+            f"{LOOPBACK} program -x",
+        ),
+        (
+            OPENMPI5,
+            {"transport": "shm", "session_folder": "/dev/shm/x"},
+            "/opt/ompi/bin/mpirun --host 127.0.0.1:2 -np 2 --map-by ppr:2:node --bind-to none "
+            f"{QUIET} --mca btl_sm_backing_directory /dev/shm/x --mca pml ob1 --mca btl self,sm "
+            "--prtemca prte_tmpdir_base /dev/shm/x --prtemca prte_if_include lo program -x",
+        ),
+        (
+            MPICH,
+            {},
+            "/usr/bin/mpirun.mpich -hosts 127.0.0.1 -launcher fork -ppn 2 -n 2 -bind-to none "
+            "program -x",
+        ),
+        (
+            MPICH,
+            {"transport": "shm", "as_root": True, "env": {"A": "b c"}, "cwd": "/w"},
+            "/usr/bin/mpirun.mpich -hosts 127.0.0.1 -launcher fork -ppn 2 -n 2 -bind-to none "
+            "-genv UCX_TLS self,sm -genv FI_PROVIDER shm -genv A b c -wdir /w program -x",
+        ),
+        (
+            MPICH,
+            {"transport": "tcp"},
+            "/usr/bin/mpirun.mpich -hosts 127.0.0.1 -launcher fork -ppn 2 -n 2 -bind-to none "
+            "-genv UCX_TLS self,tcp -genv FI_PROVIDER tcp -genv MPIR_CVAR_NOLOCAL 1 "
+            "-genv UCX_NET_DEVICES lo -genv FI_TCP_IFACE lo program -x",
+        ),
+        (
+            INTEL,
+            {"transport": "shm", "env": {"A": "b c"}, "cwd": "/w"},
+            "/opt/intel/bin/mpirun -hosts 127.0.0.1 -bootstrap fork -ppn 2 -n 2 "
+            "-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT 0 -genv I_MPI_PIN 0 "
+            "-genv I_MPI_FABRICS shm -genv A b c -wdir /w program -x",
+        ),
+        (
+            INTEL,
+            {"transport": "tcp"},
+            "/opt/intel/bin/mpirun -hosts 127.0.0.1 -bootstrap fork -ppn 2 -n 2 "
+            "-genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT 0 -genv I_MPI_PIN 0 "
+            "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp -genv FI_TCP_IFACE lo program -x",
+        ),
+    ],
+)
+def test_two_ranks_on_one_node(mpi, options, expected):
+    assert line(mpi, Layout(1, 2, 1), **options) == expected
+
+
+@pytest.mark.parametrize(
+    ("mpi", "expected"),
+    [
+        (
+            OPENMPI,
+            "/usr/bin/mpirun.openmpi --host 10.0.0.1:3,10.0.0.2:3 -np 6 --map-by ppr:3:node "
+            f"--bind-to none {QUIET} --mca pml ob1 --mca btl self,vader,tcp "
+            "--mca btl_tcp_if_include 10.0.0.0/24 --mca plm_rsh_agent /agent "
+            "--mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.0.0.0/24 program -x",
+        ),
+        (
+            OPENMPI5,
+            "/opt/ompi/bin/mpirun --host 10.0.0.1:3,10.0.0.2:3 -np 6 --map-by ppr:3:node "
+            f"--bind-to none {QUIET} --mca pml ob1 --mca btl self,sm,tcp "
+            "--mca btl_tcp_if_include 10.0.0.0/24 --prtemca plm_ssh_agent /agent "
+            "--prtemca plm_ssh_no_tree_spawn 1 --prtemca prte_if_include 10.0.0.0/24 program -x",
+        ),
+        (
+            MPICH,
+            "/usr/bin/mpirun.mpich -hosts 10.0.0.1,10.0.0.2 -launcher ssh -launcher-exec /agent "
+            "-localhost 10.0.0.254 -ppn 3 -n 6 -bind-to none -genv UCX_TLS self,sm,tcp "
+            "-genv FI_PROVIDER tcp -genv UCX_NET_DEVICES eth0 -genv FI_TCP_IFACE eth0 program -x",
+        ),
+        (
+            INTEL,
+            "/opt/intel/bin/mpirun -hosts 10.0.0.1,10.0.0.2 -bootstrap ssh -bootstrap-exec /agent "
+            "-localhost 10.0.0.254 -ppn 3 -n 6 -genv I_MPI_JOB_RESPECT_PROCESS_PLACEMENT 0 "
+            "-genv I_MPI_PIN 0 -genv I_MPI_FABRICS shm:ofi -genv FI_PROVIDER tcp "
+            "-genv FI_TCP_IFACE eth0 program -x",
+        ),
+    ],
+)
+def test_three_ranks_on_each_of_two_nodes_over_one_network(mpi, expected):
+    assert line(mpi, Layout(2, 3, 1), PAIR, network=NETWORK, agent="/agent") == expected
+
+
+def test_a_cluster_without_a_named_network_is_left_to_the_library():
+    assert "btl " not in line(OPENMPI, Layout(2, 1, 1), PAIR)
+    assert "UCX" not in line(MPICH, Layout(2, 1, 1), PAIR)
+    assert "FABRICS" not in line(INTEL, Layout(2, 1, 1), PAIR)
+    assert "_if_include" not in line(OPENMPI, Layout(2, 1, 1), PAIR, transport="tcp")
+
+
+def test_binding_gives_every_rank_the_cores_of_its_threads():
+    layout = Layout(1, 2, 2)
+    assert "--map-by ppr:2:node:PE=2 --bind-to core" in line(OPENMPI, layout, binding="core")
+    assert "-bind-to core:2" in line(MPICH, layout, binding="core")
+    assert "I_MPI_PIN 1 -genv I_MPI_PIN_CELL core -genv I_MPI_PIN_DOMAIN 2" in line(
+        INTEL, layout, binding="core"
+    )
+    assert "--map-by ppr:2:node --bind-to core" in line(OPENMPI, Layout(1, 2, 1), binding="core")
+
+
+def test_more_ranks_than_cores_are_allowed_and_not_bound():
+    layout = Layout(1, 6, 1)
+    crowded = line(OPENMPI, layout, binding="core")
+    assert "--host 127.0.0.1:4 -np 6 --map-by ppr:6:node:OVERSUBSCRIBE --bind-to none" in crowded
+    assert "--mca mpi_yield_when_idle 1" in crowded
+    assert "-bind-to none" in line(MPICH, layout, binding="core")
+    assert "I_MPI_PIN 0" in line(INTEL, layout, binding="core")
+
+
+def test_oversubscription_is_flagged_only_when_needed():
+    assert "OVERSUBSCRIBE" not in line(OPENMPI, Layout(1, 4, 1))
+    assert "yield" not in line(OPENMPI, Layout(1, 4, 1))
+    assert "yield" in line(OPENMPI, Layout(2, 1, 1), PAIR, crowded=True)
+    assert "OVERSUBSCRIBE" not in line(OPENMPI, Layout(2, 1, 1), PAIR, crowded=True)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "transport", "variables"),
+    [
+        (OPENMPI, "auto", "OMPI_MCA_btl_base_warn_component_unused=0"),
+        (
+            OPENMPI,
+            "shm",
+            "OMPI_MCA_btl_base_warn_component_unused=0 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader",
+        ),
+        (MPICH, "shm", "UCX_TLS=self,sm FI_PROVIDER=shm"),
+    ],
+)
+def test_srun(mpi, transport, variables):
+    job = Job(
+        argv=["program", "-x"],
+        layout=Layout(2, 3, 2),
+        nodes=PAIR,
+        env={"A": "b,c"},
+        cwd="/w",
+        transport=transport,
+        binding="core",
+    )
+    assert " ".join(srun_argv(job, mpi)) == (
+        "srun --mpi=pmix --nodes=2 --ntasks=6 --ntasks-per-node=3 --cpus-per-task=2 "
+        "--distribution=block:block --nodelist=node1,node2 --cpu-bind=cores --kill-on-bad-exit=1 "
+        f"--chdir=/w env {variables} A=b,c program -x"
+    )
+
+
+def test_srun_shares_cores_only_when_needed():
+    few = Job(argv=["p"], layout=Layout(1, 4, 1), nodes=PAIR)
+    many = Job(argv=["p"], layout=Layout(1, 5, 1), nodes=PAIR)
+    assert "--overcommit" not in srun_argv(few, OPENMPI)
+    assert "--overcommit" in srun_argv(many, OPENMPI)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("mpirun (Open MPI) 4.1.4\n\nReport bugs to ...\n", ("openmpi", "4.1.4")),
+        ("mpirun (Open MPI) 5.0.0rc12\n", ("openmpi", "5.0.0rc12")),
+        (
+            "HYDRA build details:\n    Version:                                 4.0.2\n    Release",
+            ("mpich", "4.0.2"),
+        ),
+        (
+            "Intel(R) MPI Library for Linux* OS, Version 2021.13 Build 20240701 (id: 179630a)\n"
+            "Copyright 2003-2024, Intel Corporation.\n",
+            ("intel", "2021.13"),
+        ),
+        ("mpirun: SLURM 22.05\n", None),
+        ("", None),
+    ],
+)
+def test_identify(text, expected):
+    assert identify(text) == expected
+
+
+def _install(folder, name, text):
+    program = folder / name
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{text}\nEND\n")
+    program.chmod(0o755)
+    return program
+
+
+OPENMPI_TEXT = "mpirun (Open MPI) 4.1.9"
+MPICH_TEXT = "HYDRA build details:\n    Version:         4.3.1"
+
+
+@pytest.fixture
+def only(tmp_path, monkeypatch):
+    """Give a folder that is the whole search path, apart from the shell's."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    for name in ("cat", "sh"):
+        (folder / name).symlink_to(f"/bin/{name}")
+    return folder
+
+
+def test_auto_is_what_mpirun_is(only):
+    mpirun = _install(only, "mpirun", MPICH_TEXT)
+    _install(only, "mpirun.openmpi", OPENMPI_TEXT)
+    assert find_mpi() == MpiInstallation("mpich", "4.3.1", str(mpirun), None)
+
+
+def test_a_flavour_is_found_beside_the_other(only):
+    _install(only, "mpirun", MPICH_TEXT)
+    _install(only, "mpicc", "")
+    mpirun = _install(only, "mpirun.openmpi", OPENMPI_TEXT)
+    mpicc = _install(only, "mpicc.openmpi", "")
+    assert find_mpi("openmpi") == MpiInstallation("openmpi", "4.1.9", str(mpirun), str(mpicc))
+
+
+def test_a_flavour_is_found_under_the_plain_name(only):
+    mpirun = _install(only, "mpirun", OPENMPI_TEXT)
+    mpicc = _install(only, "mpicc", "")
+    assert find_mpi("openmpi") == MpiInstallation("openmpi", "4.1.9", str(mpirun), str(mpicc))
+
+
+def test_a_flavour_that_is_not_there_names_its_packages(only):
+    _install(only, "mpirun", OPENMPI_TEXT)
+    with pytest.raises(ToolMissing, match=r"MPICH is not installed; .*mpich libmpich-dev"):
+        find_mpi("mpich")
+    with pytest.raises(ToolMissing, match=r"Intel MPI is not installed; .*path of its mpirun"):
+        find_mpi("intel")
+
+
+def test_no_library_at_all(only):
+    with pytest.raises(ToolMissing, match=r"no MPI library found; .*openmpi-bin libopenmpi-dev"):
+        find_mpi()
+
+
+def test_a_path_may_be_the_launcher_or_its_folder(only, tmp_path):
+    prefix = tmp_path / "opt"
+    (prefix / "bin").mkdir(parents=True)
+    mpirun = _install(prefix / "bin", "mpirun", MPICH_TEXT)
+    expected = MpiInstallation("mpich", "4.3.1", str(mpirun), None)
+    assert find_mpi(str(mpirun)) == expected
+    assert find_mpi(str(prefix)) == expected
+    assert find_mpi(str(prefix / "bin")) == expected
+
+
+@pytest.mark.parametrize("name", ["no/such/file", "bin/cat", "bin/broken"])
+def test_a_path_that_is_no_launcher(only, tmp_path, name):
+    _install(only, "broken", "mpirun: command of another kind")
+    with pytest.raises(PlatformError, match="is not the launcher of Open MPI, MPICH or Intel MPI"):
+        find_mpi(str(tmp_path / name))

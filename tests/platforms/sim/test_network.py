@@ -1,0 +1,113 @@
+"""The simulated network: factors, algorithms, options, sweeps; no simulator is started."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bareline.platforms.config import make_spec
+from bareline.platforms.sim import compute, sweep
+from bareline.platforms.sim.algorithms import collectives, stretches
+from bareline.platforms.sim.network import Network, preset, presets
+from bareline.vocabulary.errors import PlatformError
+
+CURVE = ((0, 10e-6), (1024, 12e-6), (65_536, 80e-6), (4 << 20, 3600e-6))
+
+
+def factor_at(text, size):
+    """Read SMPI's rule: the factor of the largest threshold below the size, the first at zero."""
+    pairs = [part.split(":") for part in text.split(";")]
+    chosen = pairs[0][1]
+    for threshold, factor in pairs:
+        if int(threshold) < size:
+            chosen = factor
+    return float(chosen)
+
+
+def time_of(network, size):
+    lat, bw = network.factors()
+    wire = factor_at(lat, size) * network.wire()[0][1]
+    wire += size / (factor_at(bw, size) * network.bytes_per_s)
+    overhead = network.send_overhead_s + network.receive_overhead_s
+    return wire + (overhead if size < network.eager_bytes else 0)
+
+
+@pytest.mark.parametrize("overhead", [0.0, 2e-6])
+def test_factors_give_the_curve_back(overhead):
+    network = Network(CURVE, overhead, overhead, 65_536, "test")
+    for size, seconds in CURVE:
+        assert time_of(network, size) == pytest.approx(seconds, rel=1e-6)
+    assert 12e-6 < time_of(network, 30_000) < 80e-6
+
+
+@given(st.lists(st.floats(1e-7, 1e-2), min_size=2, max_size=12), st.floats(0, 1e-4))
+def test_any_curve_gives_factors_that_are_positive_and_times_that_do_not_fall(times, overhead):
+    sizes = [0, *(2**k for k in range(1, len(times)))]
+    curve = tuple(zip(sizes, times, strict=True))
+    network = Network(curve, overhead, overhead, 1 << 40, "test")
+    for text in network.factors():
+        assert all(float(part.split(":")[1]) > 0 for part in text.split(";"))
+    wire = network.wire()
+    assert all(before <= after for (_, before), (_, after) in pairwise(wire))
+
+
+def test_named_networks_say_where_they_come_from_and_are_ordered():
+    latency = {name: preset(name).latency_s for name in presets()}
+    assert latency["ib-qdr"] < latency["tcp-over-ib"] < latency["10g"] < latency["10g-vm"]
+    assert all(table["source"] for table in presets().values())
+
+
+def test_a_sweep_over_open_mpis_limit_is_two_simulations():
+    assert stretches("openmpi", "allreduce", {}, (0, 1 << 20)) == [(0, 9_999), (10_000, 1 << 20)]
+    assert stretches("openmpi", "allreduce", {"allreduce": "lr"}, (0, 1 << 20)) == [(0, 1 << 20)]
+    assert stretches("openmpi", "bcast", {}, (0, 1 << 20)) == [(0, 1 << 20)]
+    assert collectives("openmpi", {}, largest_bytes=8)["smpi/allreduce"] == "rdb"
+    assert "smpi/allreduce" not in collectives("openmpi", {}, largest_bytes=1 << 20)
+
+
+def test_parts_of_a_sweep_join_to_one_output():
+    first = '{"bareline":1}\n{"point":{"size_bytes":8}}\n{"end":true,"points":1,"cut":[]}\n'
+    second = '{"bareline":1}\n{"end":true,"points":0,"cut":[{"point":{"size_bytes":16}}]}\n'
+    joined = sweep.join([first, second]).splitlines()
+    assert joined[0] == '{"bareline":1}'
+    assert joined[-1] == '{"end":true,"points":1,"cut":[{"point":{"size_bytes":16}}]}'
+    torn = sweep.join([first, '{"bareline":1}\n{"poi']).splitlines()
+    assert "end" not in torn[-1]
+
+
+def test_recordings_keep_the_lowest_mean_over_ranks():
+    loud = "1 -2 0 5 1 2 3e-6\n1 -2 0 5 1 2 5e-6\n"
+    quiet = "1 -2 0 5 1 4 2e-6\n"
+    stretch = compute.merge([loud, quiet])
+    assert stretch == {(1, -2, 0, 5, 1): (4, pytest.approx(2e-6))}
+    recording = compute.Recording(stretch, 1.5, "")
+    assert recording.timed_s(ranks=2) == pytest.approx(4e-6)
+    assert recording.to_inject(2.0) == "1 -2 0 5 1 4 6e-06\n"
+    with pytest.raises(PlatformError, match="no recorded computation"):
+        compute.merge(["1 2 three"])
+
+
+def test_a_recording_is_read_back_and_damage_is_none(tmp_path):
+    path = tmp_path / "compute" / "x.toml"
+    recording = compute.Recording({(1, -2, 0, 5, 1): (4, 2e-6)}, 1.25, "three recordings")
+    compute.save(path, recording, {"program": "npb_cg", "ranks": 2})
+    assert compute.load(path) == recording
+    path.write_text(path.read_text()[:40])
+    assert compute.load(path) is None
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ({}, "either 'network'"),
+        ({"network": "10g", "curve": [[0, 1e-6], [8, 2e-6]]}, "either 'network'"),
+        ({"network": "10gb"}, "no network is named '10gb'"),
+        ({"curve": [[8, 1e-6], [16, 2e-6]]}, "rise from 0"),
+        ({"curve": [[0, 1e-6], [8, 0.0]]}, "greater than 0"),
+        ({"network": "1g", "nodes": 10**12}, "nodes"),
+    ],
+)
+def test_impossible_options_are_refused_with_their_name(table, said):
+    with pytest.raises(PlatformError, match=said):
+        make_spec("s", {"type": "sim", **table}, where="test")

@@ -1,0 +1,84 @@
+"""Real simulations: the curve comes back, the same simulation prints the same bytes."""
+
+import json
+import shutil
+
+import pytest
+
+from bareline.host.cache import cache_folder
+from bareline.platforms.base import Context
+from bareline.platforms.config import make_spec
+from bareline.platforms.sim import PLATFORM
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout
+
+pytestmark = [
+    pytest.mark.sim,
+    pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed"),
+]
+
+CURVE = [[0, 12e-6], [1024, 14e-6], [16_384, 40e-6], [65_536, 95e-6], [1 << 20, 980e-6]]
+TABLE = {
+    "type": "sim",
+    "nodes": 4,
+    "curve": CURVE,
+    "send_overhead_s": 2e-6,
+    "receive_overhead_s": 2e-6,
+}
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    spec = make_spec("s", TABLE, where="test")
+    platform = PLATFORM(spec, Context(tmp_path, cache_folder()))
+    with platform.acquire(Layout(4)) as allocation:
+        yield allocation
+
+
+def mpibench(*arguments):
+    return Command(argv=("{native}/mpibench", *arguments), mpi=True)
+
+
+def points(output):
+    assert output.exit_code == 0, output.stderr
+    lines = [json.loads(line) for line in output.stdout.splitlines()]
+    assert lines[-1]["end"] is True
+    return {row["point"]["size_bytes"]: row for row in lines if "point" in row}
+
+
+def test_ping_pong_gives_its_calibration_curve_back(cluster):
+    output = cluster.run(mpibench("pingpong", "-m", "0:1048576"), Layout(2), timeout_s=60)
+    assert output.clock == "simulated" and "simulated" in output.caveats
+    measured = points(output)
+    for size, seconds in CURVE:
+        assert measured[size]["time"]["median"] == pytest.approx(seconds, rel=0.02), size
+
+
+def test_an_allreduce_over_the_change_of_algorithm_is_one_output(cluster):
+    output = cluster.run(mpibench("allreduce", "-m", "8:65536"), Layout(4), timeout_s=60)
+    measured = points(output)
+    assert sorted(measured) == [2**k for k in range(3, 17)]
+    # Recursive doubling: two exchanges on four ranks; a tree up and down would be four.
+    assert 2 * 12e-6 <= measured[8]["loop_mean"] <= 3 * 12e-6
+
+
+def test_a_kernel_verifies_and_the_same_simulation_prints_the_same_bytes(cluster):
+    command = Command(argv=("{native}/npb_cg", "S"), mpi=True)
+    first = cluster.run(command, Layout(4), timeout_s=120)
+    assert first.exit_code == 0, first.stderr
+    point = json.loads(first.stdout.splitlines()[1])
+    assert point["verified"] is True
+    assert point["compute_s"]["mean"] > 0
+    assert cluster.run(command, Layout(4), timeout_s=120).stdout == first.stdout
+
+
+def test_what_was_not_made_for_the_simulator_is_refused(cluster):
+    with pytest.raises(PlatformError, match="only bareline's own MPI programs"):
+        cluster.run(Command(argv=("nuttcp",)), Layout(2), timeout_s=5)
+
+
+def test_facts_name_simulator_network_and_settings(cluster):
+    facts = cluster.facts()
+    assert "SimGrid" in facts["sim.simulator"]
+    assert facts["sim.send_overhead_s"] == 2e-6
+    assert "alltoallv=pair" in facts["sim.algorithms"]

@@ -1,0 +1,104 @@
+"""A damaged image in the cache is noticed and built again, once, and that is said."""
+
+from __future__ import annotations
+
+import json
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from bareline.platforms.vm import image as image_module
+from bareline.platforms.vm.image import built_image, image_folder
+from bareline.platforms.vm.parts import describe_parts, find_damage
+from bareline.vocabulary.errors import PlatformError
+
+PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
+
+
+def fill(folder):
+    """Make the parts of a tiny image, its disk mostly a hole."""
+    (folder / "modules" / "6.1.0").mkdir(parents=True)
+    (folder / "modules" / "6.1.0" / "e1000.ko").write_bytes(b"module")
+    (folder / "vmlinux").write_bytes(b"kernel" * 1000)
+    (folder / "busybox").write_bytes(b"busybox")
+    with (folder / "disk.raw").open("wb") as disk:
+        disk.truncate(64 << 20)
+        os.pwrite(disk.fileno(), b"root", 5 << 20)
+        os.pwrite(disk.fileno(), b"end", (64 << 20) - 3)
+
+
+@pytest.fixture
+def cached(tmp_path, monkeypatch):
+    """Give a cache with an image, and the list of how often one was built."""
+    recipe = SimpleNamespace(digest="0123456789abcdef")
+    builds = []
+
+    def build(_recipe, folder):
+        builds.append(folder)
+        image_module.shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        fill(folder)
+        record = {"packages": {"mpich": "4"}, "build_s": 1.5, "suite": "bookworm"}
+        record["parts"] = describe_parts(folder, PARTS)
+        (folder / "image.json").write_text(json.dumps(record))
+
+    monkeypatch.setattr(image_module, "missing_tools", list)
+    monkeypatch.setattr(image_module, "_recipe", lambda: recipe)
+    monkeypatch.setattr(image_module, "_build", build)
+    built_image(tmp_path)
+    return SimpleNamespace(
+        cache=tmp_path, folder=image_folder(tmp_path) / recipe.digest, builds=builds
+    )
+
+
+def flip(path, place):
+    with path.open("r+b") as file:
+        os.pwrite(file.fileno(), b"X", place)
+
+
+DAMAGES = {
+    "record cut": lambda folder: os.truncate(folder / "image.json", 20),
+    "record of another kind": lambda folder: (folder / "image.json").write_text("[]"),
+    "record with odd parts": lambda folder: (folder / "image.json").write_text(
+        '{"packages": {}, "build_s": 1, "parts": {"disk.raw": 3}}'
+    ),
+    "record lost": lambda folder: (folder / "image.json").unlink(),
+    "modules lost": lambda folder: image_module.shutil.rmtree(folder / "modules"),
+    "module lost": lambda folder: (folder / "modules/6.1.0/e1000.ko").unlink(),
+    "disk cut": lambda folder: os.truncate(folder / "disk.raw", 1 << 20),
+    "disk flipped": lambda folder: flip(folder / "disk.raw", 5 << 20),
+    "disk flipped in a hole": lambda folder: flip(folder / "disk.raw", 40 << 20),
+    "kernel flipped": lambda folder: flip(folder / "vmlinux", 3),
+    "kernel lost": lambda folder: (folder / "vmlinux").unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_a_damaged_image_is_built_again_and_that_is_said(cached, damage):
+    damage(cached.folder)
+    told = []
+    image = built_image(cached.cache, told.append)
+    assert len(cached.builds) == 2
+    assert len(told) == 1 and "damaged and built again: " in told[0]
+    assert image.kernel.read_bytes() == b"kernel" * 1000
+    assert image.kernel_version == "6.1.0"
+    built_image(cached.cache, told.append)
+    assert (len(cached.builds), len(told)) == (2, 1)
+
+
+def test_a_disk_that_damages_everything_is_named(cached, monkeypatch):
+    monkeypatch.setattr(image_module, "_build", lambda *_: None)
+    os.truncate(cached.folder / "vmlinux", 10)
+    with pytest.raises(PlatformError, match="vmlinux has another size") as caught:
+        built_image(cached.cache)
+    assert "check the disk" in (caught.value.hint or "")
+
+
+def test_a_whole_image_is_read_once_only(cached, monkeypatch):
+    parts = json.loads((cached.folder / "image.json").read_text())["parts"]
+    assert find_damage(cached.folder, parts) == ""
+    monkeypatch.setattr(
+        "bareline.platforms.vm.parts._content_hash", lambda path: pytest.fail(f"{path} is read")
+    )
+    assert find_damage(cached.folder, parts) == ""

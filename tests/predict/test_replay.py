@@ -1,0 +1,127 @@
+"""The replay on planted programs and platforms, whose times follow by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bareline.predict.costs import Costs
+from bareline.predict.replay import replay, why_not_replayable
+from bareline.vocabulary.errors import AnalysisError
+
+from .planted import done, network, program, shape, stream, trace
+
+LATENCY, RATE = 10e-6, 1e9
+
+
+def costs(**given):
+    return Costs(network(**{"latency": LATENCY, "rate": RATE, **given}))
+
+
+def test_ping_pong_takes_twice_the_latency_each_way():
+    there = [
+        (shape("MPI_Send", "send", to=1, size=8), 0.0),
+        (shape("MPI_Recv", "receive", from_=1, size=8), 0.0),
+    ]
+    back = [
+        (shape("MPI_Recv", "receive", from_=0, size=8), 0.0),
+        (shape("MPI_Send", "send", to=0, size=8), 0.0),
+    ]
+    found = replay(trace(stream(0, there * 100), stream(1, back * 100)), costs())
+    assert found.time_s == pytest.approx(200 * (LATENCY + 8 / RATE), rel=0.01)
+
+
+def test_a_message_that_lies_there_costs_its_receiver_little():
+    late = [(shape("MPI_Recv", "receive", from_=0, size=8), 5e-3)]
+    early = [(shape("MPI_Send", "send", to=1, size=8), 0.0)]
+    found = replay(trace(stream(0, early), stream(1, late)), costs())
+    assert found.time_s == pytest.approx(5e-3, rel=0.001)
+
+
+def test_a_long_message_waits_until_both_stand_in_a_call():
+    size = 1 << 20
+    wire = LATENCY + size / RATE
+    # The receiver posts at once, computes, and only then looks: nothing moves before.
+    sender = [(shape("MPI_Send", "send", to=1, size=size), 0.0)]
+    receiver = [
+        (shape("MPI_Irecv", "receive", posts=True, from_=0, size=size), 0.0),
+        (done(0), 0.0),
+        (shape("MPI_Wait", "wait"), 3e-3),
+    ]
+    found = replay(trace(stream(0, sender), stream(1, receiver)), costs())
+    assert found.time_s == pytest.approx(3e-3 + wire, rel=0.001)
+    # A short one is there already.
+    short = [(replace(one, size=1024), before) for one, before in receiver]
+    sends = [(replace(sender[0][0], size=1024), 0.0)]
+    assert replay(trace(stream(0, sends), stream(1, short)), costs()).time_s < 3.1e-3
+
+
+def test_isend_irecv_wait_codes_do_not_lock():
+    size = 1 << 18
+    both = [
+        [
+            (shape("MPI_Isend", "send", posts=True, to=1 - rank, size=size), 0.0),
+            (shape("MPI_Recv", "receive", from_=1 - rank, size=size), 1e-4),
+            (done(0), 0.0),
+            (shape("MPI_Wait", "wait"), 0.0),
+        ]
+        * 20
+        for rank in (0, 1)
+    ]
+    found = replay(trace(stream(0, both[0]), stream(1, both[1])), costs())
+    each = 1e-4 + LATENCY + size / RATE
+    assert found.time_s == pytest.approx(20 * each, rel=0.1)
+
+
+def test_a_link_carries_one_message_after_the_other():
+    size, count = 32768, 6
+    sends = [(shape("MPI_Isend", "send", posts=True, to=1, size=size), 0.0)] * count
+    posts = [(shape("MPI_Irecv", "receive", posts=True, from_=0, size=size), 0.0)] * count
+    waits = [*((done(ago), 0.0) for ago in range(count)), (shape("MPI_Waitall", "wait"), 0.0)]
+    found = replay(trace(stream(0, sends + waits), stream(1, posts + waits)), costs())
+    # One latency for all, then the link's rate.
+    assert found.time_s == pytest.approx(LATENCY + count * size / RATE, rel=0.15)
+
+
+def test_collectives_wait_for_the_last_and_roots_have_their_roles():
+    def run(call, root, slow):
+        one = shape(call, "collective", comm_size=4, root=root, size=8)
+        planted = [stream(rank, [(one, 1e-2 if rank == slow else 0.0)]) for rank in range(4)]
+        return replay(trace(*planted), costs(ranks=4))
+
+    two_steps = 2 * (LATENCY + 8 / RATE)
+    everyone = run("MPI_Allreduce", -2, 3)
+    assert everyone.time_s == pytest.approx(1e-2 + two_steps, rel=0.001)
+    # A broadcast does not wait for a member that comes late, a reduction's members for nobody.
+    assert run("MPI_Bcast", 0, 3).time_s == pytest.approx(1e-2, rel=0.01)
+    assert run("MPI_Bcast", 0, 0).time_s == pytest.approx(1e-2 + two_steps, rel=0.001)
+    late_member = run("MPI_Reduce", 0, 3)
+    assert late_member.time_s == pytest.approx(1e-2 + two_steps, rel=0.001)
+    assert max(late_member.waited_s[1:3]) < 1e-3
+
+
+def test_ranks_that_share_a_core_take_turns():
+    alone = replay(program(steps=20), costs(nodes=1)).time_s
+    shared = replay(program(steps=20), costs(nodes=1, cores=1)).time_s
+    assert shared == pytest.approx(alone + 20 * 1e-3, rel=0.05)
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_a_program_of_steps_takes_what_its_steps_take(ranks):
+    planted = program(ranks=ranks, steps=30, compute=1e-3, size=8192)
+    found = replay(planted, costs(ranks=ranks, nodes=ranks))
+    steps = 1 if ranks == 2 else 2
+    each = 1e-3 + LATENCY + 8192 / RATE + steps * LATENCY
+    assert found.time_s == pytest.approx(30 * each, rel=0.05)
+
+
+def test_what_cannot_be_replayed_says_why():
+    lonely = stream(0, [(shape("MPI_Recv", "receive", from_=1, size=8), 0.0)])
+    with pytest.raises(AnalysisError, match="wait for what no rank does"):
+        replay(trace(lonely, stream(1, [])), costs())
+    puts = stream(0, [(shape("MPI_Put", "one-sided", to=1), 0.0)] * 9)
+    slow = replace(puts, spent_s=puts.spent_s + 1e-3)
+    assert "one-sided" in why_not_replayable(trace(slow, slow))
+    assert why_not_replayable(program()) == ""
+    assert "missing" in why_not_replayable(trace(replace(lonely, lost=3), lonely))

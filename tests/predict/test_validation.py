@@ -1,0 +1,96 @@
+"""Validation of planted applications on planted platforms, and what is drawn of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bareline.predict import validation
+from bareline.predict.applications import Application, Launch
+from bareline.predict.costs import Costs
+from bareline.predict.replay import replay
+from bareline.predict.shares import Loss, Share
+from bareline.predict.validation import validate
+from bareline.report.page.predictions import waterfall_chart, write_loss, write_validation
+from bareline.vocabulary.model import Layout
+
+from .planted import network, profile_of, program
+
+PLATFORMS = {
+    "fast": {"latency": 2e-6, "rate": 5e9},
+    "middle": {"latency": 15e-6, "rate": 1e9},
+    "slow": {"latency": 60e-6, "rate": 1e8},
+}
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """Five programs whose truth is their replay with a little noise, on three platforms."""
+    rng = np.random.default_rng(3)
+    ladders = {name: network(name, **given) for name, given in PLATFORMS.items()}
+    found: dict[str, dict[str, Application]] = {}
+    for size in (8, 2048, 100_000, 400_000):
+        trace = program(steps=20, size=size)
+        for name, ladder in ladders.items():
+            truth = replay(trace, Costs(ladder)).time_s
+            launches = []
+            for _ in range(4):
+                launch = Launch(Path("x.profile"), Path("x.trace"), Layout(2, 1))
+                wall = truth * np.exp(0.01 * rng.standard_normal())
+                # What files would give, by the names under which they are kept once read.
+                object.__setattr__(launch, "profile", profile_of(trace, wall, compute_s=20e-3))
+                object.__setattr__(launch, "trace", trace)
+                launches.append(launch)
+            found.setdefault(f"app{size}", {})[name] = Application(
+                f"app{size}", name, tuple(launches), 1
+            )
+    monkeypatch.setattr(validation, "applications", lambda *_, **__: found)
+    monkeypatch.setattr(validation, "read_ladder", lambda _, name, __: ladders[name])
+    return found
+
+
+def test_the_replay_beats_the_naive_predictions(planted, tmp_path):
+    told: list[str] = []
+    done = validate(None, note=told.append)
+    scores = {score.model: score for score in done.scores}
+    assert not done.refused and done.disturbed == 12
+    assert len(told) == 4 * 6 == scores["replay"].n
+    assert scores["replay"].median < 0.03 and scores["replay"].p90 < 0.06
+    assert scores["replay"].median < scores["no-change"].median
+    assert scores["replay"].p90 < scores["latency-ratio"].p90
+    assert scores["replay"].order_right == scores["replay"].order_of > 0
+    assert 0.7 <= scores["replay"].coverage <= 1
+    rows = done.rows()
+    assert {row["type"] for row in rows} == {"score", "trial"}
+    files = write_validation(done, tmp_path / "figures")
+    assert {file.suffix for file in files} == {".svg", ".png"}
+    svg = (tmp_path / "figures" / "predicted-replay.svg").read_text()
+    assert "measured" in svg and "slow" in svg
+
+
+def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
+    ladder = network("slow", **PLATFORMS["slow"])
+    lame = replace(ladder, curves={k: c for k, c in ladder.curves.items() if "pong" not in k.probe})
+    good = validation.read_ladder
+    monkeypatch.setattr(
+        validation, "read_ladder", lambda r, name, la: lame if name == "slow" else good(r, name, la)
+    )
+    done = validate(None)
+    assert len(done.refused) == 4 * 4
+    assert all("mpi.pingpong" in why for _, why in done.refused)
+
+
+def test_a_waterfall_ends_where_b_begins(tmp_path):
+    shares = (
+        Share("latency", 0.6, 0.5, 0.7, 0.6),
+        Share("collectives", -0.1, -0.12, -0.08, -0.1),
+        Share("residual", 0.5, 0.4, 0.6, 0.5),
+    )
+    loss = Loss("a", "b", (1.0, 1.0, 1.0), (2.0, 2.0, 2.0), 1.0, shares)
+    assert loss.loss_s == pytest.approx(1.0) and loss.explained == pytest.approx(0.5)
+    assert "not explained" in waterfall_chart(loss).to_json()
+    files = write_loss(loss, tmp_path)
+    assert all(file.stat().st_size > 1000 for file in files)

@@ -1,0 +1,75 @@
+"""The mini-apps: rules for ranks, classes, and figures that contradict each other."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bareline.probes.app._mini import MiniApp
+from bareline.probes.base import find_probe, load_probes
+from bareline.study.study import Measure
+from bareline.vocabulary.errors import ParseError, ProbeError
+from bareline.vocabulary.model import Layer, Output
+
+DATA = Path(__file__).with_name("data")
+APPS = [name for name, probe in load_probes().items() if isinstance(probe, MiniApp)]
+
+
+def rows_of(name):
+    return [json.loads(line) for line in (DATA / f"{name}.good.out").read_text().splitlines()]
+
+
+def read(name, rows, **params):
+    probe = find_probe(name)
+    text = "\n".join(map(json.dumps, rows))
+    out = Output(stdout=text, stderr="", exit_code=0, duration_s=1.0)
+    return probe.read(probe.make_params(params), out)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem_class", "ranks", "message", "hint"),
+    [
+        ("app.ocean", "S", 17, "4 of the 32 cells", "ranks = 16 or 18"),
+        ("app.ocean", "S", 128, "4 of the 32 cells", ""),
+        ("app.lattice", "A", 3, "factors divide", "ranks = 2 or 4"),
+        ("app.planewave", "S", 25, "at most 24", "ranks = 24"),
+        ("app.lattice", "S", 1024, "factors divide", "ranks = 512"),
+    ],
+)
+def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(
+    name, problem_class, ranks, message, hint
+):
+    measure = Measure(probe=name, params={"problem_class": problem_class}, ranks=ranks)
+    with pytest.raises(ProbeError, match=message) as caught:
+        list(measure.cases(where="measure 1"))
+    assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_every_mini_app_is_an_application_of_one_two_and_four_ranks(name):
+    assert find_probe(name).layer is Layer.APP
+    cases = list(Measure(probe=name, ranks=[1, 2, 4]).cases(where="here"))
+    assert [case.ranks for case in cases] == [1, 2, 4]
+
+
+@pytest.mark.parametrize("name", APPS)
+def test_the_output_of_another_class_is_refused(name):
+    with pytest.raises(ParseError, match="class W instead of A"):
+        read(name, rows_of(name), problem_class="A")
+
+
+@pytest.mark.parametrize("name", APPS)
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda point: point.update(rate_op_s=2 * point["rate_op_s"]), "operations"),
+        (lambda point: point.update(verification=[]), "no verified quantity"),
+        (lambda point: point["verification"][-1].update(passed=False), "a quantity is wrong"),
+        (lambda point: point.update(verified=False), "wrong"),
+    ],
+)
+def test_doubtful_figures_are_refused(name, change, message):
+    rows = rows_of(name)
+    change(rows[1])
+    with pytest.raises(ParseError, match=message):
+        read(name, rows)

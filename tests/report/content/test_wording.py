@@ -1,0 +1,21 @@
+import pytest
+
+from bareline.report.content.wording import axis_title, parameter_value
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("frequency_hz", "Frequency (Hz)"),
+        ("quantum_s", "Quantum (s)"),
+        ("size_bytes", "Message size"),
+        ("working_set_bytes", "Working set"),
+        ("ranks", "Ranks"),
+    ],
+)
+def test_axes_have_titles_with_units(name: str, title: str) -> None:
+    assert axis_title(name) == title
+
+
+def test_a_frequency_has_its_unit() -> None:
+    assert parameter_value("frequency_hz", 1250.0) == "1.25 kHz"

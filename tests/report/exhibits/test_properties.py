@@ -1,0 +1,221 @@
+"""What no exhibit ever does, whatever was measured and whatever is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bareline.report.content.cells import Cell
+from bareline.report.content.document import Document
+from bareline.report.exhibits.base import load_exhibits
+from bareline.report.exhibits.relative_performance import speeds
+from bareline.report.exhibits.rules import RULES, ruled_ratio
+from bareline.report.exhibits.scaling import efficiencies
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.marks import stretches
+from bareline.store.header import ExhibitSpec
+
+PLATFORMS = ("bare", "vm-virtio", "vm-e1000")
+#: Kinds whose lines run along ranks or sizes.
+ALONG = ("curve", "scaling", "relative", "relative-performance")
+
+values = st.one_of(st.none(), st.just(0.0), st.floats(1e-9, 1e9))
+
+
+@st.composite
+def cell_sets(draw: st.DrawFn) -> tuple[Cell, ...]:
+    """Give consistent cells: a ratio only where both sides of the same layout have a value."""
+    better = draw(st.sampled_from(("lower", "higher", "none")))
+    sizes = draw(st.sampled_from(((None,), (8, 64, 1024, 4096))))
+    cells = []
+    for nodes in draw(st.sampled_from(((1,), (2,), (1, 2)))):
+        for ranks in (1, 2, 4, 8):
+            for size in sizes:
+                base: float | None = None
+                for platform in PLATFORMS:
+                    value = draw(values)
+                    simulated = draw(st.booleans()) if platform != "bare" else False
+                    base = value if platform == "bare" else base
+                    ratio = None
+                    if platform != "bare" and better != "none" and value and base:
+                        ratio = value / base if better == "lower" else base / value
+                    cells.append(
+                        _cell(platform, better, nodes, ranks, size, value, base, ratio, simulated)
+                    )
+    return tuple(cells)
+
+
+def _cell(
+    platform: str,
+    better: str,
+    nodes: int,
+    ranks: int,
+    size: int | None,
+    value: float | None,
+    base: float | None,
+    ratio: float | None,
+    simulated: bool,
+) -> Cell:
+    known = value is not None
+    verdict = "" if platform == "bare" else "slower" if ratio else "missing"
+    return Cell(
+        platform=platform, probe="npb.cg", layer="npb", params="", ranks=ranks, threads=1,
+        nodes=nodes, point="" if size is None else f"size_bytes={size}", metric="time", unit="s",
+        better=better, detail=False, headline=True, n=6 if known else 0, n_failed=0, value=value,
+        lo=value * 0.9 if known else None, hi=value * 1.1 if known else None,
+        value_baseline=base, ratio=ratio, ratio_lo=ratio * 0.9 if ratio else None,
+        ratio_hi=ratio * 1.1 if ratio else None, verdict=verdict,
+        caveats=("simulated",) if simulated else (),
+    )  # fmt: skip
+
+
+def holding(document: Document, cells: tuple[Cell, ...]) -> Document:
+    """Give the document with these cells, without any trials."""
+    other = replace(document, samples=document.samples.clear(), exhibits=())
+    other.__dict__["cells"] = cells
+    return other
+
+
+def rows_in(spec: Any) -> Iterator[list[dict[str, Any]]]:
+    """Give each set of rows that a drawing holds."""
+    if isinstance(spec, dict):
+        for text in [spec.get("values"), *spec.get("datasets", {}).values()]:
+            if isinstance(text, str):
+                yield json.loads(text)
+        for value in spec.values():
+            yield from rows_in(value)
+    elif isinstance(spec, list):
+        for value in spec:
+            yield from rows_in(value)
+
+
+def drawn(figure: Figure) -> list[list[dict[str, Any]]]:
+    return [rows for panel in figure.panels for rows in rows_in(panel.to_dict(validate=False))]
+
+
+QUICK = settings(
+    max_examples=4,  # drawing is slow, and each example holds up to 96 cells
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow,
+                           HealthCheck.data_too_large],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(set(load_exhibits()) - {"overview", "suitability"}))
+@QUICK
+@given(cells=cell_sets(), rule=st.sampled_from(("", *RULES)))
+def test_no_number_comes_from_what_is_missing(
+    in_roles: Document, kind: str, cells: tuple[Cell, ...], rule: str
+) -> None:
+    document = holding(in_roles, cells)
+    spec = ExhibitSpec(kind=kind, probe="npb.cg", rule=rule)
+    for figure in load_exhibits()[kind].figures(document, spec):
+        for rows in drawn(figure):
+            for row in rows:
+                for value in row.values():
+                    assert not isinstance(value, float) or math.isfinite(value)
+        table = figure.data_table
+        for fields in table.rows if table is not None else ():
+            for field in fields:
+                assert not isinstance(field.order, float) or math.isfinite(field.order)
+                assert "nan" not in field.text and "inf" not in field.text.split()
+
+
+@QUICK
+@given(cells=cell_sets(), rule=st.sampled_from(("", *RULES)))
+def test_a_ratio_needs_both_sides_of_one_layout(
+    in_roles: Document, cells: tuple[Cell, ...], rule: str
+) -> None:
+    document = holding(in_roles, cells)
+    spec = ExhibitSpec(kind="degradation", probe="npb.cg", metric="time", rule=rule)
+    bases = {(c.nodes, c.ranks, c.point): c for c in cells if c.platform == "bare"}
+    for cell in cells:
+        base = bases[cell.nodes, cell.ranks, cell.point]
+        found = ruled_ratio(document, cell, base, rule)
+        if cell.platform != "bare" and found is not None:
+            assert base.value and cell.value
+    for figure in load_exhibits()["degradation"].figures(document, spec):
+        table = figure.data_table
+        assert table is not None
+        shown = sum(isinstance(row[2].order, float) for row in table.rows)
+        assert shown <= sum(cell.ratio is not None for cell in cells)
+
+
+@pytest.mark.parametrize("kind", ALONG)
+@QUICK
+@given(cells=cell_sets())
+def test_no_line_crosses_a_gap_or_joins_clocks_or_layouts(
+    in_roles: Document, kind: str, cells: tuple[Cell, ...]
+) -> None:
+    document = holding(in_roles, cells)
+    spec = ExhibitSpec(kind=kind, probe="npb.cg", metric="time")
+    for figure in load_exhibits()[kind].figures(document, spec):
+        for rows in drawn(figure):
+            joined: dict[str, list[dict[str, Any]]] = {}
+            for row in rows:
+                if "stretch" in row and "series" in row:
+                    joined.setdefault(row["stretch"], []).append(row)
+            for line in joined.values():
+                places = sorted(row["x"] for row in line)
+                assert len(set(places)) == len(places), "two layouts on one line"
+                assert len({row["fill"] != row["colour"] for row in line}) == 1
+                _assert_whole(cells, line[0]["series"], places)
+
+
+def _assert_whole(cells: tuple[Cell, ...], platform: str, places: list[float]) -> None:
+    """Between the ends of a line, the platform has a value wherever it was measured."""
+    axis = {float(cell.coordinates.get("size_bytes", cell.ranks)) for cell in cells}
+    if not set(places) <= axis:
+        axis = {float(cell.ranks) for cell in cells}
+    inner = {place for place in axis if places[0] < place < places[-1]}
+    assert inner <= set(places)
+
+
+@QUICK
+@given(cells=cell_sets(), weak=st.booleans())
+def test_efficiencies_divide_like_by_like(cells: tuple[Cell, ...], weak: bool) -> None:
+    for platform in PLATFORMS:
+        own = [cell for cell in cells if cell.platform == platform and cell.nodes == cells[0].nodes
+               and cell.point == cells[0].point and cell.better != "none"]  # fmt: skip
+        for point in efficiencies(own, "ranks", weak=weak):
+            same = [cell for cell in own if cell.simulated == point.cell.simulated and cell.value]
+            first = min(same, key=lambda cell: cell.ranks)
+            if point.cell.ranks == first.ranks:
+                assert point.efficiency == pytest.approx(100)
+            assert point.efficiency is None or point.efficiency > 0
+
+
+@QUICK
+@given(cells=cell_sets())
+def test_relative_speeds_divide_like_by_like(cells: tuple[Cell, ...]) -> None:
+    own = [cell for cell in cells if cell.nodes == cells[0].nodes and cell.point == cells[0].point
+           and cell.better != "none"]  # fmt: skip
+    for cell, _, speed, _, _ in speeds("bare", own, "ranks"):
+        assert not cell.simulated, "the baseline is measured: simulated speeds have no base"
+        assert speed > 0
+
+
+@given(
+    present=st.lists(st.booleans(), min_size=2, max_size=12),
+    hollow=st.lists(st.booleans(), min_size=12, max_size=12),
+)
+def test_stretches_end_at_gaps_and_at_another_clock(
+    present: list[bool], hollow: list[bool]
+) -> None:
+    rows = [
+        {"x": float(x), "series": "a", "colour": "c", "fill": "paper" if hollow[x] else "c"}
+        for x, there in enumerate(present)
+        if there
+    ]
+    found = {row["x"]: row["stretch"] for row in stretches(rows, map(float, range(len(present))))}
+    for left, right in pairwise(rows):
+        beside = right["x"] == left["x"] + 1 and right["fill"] == left["fill"]
+        assert (found[left["x"]] == found[right["x"]]) == beside

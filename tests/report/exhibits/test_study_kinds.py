@@ -1,0 +1,165 @@
+"""The kinds that the published studies ask for, on planted costs and published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bareline.report.content.document import Document
+from bareline.report.figures.figure import DataTable, Figure
+from bareline.report.figures.svg import draw
+
+Draw = Callable[..., list[Figure]]
+Rows = Callable[[Figure], list[dict[str, Any]]]
+
+
+def table_of(figure: Figure) -> DataTable:
+    assert figure.data_table is not None
+    return figure.data_table
+
+
+def column(figure: Figure, head: str) -> list[Any]:
+    table = table_of(figure)
+    place = [one.title for one in table.columns].index(head)
+    return [row[place] for row in table.rows]
+
+
+def test_factors_tell_values_factor_and_what_is_lost(in_roles: Document, figures: Draw) -> None:
+    (figure,) = figures(in_roles, kind="factors")
+    told = zip(column(figure, "benchmark"), column(figure, "platform"), strict=True)
+    names = [(probe.text, platform.text) for probe, platform in told]
+    place = names.index(("TCP throughput (nuttcp)", "vm-virtio"))
+    ratio = column(figure, "factor")[place].order
+    assert ratio == pytest.approx(9.6, rel=0.05)
+    assert column(figure, "performance lost (%)")[place].order == pytest.approx(
+        100 * (1 - 1 / ratio)
+    )
+    source = column(figure, "published ratio")[place]
+    assert "1.64" in source.text and "Section V.A" in source.tip
+    assert source.link.startswith("published-")
+    failed = names.index(("Memory bandwidth (STREAM)", "vm-e1000"))
+    assert column(figure, "factor")[failed].text == "–"
+    assert column(figure, "performance lost (%)")[failed].text == "–"
+    assert column(figure, "verdict")[failed].text == "failed"
+
+
+def test_a_reporting_rule_is_named_and_drops_the_interval(
+    in_roles: Document, figures: Draw
+) -> None:
+    spec = {"kind": "factors", "probe": "net.nuttcp", "metric": "rate"}
+    (plain,) = figures(in_roles, **spec)
+    (figure,) = figures(in_roles, **spec, rule="best-against-worst")
+    assert "InfiniCloud" in figure.caption and "InfiniCloud" not in plain.caption
+    assert "95 %" in [one.title for one in table_of(plain).columns]
+    assert "95 %" not in [one.title for one in table_of(figure).columns]
+    samples = in_roles.metric_samples["net.nuttcp", "rate"]
+    best = samples.filter(platform="bare")["value"].max()
+    worst = samples.filter(platform="vm-virtio")["value"].min()
+    assert column(figure, "factor")[0].order == pytest.approx(best / worst)  # type: ignore[operator]
+    (mean,) = figures(in_roles, **spec, rule="mean")
+    assert "means of the trials" in mean.caption
+
+
+def test_scaling_of_a_program_has_an_ideal_line_and_efficiency(
+    in_roles: Document, figures: Draw, rows_of: Rows
+) -> None:
+    (figure,) = figures(in_roles, kind="scaling", probe="npb.cg", metric="time")
+    values = {
+        (cell.platform, cell.ranks): cell.value
+        for cell in in_roles.cells
+        if (cell.probe, cell.metric) == ("npb.cg", "time")
+    }
+    shares = {
+        (row[0].text, int(row[1].order)): row[3].order  # type: ignore[arg-type]
+        for row in table_of(figure).rows
+    }
+    assert shares["bare", 2] == pytest.approx(100)
+    assert shares["vm-virtio", 8] == pytest.approx(
+        100 * values["vm-virtio", 2] * 2 / (values["vm-virtio", 8] * 8)
+    )
+    assert ("vm-e1000", 8) not in shares, "what was not measured has no efficiency"
+    assert "Parallel efficiency" in draw(figure.panels[0])
+    (weak,) = figures(in_roles, kind="scaling", probe="npb.cg", metric="time", scaling="weak")
+    weak_shares = {(row[0].text, row[1].order): row[3].order for row in table_of(weak).rows}
+    assert weak_shares["bare", 8.0] == pytest.approx(100 * values["bare", 2] / values["bare", 8])
+    assert "the problem grows" in weak.caption
+
+
+def test_scaling_of_an_mpi_function_has_the_ratio_and_no_ideal(
+    in_roles: Document, figures: Draw
+) -> None:
+    (figure,) = figures(in_roles, kind="scaling", probe="mpi.allreduce", where={"size_bytes": 1024})
+    drawn = draw(figure.panels[0])
+    assert "efficiency" not in drawn and "Ratio to bare" in drawn
+    assert "Dashed: ideal" not in figure.caption
+
+
+def test_relative_performance_starts_from_the_baselines_fewest_ranks(
+    in_roles: Document, figures: Draw
+) -> None:
+    (figure,) = figures(in_roles, kind="relative-performance", probe="npb.*", metric="time")
+    speeds = {(row[1].text, row[2].order): row[3].order for row in table_of(figure).rows}
+    assert speeds["bare", 2.0] == pytest.approx(1)
+    values = {(c.platform, c.ranks): c.value for c in in_roles.cells
+              if (c.probe, c.metric) == ("npb.cg", "time")}  # fmt: skip
+    assert speeds["vm-virtio", 8.0] == pytest.approx(values["bare", 2] / values["vm-virtio", 8])
+
+
+def test_degradation_is_in_percent_from_zero_with_published_losses(
+    in_roles: Document, figures: Draw, rows_of: Rows
+) -> None:
+    (figure,) = figures(in_roles, kind="degradation", probe="npb.*", metric="time")
+    bars = [row for row in rows_of(figure) if "zero" in row]
+    assert bars and all(row["zero"] == 0 for row in bars)
+    ratios = {(c.platform, c.ranks): c.ratio for c in in_roles.cells
+              if (c.probe, c.metric) == ("npb.cg", "time") and c.ratio}  # fmt: skip
+    assert {round(row["x"], 6) for row in bars} == {
+        round(100 * (1 - 1 / ratio), 6) for ratio in ratios.values()
+    }
+    told = [row["tip"] for row in rows_of(figure) if row.get("tip", "").startswith("published")]
+    assert any("Figure 14" in tip for tip in told)
+
+
+def test_pairs_write_the_loss_beside_the_value(
+    in_roles: Document, figures: Draw, rows_of: Rows
+) -> None:
+    (figure,) = figures(in_roles, kind="pairs", probe="net.nuttcp", metric="rate")
+    texts = {row["name"]: row["text"] for row in rows_of(figure) if "top" in row and "text" in row}
+    assert "%" not in texts["bare"]
+    assert "(−89" in texts["vm-virtio"]
+
+
+def test_characteristics_stand_beside_the_published_ones(in_roles: Document, figures: Draw) -> None:
+    (figure,) = figures(in_roles, kind="characteristics", published=["nebula:table-1"])
+    heads = [one.title for one in table_of(figure).columns]
+    assert "Nebula (cloud), published" in heads
+    rows = {row[1].text: row[heads.index("Nebula (cloud), published")]
+            for row in table_of(figure).rows}  # fmt: skip
+    assert "X5660" in rows["Processor"].text
+    assert "Table I" in rows["Processor"].tip
+    assert all(row[2].text == "–" for row in table_of(figure).rows), "no fact was told here"
+
+
+def test_suitability_has_a_row_per_class_and_its_reasons(in_roles: Document, figures: Draw) -> None:
+    matrix, reasons = figures(in_roles, kind="suitability")
+    heads = [one.title for one in table_of(matrix).columns]
+    assert heads[:3] == ["applications", "vm-virtio", "vm-e1000"]
+    assert any(head.endswith(", published") for head in heads)
+    rows = {row[0].text: row for row in table_of(matrix).rows}
+    assert rows["Small-message collectives"][1].text.startswith("not suited")
+    assert rows["I/O-bound"][1].text == "not measured"
+    told = [" ".join(field.text for field in row) for row in table_of(reasons).rows]
+    assert any("times worse" in text or "performance is left" in text for text in told)
+
+
+def test_published_trials_are_listed_beside_ours(in_roles: Document, figures: Draw) -> None:
+    (figure,) = figures(
+        in_roles, kind="trials", probe="net.nuttcp", metric="rate", published=["nccs:slide-nuttcp"]
+    )
+    heads = [one.title for one in table_of(figure).columns]
+    assert "the cloud, published (Mb/s)" in heads
+    place = heads.index("the HPC system, published (Mb/s)")
+    assert table_of(figure).rows[0][place].text.startswith("4418.8")
+    assert len(table_of(figure).rows) == 10

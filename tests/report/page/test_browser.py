@@ -1,0 +1,300 @@
+"""The page in a real browser: what a reader sees, clicks and prints."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import polars as pl
+import pytest
+
+from bareline.report.content.document import Document
+from bareline.report.exhibits.base import load_exhibits
+from bareline.report.page.files import write_page
+from bareline.store.header import ExhibitSpec
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium: apt-get install chromium"),
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["playwright.Browser"]:
+    with playwright.sync_playwright() as driver:
+        running = driver.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"],
+        )
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def file(document: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page(document, tmp_path_factory.mktemp("page") / "page.html")
+
+
+class Visit:
+    """An open page that notes every complaint and every request."""
+
+    def __init__(self, browser: "playwright.Browser", file: Path, **how: object) -> None:
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.context = browser.new_context(**how)
+        self.page = self.context.new_page()
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.route("**/*", self._note)
+        self.page.goto(file.as_uri())
+
+    def _note(self, route: "playwright.Route") -> None:
+        if route.request.url.startswith("file:") and route.request.is_navigation_request():
+            route.continue_()
+        else:
+            self.requests.append(route.request.url)
+            route.abort()
+
+
+@pytest.fixture
+def visit(browser: "playwright.Browser", file: Path) -> Iterator[Callable[..., Visit]]:
+    visits: list[Visit] = []
+
+    def open_page(other: Path | None = None, **how: object) -> Visit:
+        visits.append(Visit(browser, other or file, **how))
+        return visits[-1]
+
+    yield open_page
+    for each in visits:
+        each.context.close()
+
+
+def test_it_opens_offline_without_complaint(visit: Callable[..., Visit]) -> None:
+    seen = visit()
+    seen.page.mouse.wheel(0, 4000)
+    seen.page.wait_for_timeout(100)
+    assert seen.complaints == []
+    assert seen.requests == []
+
+
+def test_every_figure_is_drawn(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    drawings = page.locator("figure .panels:visible > svg[role=img]")
+    assert drawings.count() == 1 + 3 + 3 + 2
+    for index in range(drawings.count()):
+        drawing = drawings.nth(index)
+        assert len(drawing.get_attribute("aria-label") or "") > 40
+        marks = drawing.locator("[data-tip]")
+        assert marks.count() >= 3
+        box = drawing.bounding_box()
+        assert box is not None and box["width"] > 250 and box["height"] > 60
+
+
+def column(page: "playwright.Page", table: str, index: int) -> list[str]:
+    rows = page.locator(f"{table} tbody tr")
+    return [rows.nth(i).locator("td").nth(index).inner_text().strip() for i in range(rows.count())]
+
+
+def test_tables_sort_by_number_with_mouse_and_keyboard(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    table = "#overview table"
+    page.locator("#overview summary").click()
+    head = page.locator(f"{table} th", has_text="ratio")
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    shown = column(page, table, 2)
+    numbers = [float(text.replace("\u202f", "")) for text in shown if text != "–"]
+    assert numbers == sorted(numbers)
+    assert len(set(numbers)) > 5
+    assert shown[-1] == "–", "what is missing stands last"
+    head.locator("button").press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    shown = column(page, table, 2)
+    numbers = [float(text.replace("\u202f", "")) for text in shown if text != "–"]
+    assert numbers == sorted(numbers, reverse=True)
+    assert shown[-1] == "–"
+
+
+def test_sizes_sort_as_sizes(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    figure = "#curve-mpi-pingpong-latency"
+    page.locator(f"{figure} summary").click()
+    page.locator(f"{figure} th button").first.click()
+    page.locator(f"{figure} th button").first.click()
+    sizes = column(page, f"{figure} table", 0)
+    assert sizes[:6] == ["4 MiB"] * 3 + ["2 MiB"] * 3
+    assert sizes[-1] == "0 B"
+
+
+def test_tooltips_tell_the_value(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    mark = page.locator("#overview .panels:visible [data-tip]").first
+    mark.scroll_into_view_if_needed()
+    mark.hover(force=True)
+    tip = page.locator("#tip")
+    assert tip.is_visible()
+    assert tip.inner_text() == mark.get_attribute("data-tip")
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_reader(visit: Callable[..., Visit], scheme: str) -> None:
+    page = visit(color_scheme=scheme).page
+    colour = page.evaluate(
+        """() => {
+          const of = (node, what) => getComputedStyle(node)[what];
+          const text = document.querySelector('figure svg[role=img] text');
+          return {paper: of(document.body, 'backgroundColor'), ink: of(document.body, 'color'),
+                  figure: of(text, 'fill')};
+        }"""
+    )
+
+    def brightness(text: str) -> float:
+        return sum(float(part) for part in text[text.index("(") + 1 : -1].split(",")[:3]) / 3
+
+    assert (brightness(colour["paper"]) > 128) is (scheme == "light")
+    assert (brightness(colour["ink"]) > 128) is (scheme == "dark")
+    assert abs(brightness(colour["figure"]) - brightness(colour["paper"])) > 60
+
+
+@pytest.mark.parametrize("width", [360, 768, 1024, 1920])
+def test_the_page_never_scrolls_sideways(visit: Callable[..., Visit], width: int) -> None:
+    page = visit(viewport={"width": width, "height": 740}).page
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.body.scrollWidth") <= width
+
+
+def test_it_prints(visit: Callable[..., Visit]) -> None:
+    page = visit().page
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    assert 2 <= printed.count(b"/Type /Page\n") + printed.count(b"/Type /Page ") <= 30
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+
+
+def test_hostile_names_stay_text(
+    visit: Callable[..., Visit], hostile: Document, tmp_path: Path
+) -> None:
+    seen = visit(
+        write_page(hostile, tmp_path / "hostile.html"), viewport={"width": 360, "height": 740}
+    )
+    assert seen.page.evaluate("window.broken") is None
+    assert "<script>" in seen.page.locator("h1").inner_text()
+    assert "{{7*7}}" in seen.page.title()
+    assert seen.page.locator("figure svg[role=img]").count() > 5
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert seen.complaints == []
+    assert seen.requests == []
+
+
+def test_copied_tables_are_clean(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    text = page.evaluate(
+        """() => {
+          const table = document.querySelector('#bars-net-nuttcp-rate table');
+          getSelection().selectAllChildren(table);
+          return getSelection().toString();
+        }"""
+    )
+    lines = [line.split("\t") for line in text.strip().splitlines()]
+    assert {len(line) for line in lines} == {7}
+    assert float(lines[2][1])
+    assert lines[2][3] == "8"
+
+
+@pytest.fixture(scope="module")
+def roles_file(in_roles: Document, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a page with every kind of exhibit and published figures."""
+    kinds = [
+        *({"kind": kind} for kind in ("characteristics", "factors", "suitability")),
+        {"kind": "trials", "probe": "net.nuttcp", "metric": "rate"},
+        *({"kind": kind, "probe": "npb.*", "metric": "time"}
+          for kind in ("scaling", "relative", "relative-performance", "degradation")),
+        {"kind": "pairs", "probe": "memory.stream", "rule": "best-against-worst"},
+        {"kind": "curve", "probe": "mpi.allreduce", "x": "size_bytes"},
+        {"kind": "stacked", "probe": "npb.*"},
+    ]  # fmt: skip
+    known = load_exhibits()
+    specs = [ExhibitSpec(**kind) for kind in kinds if kind["kind"] in known]
+    document = replace(in_roles, exhibits=specs)
+    return write_page(document, tmp_path_factory.mktemp("roles") / "page.html")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    visit: Callable[..., Visit], roles_file: Path, scheme: str
+) -> None:
+    axe = pytest.importorskip("axe_playwright_python.base", reason="axe is not installed")
+    page = visit(roles_file, color_scheme=scheme, viewport={"width": 1400, "height": 900}).page
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.evaluate(axe.AXE_FILE_PATH.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")
+    serious = [
+        (row["id"], row["impact"], [node["html"][:120] for node in row["nodes"][:3]])
+        for row in found["violations"]
+        if row["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    assert len(found["passes"]) > 10
+
+
+def test_the_page_is_there_within_two_seconds(visit: Callable[..., Visit], file: Path) -> None:
+    page = visit().page
+    loaded_ms = page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
+    assert loaded_ms < 2000
+    assert file.stat().st_size < 5_000_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("SVG", b"<svg"), ("PNG", b"\x89PNG"), ("CSV", b"platform,probe")]
+)
+def test_each_figure_can_be_saved_from_the_page(
+    visit: Callable[..., Visit], kind: str, begins: bytes
+) -> None:
+    seen = visit(viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    figure = seen.page.locator("#bars-memory-stream-triad")
+    with seen.page.expect_download() as download:
+        figure.locator(".files").get_by_text(kind, exact=True).click()
+    path = Path(download.value.path())
+    content = path.read_bytes()
+    assert download.value.suggested_filename == f"bars-memory-stream-triad.{kind.lower()}"
+    assert content.startswith(begins)
+    if kind == "SVG":
+        text = content.decode()
+        assert "var(--" not in text and "#0072b2" in text and "memory.stream" in text
+        assert "the interval is wider than the study asked for" in text
+        ElementTree.fromstring(content)
+    if kind == "CSV":
+        rows = pl.read_csv(content)
+        assert {"ratio", "ratio_lo", "unit", "n"} <= set(rows.columns)
+    assert seen.complaints == []
+
+
+def test_a_published_ratio_leads_to_its_source(
+    visit: Callable[..., Visit], roles_file: Path
+) -> None:
+    page = visit(roles_file, viewport={"width": 1400, "height": 900}).page
+    links = page.locator("td a[href^='#published-']")
+    assert links.count() > 3
+    for index in range(links.count()):
+        target = page.locator(links.nth(index).get_attribute("href") or "none")
+        assert re.search("Nebula|NCCS", target.text_content() or "")
+    page.evaluate("document.querySelectorAll('figure details').forEach((d) => { d.open = true; })")
+    links.first.click()
+    target = page.locator(links.first.get_attribute("href") or "")
+    assert target.is_visible(), "the list of sources unfolds"
+
+
+def test_heads_of_columns_are_explained(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1400, "height": 900}).page
+    head = page.locator("#bars-net-nuttcp-rate th button", has_text="ratio")
+    head.hover()
+    assert "Times worse than the baseline" in page.locator("#tip").inner_text()

@@ -1,0 +1,266 @@
+import base64
+import gzip
+import html
+import io
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.host.tools import find_browser
+from bareline.report.content.document import Document
+from bareline.report.content.gather import document_of
+from bareline.report.page.files import write_figures, write_page, write_report
+from bareline.report.page.html import render_page
+from bareline.store.header import ExhibitSpec
+from bareline.store.run import Run
+from bareline.vocabulary.errors import AnalysisError, StoreError
+
+
+class Outline(HTMLParser):
+    """The ids, links, headings and tags of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.headings: list[str] = []
+        self._open = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        self.tags.append(tag)
+        if known.get("id"):
+            self.ids.append(str(known["id"]))
+        if tag == "a" and known.get("href"):
+            self.links.append(str(known["href"]))
+        self._open = tag == "h2"
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.headings.append(data)
+            self._open = False
+
+
+@pytest.fixture(scope="module")
+def page(document: Document) -> str:
+    return render_page(document)
+
+
+def test_the_page_has_the_order_that_readers_need(page: str) -> None:
+    assert Outline(page).headings == [
+        "Verdict", "Overview", "Platforms", "Compute", "Memory", "Network", "MPI",
+        "Failed, missing, caveats", "Method and data", "Glossary",
+    ]  # fmt: skip
+
+
+def test_the_verdict_is_a_line_a_matrix_and_sentences(page: str, document: Document) -> None:
+    verdict = page[page.index('id="verdict"') : page.index('id="all"')]
+    places = [verdict.index(mark) for mark in ('class="headline"', 'class="glance"', "<ul")]
+    assert places == sorted(places)
+    assert document.glance is not None
+    assert html.escape(document.glance.promise, quote=False).replace("'", "&#39;") in verdict
+    squares = re.findall(r'<td class="([a-z-]+)">', verdict)
+    assert {"slower", "failed"} <= set(squares)
+    assert len(squares) == len(document.glance.layers) * len(document.glance.platforms)
+
+
+def test_what_was_corrected_is_told_from_what_was_done(page: str, document: Document) -> None:
+    assert document.glance is not None
+    tested = document.comparison.get_column("verdict").len()  # type: ignore[union-attr]
+    assert "Holm's correction within a probe" not in html.unescape(page)
+    found = re.search(r"among (\d+) tested", page)
+    assert found and 0 < int(found[1]) <= tested
+
+
+def test_ids_are_unique_and_every_link_arrives(page: str) -> None:
+    outline = Outline(page)
+    assert len(set(outline.ids)) == len(outline.ids)
+    for link in outline.links:
+        assert link.startswith("data:") or link[1:] in outline.ids
+
+
+def test_nothing_is_fetched(page: str) -> None:
+    assert "default-src 'none'" in html.unescape(page)
+    markup = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    outside = re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?(?!#|data:)([^\"'\s)>]+)", markup)
+    assert outside == []
+
+
+def test_failures_holes_and_caveats_are_told(page: str) -> None:
+    gaps = page[page.index('id="gaps"') :]
+    assert "killed by SIGILL" in gaps
+    assert "nuttcp: connection refused" in gaps
+    assert "mpi.allreduce, 8 ranks" in gaps
+    assert "the hypervisor took processor time away" in gaps
+    assert "never came up" in gaps
+
+
+def test_equal_facts_are_folded(page: str) -> None:
+    folded = page.index("3 characteristics the same on every platform")
+    assert page.index("QEMU Virtual CPU") < folded < page.index("Open MPI 4.1.4")
+
+
+def test_names_are_text(hostile: Document) -> None:
+    page = render_page(hostile)
+    assert page.count("<script>") == 1
+    assert "window.broken=1</script>" not in page.replace("&lt;/script&gt;", "")
+    assert "&lt;script&gt;" in page
+    assert "49" not in re.findall(r"<h1>(.*?)</h1>", page)[0]
+
+
+def test_downloads_hold_the_numbers(page: str, document: Document) -> None:
+    assert document.comparison is not None
+    found = re.search(r'download="comparison\.csv" href="data:text/csv;base64,([^"]+)"', page)
+    assert found
+    table = pl.read_csv(io.BytesIO(base64.b64decode(found[1])), infer_schema_length=None)
+    assert table.height == document.comparison.height
+    assert table["ratio"].to_list() == pytest.approx(document.comparison["ratio"].to_list())
+    found = re.search(r'download="samples\.csv\.gz" href="data:[^,]+,([^"]+)"', page)
+    assert found
+    samples = pl.read_csv(gzip.decompress(base64.b64decode(found[1])), infer_schema_length=None)
+    assert samples.height == document.samples.height
+
+
+def test_the_same_document_gives_the_same_page(page: str, document: Document) -> None:
+    assert render_page(document) == page
+
+
+def test_one_platform_alone_has_a_page(planted: Callable[..., Document]) -> None:
+    document = planted(("bare",), broken=False, blocks=6)
+    page = render_page(document)
+    assert "bare alone" in page
+    assert 'id="verdict"' not in page
+    assert "no number carries a caveat" in page or "Caveats" in page
+
+
+def test_few_trials_give_no_interval(planted: Callable[..., Document]) -> None:
+    page = render_page(planted(blocks=3, broken=False))
+    assert "fewer than 6 trials: no interval and no verdict" in page
+
+
+def test_a_probe_that_always_failed_still_has_its_place(
+    planted: Callable[..., Document],
+) -> None:
+    document = planted(("bare", "vm"), probes=("memory.stream", "compute.dgemm"))
+    gone = document.summary.filter(pl.col("probe") != "memory.stream")
+    assert document.comparison is not None
+    silent = document.comparison.with_columns(
+        pl.when(pl.col("probe") == "memory.stream").then(None).otherwise("value").alias("value")
+    )
+    page = render_page(replace(document, summary=gone, comparison=silent))
+    assert 'id="probe-memory-stream"' in page
+    assert "No platform gave a number" in page
+
+
+def test_declared_exhibits_replace_the_defaults(document: Document) -> None:
+    specs = [
+        ExhibitSpec(kind="trials", probe="net.nuttcp", metric="rate", title="Trials"),
+        ExhibitSpec(kind="curve", probe="absent", title="Nowhere"),
+    ]
+    page = render_page(replace(document, exhibits=specs))
+    assert 'id="overview"' in page and "<h4>Trials <a" in page
+    assert "mpi-pingpong" not in page.split("Exhibits without data")[0]
+    assert "Nowhere" in page.split("Exhibits without data")[1]
+
+
+def test_an_unknown_kind_is_one_clear_error(document: Document, tmp_path: Path) -> None:
+    wrong = replace(document, exhibits=[ExhibitSpec(kind="pie")])
+    with pytest.raises(AnalysisError, match="no exhibit is of kind 'pie'"):
+        write_page(wrong, tmp_path / "x.html")
+
+
+def test_a_page_that_cannot_be_written_is_one_clear_error(
+    planted: Callable[..., Document], tmp_path: Path
+) -> None:
+    document = planted(("bare",), probes=("compute.dgemm",), broken=False)
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="cannot be written"):
+        write_page(document, tmp_path / "file" / "page.html")
+
+
+def test_markdown_says_what_the_page_says(document: Document, tmp_path: Path) -> None:
+    file = write_report(document, tmp_path / "report.md", "md", tmp_path / "figures")
+    text = file.read_text(encoding="utf-8")
+    assert document.glance is not None
+    lines = text.splitlines()
+    assert lines[0] == "# vm-virtio and vm-e1000 compared with bare"
+    assert "| Memory |" in text and "✗ failed" in text
+    assert "**97" in text or "times lower**" in text
+    assert "![" in text and "](<figures/overview.svg>)" in text
+    assert "nuttcp: connection refused" in text
+    tables = [line for line in lines if line.startswith("|")]
+    assert len(tables) > 100
+    widths = {line.count(" | ") for line in lines if line.startswith("| vm-virtio |")}
+    assert widths and min(widths) > 3
+
+
+def test_markdown_escapes_names(hostile: Document, tmp_path: Path) -> None:
+    file = write_report(hostile, tmp_path / "report.md", "md")
+    assert "<script>" not in file.read_text(encoding="utf-8")
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(find_browser() is None, reason="no chromium: apt-get install chromium")
+def test_the_report_is_printed_as_pdf(planted: Callable[..., Document], tmp_path: Path) -> None:
+    document = planted(("bare", "vm"), probes=("compute.dgemm",), broken=False)
+    file = write_report(document, tmp_path / "report.pdf", "pdf")
+    content = file.read_bytes()
+    assert content.startswith(b"%PDF") and len(content) > 20_000
+
+
+def test_a_pdf_without_chromium_is_one_clear_error(
+    document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(StoreError, match="needs Chromium"):
+        write_report(document, tmp_path / "report.pdf", "pdf")
+
+
+def test_two_dates_of_a_platform_are_compared_with_their_own_marks(
+    plant_run: Callable[..., Run], tmp_path: Path
+) -> None:
+    runs = [
+        plant_run(tmp_path / name, ("bare",), seed=seed, broken=False, probes=("compute.dgemm",))
+        for name, seed in (("march", 1), ("october", 2))
+    ]
+    document = document_of(Comparison(read_runs(runs), "bare@march", None))
+    page = render_page(document)
+    assert document.names == ("bare@march", "bare@october")
+    assert page.count('<symbol id="mark-') == 2
+    told = page[page.index("<h3>Runs</h3>") :]
+    assert "march" in told and "october" in told
+    assert "not in common blocks" in page, "another day is no common block"
+
+
+def test_figures_are_files_too(planted: Callable[..., Document], tmp_path: Path) -> None:
+    document = planted(probes=("compute.dgemm", "mpi.allreduce"), ranks=(2,), blocks=6)
+    files = write_figures(document, tmp_path / "figures")
+    names = {file.name for file in files}
+    assert {"overview.svg", "overview.png", "curve-mpi-allreduce-latency.svg"} <= names
+    assert all(file.stat().st_size > 2000 for file in files)
+    assert "mpi.allreduce: Latency by message size" in (
+        tmp_path / "figures" / "curve-mpi-allreduce-latency.svg"
+    ).read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_large_run_gives_a_moderate_page(planted: Callable[..., Document]) -> None:
+    document = planted(blocks=400, broken=False, ranks=(2,))
+    assert document.samples.height > 100_000
+    assert len(render_page(document)) < 5_000_000
+
+
+def test_the_page_says_that_rates_of_npb_are_nominal(planted: Callable[..., Document]) -> None:
+    assert "Rates are nominal" in render_page(planted(("bare", "net"), probes=("npb.cg",)))
+    assert "Rates are nominal" not in render_page(
+        planted(("bare", "net"), probes=("compute.dgemm",))
+    )

@@ -1,0 +1,130 @@
+import io
+from collections.abc import Callable
+
+import pytest
+from rich.console import Console
+
+from bareline.report.content.document import Document
+from bareline.report.terminal.console import clean, make_console, print_next
+from bareline.report.terminal.facts import print_facts
+from bareline.report.terminal.listings import print_platforms
+from bareline.report.terminal.results import print_comparison, print_summary
+from bareline.report.terminal.runs import print_plan, print_status
+from bareline.report.terminal.verdict import print_statements
+
+
+def printed(action: Callable[[Console], None]) -> str:
+    console = make_console()
+    console.file = io.StringIO()
+    action(console)
+    return console.file.getvalue()
+
+
+def test_the_verdict_comes_first_and_everything_fits(document: Document) -> None:
+    assert document.comparison is not None
+    text = printed(
+        lambda c: print_comparison(document.glance, document.statements, document.comparison, c)
+    )
+    lines = text.splitlines()
+    assert document.glance is not None
+    assert lines[0].lower().startswith(document.glance.headline.text[:60].lower())
+    matrix = next(line for line in lines if line.startswith("Network  "))
+    assert "▲ 9" in matrix and "times lower [" in matrix
+    assert any(line.startswith("Memory") and "✗ failed" in line for line in lines)
+    told = next(place for place, line in enumerate(lines) if line.startswith("Network: "))
+    assert lines.index(matrix) < told
+    assert "false discovery rate" in " ".join(lines)
+    assert max(map(len, lines)) <= 100
+    assert "\x1b" not in text
+    assert "failed" in text and "missing" in text
+    assert "the hypervisor took processor time away" in text
+    row = next(line for line in lines if line.startswith("vm-virtio") and "9." in line)
+    assert "slower" in row
+
+
+def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
+    assert document.comparison is not None
+    short = printed(lambda c: print_summary(document.summary, c))
+    full = printed(lambda c: print_summary(document.summary, c, details=True))
+    assert "left out; --all shows them" in short
+    assert "256 KiB" in short and "128 KiB" not in short
+    assert "128 KiB" in full and "latency p99" in full
+    assert "latency p99" not in short
+    assert max(map(len, full.splitlines())) <= 100
+
+
+def test_eight_platforms_with_long_names_fit(planted: Callable[..., Document]) -> None:
+    names = tuple(f"a-rather-long-platform-name-{i}" for i in range(8))
+    document = planted(names, probes=("mpi.allreduce", "memory.stream"), blocks=6)
+    assert document.comparison is not None
+    text = printed(
+        lambda c: print_comparison(document.glance, document.statements, document.comparison, c)
+    )
+    assert max(map(len, text.splitlines())) <= 100
+    cell = next(cell for cell in document.cells if cell.ratio and cell.probe == "memory.stream")
+    assert f"{cell.ratio:.2f}" in text
+
+
+def test_differences_come_before_what_is_equal(document: Document) -> None:
+    names = [info.name for info in document.platforms]
+    text = printed(lambda c: print_facts(document.fact_rows, names, c))
+    assert "QEMU Virtual CPU" in text and "Open MPI 4.1.4" not in text
+    assert "3 characteristics the same everywhere" in text
+    assert "Open MPI 4.1.4" in printed(
+        lambda c: print_facts(document.fact_rows, names, c, details=True)
+    )
+
+
+def test_names_are_text_not_markup_nor_control(document: Document) -> None:
+    assert clean("a\x1b[31mb\rc") == "a\ufffd[31mb\ufffdc"
+    text = printed(
+        lambda c: print_platforms(
+            [
+                {"platform": "[red]x[/]\x1b[2J", "type": "ssh", "nodes": 2, "title": "",
+                 "available": False, "reason": "no [bold]host", "hint": "look"},
+            ],
+            c,
+        )
+    )  # fmt: skip
+    assert "[red]x[/]" in text and "\x1b" not in text
+    assert "no [bold]host; look" in text
+
+
+def test_no_color_takes_the_colours_and_leaves_the_words(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def coloured() -> str:
+        file = io.StringIO()
+        console = Console(file=file, force_terminal=True, width=100, highlight=False)
+        print_statements(document.statements, console)
+        return file.getvalue()
+
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1m" in coloured()
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in coloured()
+
+
+def test_commands_stay_in_one_piece() -> None:
+    command = "bareline report " + "x" * 150
+    text = printed(lambda c: print_next([command, "bareline status x"], c))
+    assert command in text.splitlines()[0]
+
+
+def test_status_and_plan() -> None:
+    row = {
+        "run": "runs/q", "study": "quick", "created": "2025-11-20T14:03:22+00:00", "seed": 1,
+        "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "saved": 0,
+        "remaining": 8, "active": False,
+        "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1}},
+    }  # fmt: skip
+    text = printed(lambda c: print_status(row, c))
+    assert "11 of 20 trials measured, 1 failed, 0 not needed, 8 left" in text
+    assert "bareline continue runs/q" in text
+    plan = [
+        {"trial": 0, "block": 0, "platform": "bare", "probe": "null", "params": "", "ranks": 1,
+         "threads": 1, "layout": None, "misfit": "needs 2 nodes", "timeout_s": 5.0},
+    ]  # fmt: skip
+    text = printed(lambda c: print_plan(plan, c))
+    assert "needs 2 nodes" in text and "1 trial in 1 block" in text

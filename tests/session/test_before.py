@@ -1,0 +1,103 @@
+"""Run directories that bareline 0.1.0 wrote still compare, report and continue."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.probes.null import NullProbe
+from bareline.report.content.gather import document_of
+from bareline.report.page.files import write_page
+from bareline.session.history import status_of
+from bareline.session.origin import plan_of
+from bareline.session.reparse import reparse_run
+from bareline.store.run import Run
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.model import Metric, Sample, format_point
+
+RUNS = Path(__file__).parents[1] / "data" / "runs-0.1.0"
+
+
+@pytest.fixture(params=["planted", "measured"])
+def run(request, tmp_path):
+    shutil.copytree(RUNS / request.param, tmp_path / request.param)
+    return Run.open(tmp_path / request.param)
+
+
+@pytest.fixture
+def planted(tmp_path):
+    shutil.copytree(RUNS / "planted", tmp_path / "planted")
+    return Run.open(tmp_path / "planted")
+
+
+def test_it_compares_and_reports(run, tmp_path):
+    comparison = Comparison(read_runs([run]))
+    assert comparison.table.height > 0
+    assert comparison.sentences
+    page = write_page(document_of(comparison), tmp_path / "page.html").read_text()
+    assert all(name in page for name in run.header.platforms)
+
+
+def test_its_records_are_of_the_plan_that_is_made_today(run):
+    plan = {trial.index: trial for trial in plan_of(run)}
+    for index, record in run.finished().items():
+        assert record.trial == plan[index]
+
+
+def test_the_incomplete_one_is_continued_without_loss_or_repetition(planted, execute):
+    before = (planted.path / "records.jsonl").read_bytes()
+    left = status_of(planted)["remaining"]
+    assert left == 8
+    tally = execute(planted)
+    after = (planted.path / "records.jsonl").read_bytes()
+    assert after.startswith(before)
+    assert after.count(b"\n") == before.count(b"\n") + left
+    assert tally.remaining == 0
+    indices = [record.trial.index for record in planted.records()]
+    assert sorted(indices) == list(range(48))
+
+
+def test_the_truth_that_was_planted_is_found(planted, execute):
+    execute(planted)
+    table = Comparison(read_runs([planted])).table
+    slow = table.filter(platform="slow")["ratio"].to_list()
+    assert slow and all(1.4 < ratio < 1.6 for ratio in slow)
+
+
+def test_raw_output_that_was_kept_reads_the_same(run):
+    """Probes may deliver more than they did; what they did deliver stays as it was."""
+    before = run.finished()
+    assert reparse_run(run)[0] == 3
+    after = Run.open(run.path).finished()
+    for index, record in before.items():
+        assert _values(record) <= _values(after[index])
+
+
+def _values(record):
+    samples = getattr(record.outcome, "samples", ())
+    return {(sample.metric, format_point(sample.point), sample.value) for sample in samples}
+
+
+def test_a_probe_that_delivers_more_today_can_go_on_with_the_run(planted, execute, monkeypatch):
+    real = NullProbe.parse
+    metrics = {**NullProbe.metrics, "twice": Metric("s", "lower")}
+    monkeypatch.setattr(NullProbe, "metrics", metrics)
+
+    def parse(self, params, output):
+        for sample in real(self, params, output):
+            yield sample
+            yield Sample("twice", 2 * sample.value, sample.point)
+
+    monkeypatch.setattr(NullProbe, "parse", parse)
+    assert execute(planted).remaining == 0
+    again = Run.open(planted.path)
+    assert len(list(again.records())) == 48
+    assert Comparison(read_runs([again])).table.height > 0
+
+
+def test_a_metric_of_another_unit_is_refused(planted, execute, monkeypatch):
+    monkeypatch.setattr(NullProbe, "metrics", {"time": Metric("B", "lower")})
+    with pytest.raises(StoreError, match="measures time in B today, not in s"):
+        execute(planted)

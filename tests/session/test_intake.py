@@ -1,0 +1,338 @@
+"""Importing into runs: trials, blocks, refusals, copies, raw outputs, comparisons."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.analysis.summary import summarize
+from bareline.importers import load_importers
+from bareline.report.content.gather import document_of
+from bareline.report.page.files import write_page
+from bareline.session import begin
+from bareline.session.history import status_of
+from bareline.session.intake import import_files
+from bareline.session.reparse import reparse_run
+from bareline.store.run import Run
+from bareline.vocabulary.errors import BarelineError, ImportRefused, UsageError
+from bareline.vocabulary.model import Failed
+
+DATA = Path(__file__).parents[1] / "importers" / "data"
+IB, ROCE = DATA / "ib-vs-roce" / "ib", DATA / "ib-vs-roce" / "roce"
+LATENCY = "omb.Osu_latency.out"
+
+
+def scaled(tmp_path, name, factor):
+    """Write an osu_latency output whose times are multiplied: another launch of the same case."""
+    lines = []
+    for line in (IB / LATENCY).read_text().splitlines():
+        if line[0].isdigit():
+            size, time = line.split()
+            line = f"{size:<10}{float(time) * factor:>20.2f}"
+        lines.append(line + "\n")
+    path = tmp_path / name
+    path.write_text("".join(lines))
+    return path
+
+
+def test_every_importer_is_found_and_named():
+    importers = load_importers()
+    assert sorted(importers) == [
+        "fio", "hpcc", "hpl", "imb", "iperf3", "nuttcp", "osu", "perftest",
+    ]  # fmt: skip
+    assert all(importer.title for importer in importers.values())
+
+
+def test_a_run_is_made_and_added_to(tmp_path):
+    first = import_files([IB / LATENCY], "ib", tmp_path / "run", title="FDR InfiniBand")
+    assert first.rows == [
+        {
+            "file": str(IB / LATENCY), "format": "osu", "trial": 0, "platform": "ib",
+            "probe": "osu.latency", "params": "", "ranks": 2, "status": "measured",
+            "reason": None, "samples": 24,
+        }
+    ]  # fmt: skip
+    second = import_files([ROCE / LATENCY], "roce", tmp_path / "run")
+    assert second.rows[0]["trial"] == 1
+    run = Run.open(tmp_path / "run")
+    assert run.header.platforms == {
+        "ib": {"type": "import", "title": "FDR InfiniBand"},
+        "roce": {"type": "import"},
+    }
+    assert run.header.baseline == "ib"
+    assert run.facts()["ib"] == {"import.osu": "5.6.2"}
+    assert [event.event for event in run.events()] == [
+        f"1 trial imported from {LATENCY}", f"1 trial imported from {LATENCY}",
+    ]  # fmt: skip
+
+
+def test_one_trial_is_said_plainly(tmp_path):
+    intake = import_files([IB / LATENCY], "ib", tmp_path / "run")
+    assert intake.lines() == [
+        "OSU micro-benchmarks 5.x to 7.x: 1 trial from 1 file",
+        "1 of 1 cases have n = 1, 1 have fewer than 6 trials: no interval and no verdict; "
+        "import more outputs of the same cases",
+    ]
+
+
+def test_repetitions_give_intervals_and_a_verdict(tmp_path):
+    for platform, factor in (("a", 1.0), ("b", 1.5)):
+        files = [
+            scaled(tmp_path, f"{platform}{number}.out", factor * (1 + 0.002 * number))
+            for number in range(8)
+        ]
+        intake = import_files(files, platform, tmp_path / "run")
+        assert len(intake.lines()) == 1  # nothing to warn of
+    records = read_runs([Run.open(tmp_path / "run")])
+    # Blocks are repetitions, and no block belongs to two platforms.
+    assert sorted(records.trials["block"]) == list(range(16))
+    row = Comparison(records, "a").table.filter(point="size_bytes=4194304").row(0, named=True)
+    assert (row["n"], row["n_baseline"]) == (8, 8)
+    assert row["lo"] < 1.5 < row["hi"]
+    assert row["verdict"] == "slower"
+    assert "unpaired" in row["caveats"]
+    assert "n-too-small" not in row["caveats"]
+    small, *_ = Comparison(records, "a").findings
+    assert small.verdict == "slower"
+
+
+def test_repetitions_of_several_cases_share_their_platforms_blocks(tmp_path):
+    names = [LATENCY, "omb.Osu_bw.out", "omb.Osu_bibw.out"]
+    import_files([IB / name for name in names], "ib", tmp_path / "run")
+    import_files([ROCE / name for name in names], "roce", tmp_path / "run")
+    import_files([scaled(tmp_path, "again.out", 1.1)], "ib", tmp_path / "run")
+    blocks = [
+        (record.trial.platform, record.trial.case.probe, record.trial.block)
+        for record in Run.open(tmp_path / "run").records()
+    ]
+    assert blocks == [
+        ("ib", "osu.latency", 0), ("ib", "osu.bw", 0), ("ib", "osu.bibw", 0),
+        ("roce", "osu.latency", 1), ("roce", "osu.bw", 1), ("roce", "osu.bibw", 1),
+        ("ib", "osu.latency", 2),
+    ]  # fmt: skip
+
+
+def test_a_copy_is_no_second_trial(tmp_path):
+    copy = tmp_path / "copy.out"
+    copy.write_bytes((IB / LATENCY).read_bytes())
+    intake = import_files([IB / LATENCY, copy], "ib", tmp_path / "run")
+    assert [row["trial"] for row in intake.rows] == [0, None]
+    again = import_files([copy], "ib", tmp_path / "run")
+    assert [row["trial"] for row in again.rows] == [None]
+    assert "1 already there" in again.lines()[0]
+    # On another platform it is another measurement.
+    assert import_files([copy], "roce", tmp_path / "run").rows[0]["trial"] == 1
+
+
+def test_several_launches_in_one_file_are_trials(tmp_path):
+    together = tmp_path / "loop.out"
+    together.write_text(
+        "".join(scaled(tmp_path, "part", 1 + 0.01 * number).read_text() for number in range(6))
+    )
+    intake = import_files([together], "ib", tmp_path / "run")
+    assert [row["trial"] for row in intake.rows] == list(range(6))
+    summary = summarize(read_runs([intake.run]))
+    assert set(summary["n"]) == {6}
+
+
+def test_raw_outputs_are_kept_and_read_again(tmp_path):
+    files = [IB / "imb.IMB_Biband_0_25.out", IB / "hpl.Hpl_single.out", DATA / "hpcc.two-ranks.out"]
+    run = import_files(files, "ib", tmp_path / "run").run
+    records = list(run.records())
+    assert len(records) == 4 + 1 + 10
+    for record in records:
+        raw = run.read_raw(record.trial)
+        assert raw.argv[:2] == ("bareline", "import")
+        assert raw.stdout in {file.read_text() for file in files}
+    assert reparse_run(run) == (15, 0)
+    # Spoil a kept output: reading again notices.
+    stdout = run.raw_folder(records[4].trial) / "stdout"
+    stdout.write_text(stdout.read_text().replace("PASSED", "FAILED"))
+    assert reparse_run(run) == (15, 1)
+    changed = list(run.records())[4]
+    assert isinstance(changed.outcome, Failed)
+    assert "residual check FAILED" in changed.outcome.reason
+    assert "imported" in changed.caveats
+
+
+def test_unusual_line_ends_and_bytes(tmp_path):
+    text = (IB / LATENCY).read_text()
+    odd = tmp_path / "odd.out"
+    odd.write_bytes(
+        b"\xef\xbb\xbf" + b"caf\xe9 module loaded\r\n" + text.replace("\n", "\r\n").encode()
+    )
+    intake = import_files([odd], "ib", tmp_path / "run")
+    assert intake.rows[0]["samples"] == 24
+    assert reparse_run(intake.run) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (b"", "empty"),
+        (b"  \n\n", "empty"),
+        (b"hello\n", "of no known format"),
+        (b"\x00\xff\x00" * 99, "of no known format"),
+        (b"size latency\n8 1.02\n", "of no known format"),
+    ],
+)
+def test_what_is_of_no_format_is_refused_and_nothing_is_written(tmp_path, content, what):
+    bad = tmp_path / "bad.out"
+    bad.write_bytes(content)
+    with pytest.raises(ImportRefused) as caught:
+        import_files([IB / LATENCY, bad], "ib", tmp_path / "run")
+    assert caught.value.what == what
+    assert str(bad) in str(caught.value)
+    assert "OSU micro-benchmarks" in str(caught.value)  # which formats there are
+    assert not (tmp_path / "run").exists()
+
+
+def test_files_that_cannot_be_read_are_refused(tmp_path):
+    for path in (tmp_path / "none.out", tmp_path / "none.out" / "deeper"):
+        with pytest.raises(ImportRefused, match="cannot be read"):
+            import_files([path], "ib", tmp_path / "run")
+
+
+def test_two_programs_in_one_file_are_refused(tmp_path):
+    both = tmp_path / "both.out"
+    both.write_text((IB / LATENCY).read_text() + (IB / "imb.IMB_PingPong.out").read_text())
+    with pytest.raises(ImportRefused, match="several programs"):
+        import_files([both], "ib", tmp_path / "run")
+
+
+def test_imb_without_a_benchmark_is_refused(tmp_path):
+    torn = tmp_path / "torn.out"
+    torn.write_text("\n".join((IB / "imb.IMB_PingPong.out").read_text().splitlines()[:8]))
+    with pytest.raises(ImportRefused, match="no benchmark is named"):
+        import_files([torn], "ib", tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "../up", "-x", "ä"])
+def test_impossible_platform_names_are_refused(tmp_path, name):
+    with pytest.raises(UsageError, match="no name for a platform"):
+        import_files([IB / LATENCY], name, tmp_path / "run")
+
+
+def test_measured_runs_are_left_alone(tmp_path, null_study, null_platforms):
+    measured = begin.create_run(
+        null_study(), null_platforms(a={}), tmp_path / "measured", baseline="a"
+    )
+    before = (measured.path / "run.toml").read_bytes()
+    with pytest.raises(UsageError, match="holds measured results"):
+        import_files([IB / LATENCY], "ib", measured.path)
+    assert (measured.path / "run.toml").read_bytes() == before
+
+
+def test_an_imported_run_has_nothing_to_run(tmp_path):
+    run = import_files([IB / LATENCY], "ib", tmp_path / "run").run
+    with pytest.raises(UsageError, match="nothing to run"):
+        status_of(run)
+
+
+def test_torn_and_failed_outputs_are_failed_trials(tmp_path):
+    torn = tmp_path / "torn.out"
+    torn.write_text((IB / LATENCY).read_text()[:-3])
+    died = tmp_path / "died.out"
+    died.write_text(
+        (IB / "omb.Osu_bw.out").read_text()[:300]
+        + "\nmpirun noticed that process rank 1 with PID 4711 on node n2 exited on signal 9.\n"
+    )
+    intake = import_files([torn, died], "ib", tmp_path / "run")
+    assert intake.failed == 2
+    reasons = {row["probe"]: row["reason"] for row in intake.rows}
+    assert "truncated" in reasons["osu.latency"]
+    assert "exited on signal" in reasons["osu.bw"]
+    records = list(intake.run.records())
+    assert {record.outcome.stage for record in records} == {"parse"}
+    assert sum(line.startswith("failed: ") for line in intake.lines()) == 2
+
+
+def test_a_failed_side_shows_in_comparison_and_words(tmp_path):
+    torn = tmp_path / "torn.out"
+    torn.write_text((ROCE / LATENCY).read_text()[:-3])
+    import_files([IB / LATENCY, IB / "omb.Osu_bw.out"], "ib", tmp_path / "run")
+    import_files([torn, ROCE / "hpl.Hpl_single.out"], "roce", tmp_path / "run")
+    records = read_runs([Run.open(tmp_path / "run")])
+    rows = Comparison(records, "ib").table.filter(headline=True)
+    verdicts = {(row["probe"], row["verdict"]) for row in rows.iter_rows(named=True)}
+    assert verdicts == {("osu.latency", "failed"), ("osu.bw", "missing"), ("hpl", "missing")}
+    told = " ".join(statement.text for statement in Comparison(records, "ib").statements)
+    assert "not measured: MPI latency (osu_latency) on roce" in told
+    assert "not measured on both: the HPL rate on roce (ib has no figure)" in told
+
+
+def test_a_page_of_imported_runs(tmp_path):
+    for fabric, folder in (("ib", IB), ("roce", ROCE)):
+        files = [folder / name for name in (LATENCY, "imb.IMB_PingPong.out", "hpl.Hpl_single.out")]
+        run = import_files(files, fabric, tmp_path / "run").run
+    page = tmp_path / "page.html"
+    write_page(document_of(Comparison(read_runs([run]))), page)
+    text = page.read_text()
+    assert "imported from an existing output" in text
+    assert "osu.latency" in text or "osu_latency" in text
+
+
+def test_a_damaged_run_is_named(tmp_path):
+    run = import_files([IB / LATENCY], "ib", tmp_path / "run").run
+    (run.path / "run.toml").write_text("schema = [")
+    with pytest.raises(BarelineError, match=r"run\.toml"):
+        import_files([ROCE / LATENCY], "roce", run.path)
+
+
+def test_rows_are_json(tmp_path):
+    intake = import_files([DATA / "fio.randrw.out"], "disk", tmp_path / "run")
+    assert json.loads(json.dumps(intake.rows)) == intake.rows
+
+
+def test_all_files_of_no_known_format_are_named_at_once(tmp_path):
+    (tmp_path / "a.txt").write_text("hello\n")
+    (tmp_path / "b.txt").write_text("")
+    with pytest.raises(ImportRefused) as refused:
+        import_files([tmp_path, IB / LATENCY], "ib", tmp_path / "run")
+    assert refused.value.what.startswith("2 files are empty or of no known format: ")
+    assert "a.txt" in refused.value.what and "b.txt" in refused.value.what
+    assert "--skip-unknown" in (refused.value.hint or "")
+    assert not (tmp_path / "run").exists()
+    intake = import_files([tmp_path, IB / LATENCY], "ib", tmp_path / "run", skip_unknown=True)
+    assert [file.name for file in intake.skipped] == ["a.txt", "b.txt"]
+    assert len(intake.rows) == 1
+    assert any("skipped" in line and "a.txt" in line for line in intake.lines())
+
+
+def test_nothing_known_is_refused_even_when_unknown_files_are_skipped(tmp_path):
+    (tmp_path / "a.txt").write_text("hello\n")
+    with pytest.raises(ImportRefused, match=r"a\.txt: of no known format"):
+        import_files([tmp_path / "a.txt"], "ib", tmp_path / "run", skip_unknown=True)
+
+
+def test_folders_and_compressed_files(tmp_path):
+    inside = tmp_path / "outputs" / "deep"
+    inside.mkdir(parents=True)
+    (inside / "latency.gz").write_bytes(gzip.compress((IB / LATENCY).read_bytes()))
+    (tmp_path / "outputs" / "init.out").write_text("nprocs: 4, min: 505, max: 612, avg: 530\n")
+    intake = import_files([tmp_path / "outputs"], "ib", tmp_path / "run")
+    assert [row["probe"] for row in intake.rows] == ["osu.latency", "osu.init"]
+    torn = tmp_path / "torn.gz"
+    torn.write_bytes((inside / "latency.gz").read_bytes()[:-20])
+    with pytest.raises(ImportRefused, match="no whole gzip file"):
+        import_files([torn], "ib", tmp_path / "run")
+    (tmp_path / "none").mkdir()
+    with pytest.raises(ImportRefused, match="holds no file"):
+        import_files([tmp_path / "none"], "ib", tmp_path / "run")
+
+
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("bareline.session.intake._LARGEST_FILE_BYTES", 1 << 16)
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(b" " * (1 << 20)))
+    with pytest.raises(ImportRefused, match="larger than"):
+        import_files([bomb], "ib", tmp_path / "run")
+
+
+def test_the_date_inside_an_output_is_when_it_started(tmp_path):
+    import_files([DATA / "imb.v2021_options.out"], "ib", tmp_path / "run")
+    (record,) = Run.open(tmp_path / "run").records()
+    assert record.started == "2026-11-22T12:11:39.000+00:00"

@@ -1,0 +1,162 @@
+"""A study's own program, from the file of the study to records, without the file, and again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bareline.platforms.config import platforms_from_toml
+from bareline.session.begin import create_run
+from bareline.session.origin import study_of
+from bareline.session.reparse import reparse_run
+from bareline.store.run import Run
+from bareline.study.study import load_study
+from bareline.vocabulary.errors import StudyError
+from bareline.vocabulary.model import Failed, Measured, Output
+
+JOB = """\
+import sys
+steps = int(sys.argv[1])
+print("set-up 9.9 s")
+print("loop 0.25 s")
+print("residual", 1.0 / steps)
+"""
+STUDY = """\
+[study]
+name = "mine"
+launches = 1
+min_launches = 1
+precision = 0
+
+[app.job]
+command = [{python}, "job.py", "{{steps}}"]
+mpi = false
+inputs = {{ "job.py" = {{ file = "case/job.py" }} }}
+params = {{ steps = 100 }}
+verify = ["residual < 0.05"]
+
+[app.job.metrics.time]
+regex = '^loop (\\S+) s'
+
+[app.job.values.residual]
+regex = '^residual (\\S+)'
+
+[[measure]]
+probe = "app.job"
+sweep = {{ steps = [10, 100] }}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "study"
+    (folder / "case").mkdir(parents=True)
+    (folder / "case" / "job.py").write_text(JOB)
+    text = STUDY.format(python=f'"{sys.executable}"')
+    (folder / "mine.toml").write_text(text)
+    return folder
+
+
+def test_a_program_of_the_users_own(
+    folder: Path, tmp_path: Path, execute: Callable[[Run], object]
+) -> None:
+    study = load_study(folder / "mine.toml")
+    specs = list(platforms_from_toml({"platform": {"here": {"type": "local"}}}, where="t").values())
+    run = create_run(study, specs, tmp_path / "run", baseline="here", seed=1)
+    # From here on the run directory alone counts.
+    shutil.rmtree(folder)
+    run = Run.open(tmp_path / "run")
+    assert study_of(run).programs == study.programs
+    execute(run)
+    outcomes = {record.trial.case.params: record.outcome for record in run.records()}
+    good, wrong = outcomes["steps=100"], outcomes["steps=10"]
+    assert isinstance(good, Measured)
+    assert {s.metric for s in good.samples} == {"time", "launch_time"}
+    assert next(s.value for s in good.samples if s.metric == "time") == 0.25
+    assert isinstance(wrong, Failed)
+    assert wrong.reason == ("the result is wrong: residual < 0.05 does not hold (residual = 0.1)")
+    assert run.header.probes["app.job"]["headline"] == "time"
+    assert reparse_run(run) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("case/job.py", "case/none.py", "cannot be read"),
+        ("[app.job]", "[app.lammps]", "app.lammps is a probe of bareline"),
+        ('verify = ["residual < 0.05"]', "", "verify"),
+        ('probe = "app.job"', 'probe = "app.jib"', "no probe is named 'app.jib'"),
+        ("sweep = { steps", "sweep = { stops", "no parameter 'stops'"),
+    ],
+)
+def test_mistakes_are_named(folder: Path, old: str, new: str, reason: str) -> None:
+    path = folder / "mine.toml"
+    text = path.read_text()
+    assert old in text
+    text = text.replace(old, new)
+    if "lammps" in new:
+        text = text.replace("app.job", "app.lammps")
+    path.write_text(text)
+    with pytest.raises(StudyError, match=reason):
+        load_study(path)
+
+
+def test_an_input_that_is_no_text_goes_into_a_folder_of_the_nodes(folder: Path) -> None:
+    (folder / "case" / "job.py").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(StudyError, match="is no text; put it into a folder of the nodes"):
+        load_study(folder / "mine.toml")
+
+
+HEAD = """\
+[study]
+name = "x"
+[[measure]]
+probe = "app.{name}"
+"""
+MITGCM = """\
+(PID.TID 0000.0001) %MON dynstat_eta_mean             =   1.2E-10
+(PID.TID 0000.0001)  cg2d_last_res =   3.1E-08
+(PID.TID 0000.0001)   Seconds in section "THE_MAIN_LOOP          [THE_MODEL_MAIN]":
+(PID.TID 0000.0001)           User time:   12.25
+(PID.TID 0000.0001)         System time:  0.25
+(PID.TID 0000.0001)     Wall clock time:   12.75
+"""
+MILC = "PLAQ: 1.5 1.6\nRUNNING COMPLETED\nTime = 8.5e+00 seconds\ntotal_iters = 420\n"
+WRF = "".join(
+    f"Timing for main: time 2001-10-25_00:{at // 20:02d}:{at % 20 * 3:02d} on domain   1:"
+    "    0.50000 elapsed seconds\n"
+    for at in range(120)
+)
+
+
+def test_the_examples_of_the_page_are_read_as_the_page_says(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "applications.md"
+    blocks = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "case").mkdir()
+    for name in ("data", "input"):
+        (tmp_path / "case" / name).write_text("text\n")
+    times = {}
+    for block, text, files in zip(
+        blocks,
+        ("PROGRAM MAIN: Execution ended Normally\n", MILC, ""),
+        ({"STDOUT.0000": MITGCM + "PROGRAM MAIN: Execution ended Normally\n"}, {},
+         {"rsl.out.0000": WRF + "wrf: SUCCESS COMPLETE WRF\n"}),
+        strict=True,
+    ):  # fmt: skip
+        (name,) = set(re.findall(r"^\[app\.(\w+)\]", block, re.MULTILINE))
+        rest = (
+            ""
+            if "[study]" in block
+            else f'[study]\nname = "x"\n[[measure]]\nprobe = "app.{name}"\n'
+        )
+        (tmp_path / "x.toml").write_text(rest + block)
+        probe = load_study(tmp_path / "x.toml").find_probe(f"app.{name}")
+        output = Output(stdout=text, stderr="", exit_code=0, duration_s=99.0, files=files)
+        samples = probe.read(probe.make_params({}), output)
+        times[name] = samples[0].value
+    assert times == {"mitgcm": 12.75, "milc": 8.5, "wrf": 60.0}

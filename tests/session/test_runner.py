@@ -1,0 +1,358 @@
+"""The runner: every planned trial recorded exactly once, whatever happens."""
+
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import pytest
+
+from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.process import processes_with
+from bareline.probes.base import find_probe
+from bareline.session import begin
+from bareline.session.history import status_of
+from bareline.session.judge import judge_output
+from bareline.session.reparse import reparse_run
+from bareline.store.run import Run
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.model import Failed, Output, Stage
+
+
+def test_all_trials_are_recorded_once(make_run, execute):
+    run = make_run()
+    tally = execute(run)
+    assert (tally.planned, tally.measured, tally.failed, tally.remaining) == (20, 20, 0, 0)
+    assert Counter(record.trial.index for record in run.records()) == Counter(range(20))
+
+
+def test_executing_again_changes_nothing(make_run, execute):
+    run = make_run()
+    execute(run)
+    before = (run.path / "records.jsonl").read_bytes()
+    execute(run)
+    assert (run.path / "records.jsonl").read_bytes() == before
+
+
+def test_failures_are_records_with_reason_and_tail(make_run, execute):
+    run = make_run(platforms={"a": {"fail_every": 4}})
+    tally = execute(run)
+    assert tally.failed == 2
+    failed = [r.outcome for r in run.records() if isinstance(r.outcome, Failed)]
+    assert {outcome.stage for outcome in failed} == {Stage.EXIT}
+    assert all("planted failure" in outcome.reason for outcome in failed)
+
+
+def test_failed_trials_can_be_run_again(make_run, execute):
+    run = make_run(platforms={"a": {"fail_every": 4}})
+    execute(run)
+    assert execute(run, retry_failed=True).failed == 2
+    attempts = Counter(record.trial.index for record in run.records())
+    assert sorted(attempts.values()) == [1] * 8 + [2] * 2
+    assert {r.attempt for r in run.finished().values()} == {1, 2}
+
+
+def test_a_case_stops_when_it_is_known_well_enough(make_run, execute):
+    steady = make_run(params={"spread": 0.001}, launches=20, precision=0.02)
+    tally = execute(steady)
+    assert tally.measured == 12
+    assert tally.saved == 28
+    noisy = make_run(params={"spread": 0.5}, launches=12, precision=0.02)
+    assert execute(noisy).saved == 0
+
+
+def test_blocks_stay_complete_under_adaptive_stopping(make_run, execute):
+    run = make_run(
+        platforms={"a": {}, "b": {"seed": 7}}, params={"spread": 0.02}, launches=40, precision=0.015
+    )
+    tally = execute(run)
+    assert 12 <= tally.measured < 80
+    blocks = Counter(record.trial.block for record in run.records())
+    assert set(blocks.values()) == {2}
+    assert sorted(blocks) == list(range(len(blocks)))
+
+
+def test_the_budget_ends_a_run_after_the_fewest_blocks(make_run, execute):
+    run = make_run(platforms={"a": {"pause_s": 0.02}}, launches=50, budget_s=0.01)
+    assert execute(run).measured == 6
+
+
+def test_continuing_draws_and_decides_as_an_uninterrupted_run(make_run, execute, monkeypatch):
+    options = {"params": {"spread": 0.02}, "launches": 30, "precision": 0.01}
+    whole, broken = make_run(**options), make_run(**options)
+    execute(whole)
+    real = Run.append
+    left = [17]
+
+    def append(self, record):
+        if left[0] == 0:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        real(self, record)
+
+    monkeypatch.setattr(Run, "append", append)
+    with pytest.raises(KeyboardInterrupt):
+        execute(broken)
+    monkeypatch.undo()
+    assert status_of(broken)["measured"] == 17
+    assert status_of(broken)["remaining"] > 0
+    execute(broken)
+
+    def values(run):
+        return [(r.trial.index, r.outcome) for r in run.records()]
+
+    assert values(broken) == values(whole)
+
+
+def test_reparse_reads_the_raw_output_again(make_run, execute):
+    run = make_run(platforms={"a": {"fail_every": 5}})
+    execute(run)
+    assert reparse_run(run) == (10, 0)
+    raw = run.path / "raw" / "000000.json"
+
+    def say(text):
+        raw.write_text(json.dumps({**json.loads(raw.read_text()), "stdout": text}))
+
+    say("[0.25]")
+    assert reparse_run(run, only="null") == (10, 1)
+    (first,) = [r for r in run.records() if r.trial.index == 0]
+    assert first.outcome.samples[0].value == 0.25
+    say("[")
+    assert reparse_run(run) == (10, 1)
+    assert run.finished()[0].outcome.stage is Stage.PARSE
+
+
+def test_a_platform_that_does_not_come_up_fails_its_trials_and_no_others(
+    make_run, execute, monkeypatch
+):
+    from bareline.platforms.null import NullPlatform
+    from bareline.vocabulary.errors import PlatformError
+
+    run = make_run()
+    real = NullPlatform.acquire
+
+    def acquire(self, layout):
+        if self.spec.name == "b":
+            raise PlatformError("no such luck", hint="try again")
+        return real(self, layout)
+
+    monkeypatch.setattr(NullPlatform, "acquire", acquire)
+    tally = execute(run)
+    assert (tally.measured, tally.failed) == (10, 10)
+    reasons = {r.outcome.reason for r in run.records() if isinstance(r.outcome, Failed)}
+    assert reasons == {"no such luck; try again"}
+    assert any("no such luck" in event.event for event in run.events())
+
+
+def test_layouts_that_do_not_fit_are_recorded(execute, tmp_path):
+    study = study_from_toml(
+        {"study": {"name": "s", "launches": 2, "precision": 0},
+         "measure": [{"probe": "null", "ranks": 2, "nodes": 2}]}, where="t",
+    )  # fmt: skip
+    specs = list(
+        platforms_from_toml(
+            {"platform": {"one": {"type": "null"}, "two": {"type": "null", "nodes": 2}}}, where="t"
+        ).values()
+    )
+    run = begin.create_run(study, specs, tmp_path / "r", baseline="two")
+    assert execute(run).failed == 2
+    failed = [r for r in run.records() if isinstance(r.outcome, Failed)]
+    assert {(r.trial.platform, r.outcome.stage) for r in failed} == {("one", Stage.LAYOUT)}
+
+
+def test_a_full_disk_ends_the_run_with_one_line(make_run, execute, monkeypatch):
+    run = make_run()
+    real = os.fsync
+    calls = [0]
+
+    def fsync(descriptor):
+        calls[0] += 1
+        if calls[0] > 8:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(StoreError) as execute_error:
+        execute(run)
+    monkeypatch.undo()
+    assert "No space left" in str(execute_error.value)
+    assert "bareline continue" in str(execute_error.value)
+    before = len(list(run.records()))
+    assert execute(run).measured == 20
+    assert before < 20
+
+
+NULL = find_probe("null")
+PARAMS = NULL.make_params({})
+#: What Open MPI's launcher adds, before or after what the program says.
+FRAME = "-" * 74 + "\nPrimary job  terminated normally, but ...\n" + "-" * 74 + "\n"
+
+
+@pytest.mark.parametrize(
+    ("output", "stage", "words"),
+    [
+        ({"stdout": "[1.0"}, Stage.PARSE, "not a list"),
+        ({"stdout": ""}, Stage.PARSE, "not a list"),
+        ({"stdout": "\x00\xff{"}, Stage.PARSE, "not a list"),
+        ({"stdout": "[1.0, 2.0]"}, Stage.PARSE, "2 of 1 points"),
+        ({"stdout": "[NaN]"}, Stage.PARSE, "nan"),
+        ({"stdout": "7"}, Stage.PARSE, "not a list"),
+        ({"exit_code": 3, "stderr": "x\nboom"}, Stage.EXIT, "exit code 3; stderr ends: x\nboom"),
+        (
+            {"exit_code": 2, "stderr": f"{FRAME}no x\n{FRAME}"},
+            Stage.EXIT,
+            "code 2; stderr ends: no x",
+        ),
+        ({"exit_code": 2, "stderr": FRAME}, Stage.EXIT, "Primary job"),
+        ({"exit_code": 139}, Stage.EXIT, "SIGSEGV"),
+        ({"exit_code": -11}, Stage.SIGNAL, "SIGSEGV"),
+        ({"timed_out": True, "exit_code": -15}, Stage.TIMEOUT, "no end after 5 s"),
+    ],
+)
+def test_what_a_program_may_do_becomes_a_failed_record(output, stage, words):
+    given = {"stdout": "[1.0]", "stderr": "", "exit_code": 0, "duration_s": 1.0} | output
+    outcome, _ = judge_output(NULL, PARAMS, Output(**given), 5)
+    assert isinstance(outcome, Failed)
+    assert outcome.stage is stage
+    assert words in outcome.reason
+
+
+def test_a_probe_that_raises_anything_loses_nothing():
+    class Broken(type(NULL)):
+        def parse(self, params, output):
+            raise ZeroDivisionError("oops")
+
+    output = Output(stdout="[1.0]", stderr="", exit_code=0, duration_s=1.0)
+    outcome, _ = judge_output(Broken(), PARAMS, output, 5)
+    assert isinstance(outcome, Failed)
+    assert "ZeroDivisionError: oops" in outcome.reason
+
+
+#: Imports once, then executes the run in a fresh child for every line that it is sent.
+ZYGOTE = """
+import os, sys
+from pathlib import Path
+from bareline.session.runner import execute
+from bareline.store.run import Run
+from bareline.testing.runs import Silent
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        execute(Run.open(Path(sys.argv[1])), Silent())
+        os._exit(0)
+    print(child, flush=True)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+@pytest.mark.slow
+def test_sigkill_at_any_moment_loses_and_repeats_nothing(make_run):
+    """Kill the runner at random moments, continue, hold it to the plan (more: `make faults`)."""
+    run = make_run(
+        platforms={"a": {"pause_s": 0.002}, "b": {"factor": 1.5, "pause_s": 0.002}}, launches=250
+    )
+    generator = random.Random(5)
+    records = run.path / "records.jsonl"
+    with subprocess.Popen(
+        [sys.executable, "-c", ZYGOTE, str(run.path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as zygote:
+
+        def start():
+            zygote.stdin.write("go\n")
+            zygote.stdin.flush()
+            return int(zygote.stdout.readline())
+
+        for _ in range(15):
+            size = records.stat().st_size
+            runner = start()
+            # Wait until it works, so that the kill falls among its trials, not into its start.
+            while records.stat().st_size == size:
+                time.sleep(0.001)
+            time.sleep(generator.uniform(0, 0.06))
+            os.kill(runner, signal.SIGKILL)
+            status = int(zygote.stdout.readline())
+            assert os.WIFSIGNALED(status), "the run ended before it was killed often enough"
+        start()
+        assert int(zygote.stdout.readline()) == 0
+        zygote.stdin.close()
+    counts = Counter(record.trial.index for record in run.records())
+    assert counts == Counter(range(500))
+    assert status_of(run)["remaining"] == 0
+
+
+# Programs that misbehave, on the real local platform ---------------------------------------------
+
+
+@pytest.fixture
+def misbehaving(tmp_path, monkeypatch, execute):
+    """Run a shell script in place of nodebench's DGEMM; give the only record's outcome."""
+
+    def go(script, timeout_s=20.0):
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
+        program = folder / "nodebench"
+        program.write_text("#!/bin/sh\n" + script)
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        from bareline.platforms.local import LocalAllocation
+
+        monkeypatch.setattr(LocalAllocation, "native_folder", lambda self: str(folder))
+        study = study_from_toml(
+            {"study": {"name": "s", "launches": 1, "min_launches": 1, "precision": 0},
+             "measure": [{"probe": "compute.dgemm", "timeout_s": timeout_s}]}, where="t",
+        )  # fmt: skip
+        specs = list(
+            platforms_from_toml({"platform": {"here": {"type": "local"}}}, where="t").values()
+        )
+        run = begin.create_run(study, specs, tmp_path / f"r{time.time_ns()}", baseline="here")
+        execute(run)
+        (record,) = run.records()
+        assert processes_with(lambda mark: run.id in mark) == []
+        return record.outcome
+
+    return go
+
+
+@pytest.mark.parametrize(
+    ("script", "stage", "words"),
+    [
+        ("head -c 3000 /dev/urandom", Stage.PARSE, "not JSON"),
+        ("echo '{\"bareline\":1,\"program\":\"nodeb'", Stage.PARSE, "not JSON"),
+        ("printf '{\"bareline\":1,\"program\":\"nodebench\",\"benchmark\":\"dgemm\"}\\n'",
+         Stage.PARSE, "truncated"),
+        ("exit 0", Stage.PARSE, "empty"),
+        ("echo no license >&2; exit 7", Stage.EXIT, "exit code 7; stderr ends: no license"),
+        ("kill -SEGV $$", Stage.SIGNAL, "SIGSEGV"),
+        ("kill -9 $$", Stage.SIGNAL, "SIGKILL"),
+    ],
+)  # fmt: skip
+def test_programs_that_misbehave_are_recorded(misbehaving, script, stage, words):
+    outcome = misbehaving(script)
+    assert isinstance(outcome, Failed)
+    assert outcome.stage is stage, outcome.reason
+    assert words in outcome.reason
+
+
+def test_a_program_that_never_ends_is_killed_with_all_its_children(misbehaving):
+    started = time.monotonic()
+    outcome = misbehaving(
+        "trap '' TERM; (trap '' TERM; setsid sleep 1000) & sleep 1000 & echo waiting >&2; wait", 1.0
+    )
+    assert isinstance(outcome, Failed)
+    assert outcome.stage is Stage.TIMEOUT
+    assert "no end after 1 s; stderr ends: waiting" in outcome.reason
+    assert time.monotonic() - started < 15
+
+
+def test_a_program_that_floods_its_output_is_bounded(misbehaving):
+    outcome = misbehaving("exec yes", 2.0)
+    assert isinstance(outcome, Failed)
+    assert outcome.stage is Stage.TIMEOUT

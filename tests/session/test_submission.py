@@ -1,0 +1,80 @@
+"""Runs that a batch system executes."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from bareline.platforms.config import platforms_from_toml
+from bareline.session import begin
+from bareline.session.history import status_of
+from bareline.session.submission import (
+    Submission,
+    inheriting,
+    submission_of,
+    submission_state,
+    submit,
+)
+from bareline.store.run import Run
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.errors import ToolMissing, UsageError
+
+STUDY = {
+    "study": {"name": "s", "launches": 2, "precision": 0},
+    "measure": [{"probe": "null", "params": {"points": 1}}],
+}
+
+
+@pytest.fixture
+def made(tmp_path):
+    specs = list(platforms_from_toml({"platform": {"a": {"type": "null"}}}, where="t").values())
+    study = study_from_toml(STUDY, where="t")
+    return begin.create_run(study, specs, tmp_path / "run", baseline="a", seed=1)
+
+
+def test_a_job_of_psij_measures_the_run(made):
+    pytest.importorskip("psij")
+    submission = submit(made, system="local", platform=None, nodes=1, time_min=5)
+    assert submission_of(Run.open(made.path)) == submission
+    deadline = time.monotonic() + 60
+    while status_of(Run.open(made.path))["measured"] < 2:
+        assert time.monotonic() < deadline, (made.path / "submission.err").read_text()
+        time.sleep(0.2)
+
+
+def test_an_unknown_batch_system_is_named_with_the_known_ones(made):
+    pytest.importorskip("psij")
+    with pytest.raises(UsageError, match=r"'sge'.*local.*slurm"):
+        submit(made, system="sge", platform=None, nodes=1, time_min=5)
+
+
+def test_without_psij_the_next_step_is_told(made, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "psij", None)
+    with pytest.raises(ToolMissing, match=r"pip install 'bareline\[cluster\]'"):
+        submit(made, system="pbs", platform=None, nodes=1, time_min=5)
+
+
+def test_slurm_platforms_use_the_job_they_are_in():
+    tables = {"a": {"type": "slurm", "nodes": 2}, "b": {"type": "slurm", "nodes": 4}}
+    tables["c"] = {"type": "null"}
+    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
+    changed, largest = inheriting(specs)
+    assert [getattr(spec.options, "allocation", None) for spec in changed] == [
+        "inherit", "inherit", None,
+    ]  # fmt: skip
+    assert largest is not None and largest.name == "b"
+
+
+def test_a_run_that_nobody_submitted_has_no_job(made):
+    assert submission_of(made) is None
+    (made.path / "submission.json").write_text("{")
+    assert submission_of(made) is None
+
+
+def test_a_job_that_slurm_has_forgotten_has_ended(monkeypatch):
+    monkeypatch.setattr(
+        "bareline.session.submission.job_state",
+        lambda job: type("State", (), {"state": "GONE"})(),
+    )
+    assert submission_state(Submission("slurm", "7")) == "ended"

@@ -1,0 +1,67 @@
+"""run.toml: what is written is read; what is damaged is refused with its key."""
+
+import pytest
+
+from bareline.store.header import HEADER_FILE, read_header
+from bareline.vocabulary.errors import StoreError
+
+
+@pytest.fixture
+def run(make_run):
+    return make_run()
+
+
+def change(run, old, new):
+    file = run.path / HEADER_FILE
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
+
+
+def test_what_was_written_is_read(run):
+    assert read_header(run.path) == run.header
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("schema = 1", "schema = 2", "a newer bareline .schema 2."),
+        ("schema = 1", "schema = 0", "an older bareline .schema 0."),
+        ('baseline = "a"', 'baseline = "z"', "the baseline 'z' is none of its platforms"),
+        ('baseline = "a"', "baseline = 3", "key 'baseline'"),
+        ('headline = "time"', 'headline = "space"', "headline 'space' is none of the metrics"),
+        ('better = "lower"', 'better = "worse"', "metrics.time.better"),
+        ("margin = 0.02", "margin = 2.0", "key 'study.study.margin'"),
+        ("seed = ", "seed = 'x' # ", "key 'seed'"),
+        ("[study", "[[study", "is damaged"),
+    ],
+)
+def test_damage_is_refused_with_its_key(run, old, new, told):
+    change(run, old, new)
+    with pytest.raises(StoreError, match=told) as caught:
+        read_header(run.path)
+    assert str(run.path) in str(caught.value)
+
+
+def test_a_folder_that_is_no_run_says_so(tmp_path):
+    with pytest.raises(StoreError, match="not a run directory"):
+        read_header(tmp_path)
+
+
+def test_a_probe_without_a_title_is_called_by_its_name(run):
+    change(run, 'title = "the planted time"\n', "")
+    assert read_header(run.path).probes["null"]["title"] == "null"
+
+
+def test_the_hash_is_of_all_that_determines_the_plan(run):
+    from dataclasses import replace
+
+    header = run.header
+    changed = [
+        replace(header, seed=header.seed + 1),
+        replace(header, baseline="b"),
+        replace(header, platforms={**header.platforms, "c": {"type": "null"}}),
+        replace(header, study={**header.study, "extra": 1}),
+    ]
+    assert len({one.config_hash for one in (header, *changed)}) == 5
+    assert replace(header, created="x", versions={}).config_hash == header.config_hash

@@ -1,0 +1,134 @@
+"""Lines of records.jsonl: written, read one by one, read all at once, always the same."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bareline.store.lines import from_line, read_frame, to_line
+from bareline.vocabulary.model import (
+    Case,
+    Failed,
+    Layout,
+    Measured,
+    Placement,
+    Record,
+    Sample,
+    Stage,
+    Trial,
+)
+
+PROBES = {"null": {"metrics": {"time": {"unit": "s", "better": "lower"}}}}
+PLATFORMS = {"a": {"type": "null"}, "b": {"type": "null"}}
+
+texts = st.text(st.characters(codec="utf-8"), max_size=20)
+samples = st.builds(
+    Sample,
+    st.just("time"),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.dictionaries(
+        st.from_regex(r"[a-z_]{1,8}", fullmatch=True),
+        st.integers(-(2**53), 2**53) | st.booleans() | texts,
+        max_size=2,
+    ),
+    st.tuples() | st.tuples(texts),
+)
+cases = st.builds(
+    Case,
+    probe=st.just("null"),
+    params=st.just("") | st.just("points=3"),
+    ranks=st.integers(0, 64),
+    threads=st.integers(1, 8),
+    nodes=st.none() | st.integers(1, 4),
+    placement=st.sampled_from(Placement),
+    profile=st.booleans(),
+)
+records = st.builds(
+    Record,
+    trial=st.builds(
+        Trial,
+        index=st.integers(0, 10**6),
+        block=st.integers(0, 1000),
+        platform=st.sampled_from(sorted(PLATFORMS)),
+        case=cases,
+        layout=st.none() | st.builds(Layout, *[st.integers(1, 9)] * 3),
+        timeout_s=st.floats(0.1, 1e6),
+    ),
+    outcome=st.builds(Measured, st.lists(samples, max_size=3).map(tuple))
+    | st.builds(Failed, st.sampled_from(sorted(set(Stage) - {Stage.LAYOUT})), texts),
+    started=texts,
+    duration_s=st.floats(0, 1e6),
+    caveats=st.tuples() | st.tuples(texts),
+    clock=st.sampled_from(["wall", "simulated"]),
+    attempt=st.integers(1, 9),
+)
+
+
+@settings(deadline=None)
+@given(records)
+def test_what_was_written_is_read(record):
+    line = to_line(record)
+    assert line.count("\n") == 1
+    assert from_line(line.encode(), PROBES, PLATFORMS) == record
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(records, min_size=1, max_size=5))
+def test_a_frame_holds_what_the_lines_hold(written):
+    text = "".join(map(to_line, written)).encode()
+    frame = read_frame(text, PROBES, PLATFORMS)
+    assert frame["trial"].to_list() == [record.trial.index for record in written]
+    values = [
+        [sample.value for sample in getattr(record.outcome, "samples", ())] for record in written
+    ]
+    assert [[one["value"] for one in row] for row in frame["samples"].to_list()] == values
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_what_is_not_finite_is_never_written(value):
+    record = Record(
+        trial=Trial(index=0, block=0, platform="a", case=Case(probe="null"), layout=None),
+        outcome=Measured((Sample("time", value),)),
+        started="",
+        duration_s=0.0,
+    )
+    with pytest.raises(ValueError, match="JSON compliant"):
+        to_line(record)
+
+
+GOOD = json.loads(
+    to_line(
+        Record(
+            trial=Trial(index=0, block=0, platform="a", case=Case(probe="null"), layout=Layout()),
+            outcome=Measured((Sample("time", 1.0),)),
+            started="now",
+            duration_s=1.0,
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"platform": "x"}, "platform 'x'|'platform' is 'x'"),
+        ({"probe": "x"}, "probe 'x'|'probe' is 'x'"),
+        ({"trial": -1}, "trial"),
+        ({"trial": "0"}, "trial|string"),
+        ({"status": "fine"}, "status"),
+        ({"status": "failed"}, "neither stage nor reason"),
+        ({"clock": "moon"}, "clock"),
+        ({"samples": [{"metric": "x", "point": "", "value": 1.0}]}, "metric 'x'"),
+        ({"samples": [{"metric": "time", "point": "=", "value": 1.0}]}, "parameter list"),
+        ({"params": "a b"}, "parameter list"),
+    ],
+)
+def test_damage_is_refused_with_its_key(change, told):
+    line = (json.dumps({**GOOD, **change}) + "\n").encode()
+    with pytest.raises(ValueError, match=told):
+        from_line(line, PROBES, PLATFORMS)
+    if "trial" not in change:
+        with pytest.raises(ValueError, match=r".+"):
+            read_frame(line, PROBES, PLATFORMS)

@@ -1,0 +1,140 @@
+"""Run directories: nothing lost, nothing twice, damage named."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bareline.session.origin import plan_of
+from bareline.store.run import Run
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage
+
+
+def record(trial, outcome=None, **more):
+    outcome = outcome or Measured((Sample("time", 1.5, {"point": 1}, ("page-cache",)),))
+    return Record(trial=trial, outcome=outcome, started="now", duration_s=0.5, **more)
+
+
+@pytest.fixture
+def run(make_run):
+    return make_run()
+
+
+def test_a_run_is_self_contained(run, execute):
+    execute(run)
+    again = Run.open(run.path)
+    assert again.header == run.header
+    assert again.id == run.id
+    assert plan_of(again) == plan_of(run)
+    assert set(again.facts()) == {"a", "b"}
+
+
+def test_records_survive_being_written(run):
+    trials = plan_of(run)
+    written = [
+        record(trials[0], caveats=("oversubscribed",)),
+        record(trials[1], Failed(Stage.EXIT, "exit code 1\nµ"), attempt=2, clock="simulated"),
+    ]
+    with run.writing():
+        for one in written:
+            run.append(one)
+    assert list(run.records()) == written
+
+
+@pytest.mark.parametrize("cut", [1, 5, 40])
+def test_a_torn_last_line_is_dropped_and_repaired(run, cut):
+    trials = plan_of(run)
+    with run.writing():
+        run.append(record(trials[0]))
+        run.append(record(trials[1]))
+    file = run.path / "records.jsonl"
+    file.write_bytes(file.read_bytes()[:-cut])
+    assert [r.trial.index for r in run.records()] == [0]
+    assert run.frame().height == 1
+    with run.writing():
+        run.append(record(trials[1]))
+    assert [r.trial.index for r in run.records()] == [0, 1]
+
+
+def test_a_damaged_line_in_the_middle_is_named(run):
+    trials = plan_of(run)
+    with run.writing():
+        run.append(record(trials[0]))
+    file = run.path / "records.jsonl"
+    file.write_text("garbage\n" + file.read_text())
+    with pytest.raises(StoreError, match="line 1 is damaged"):
+        list(run.records())
+    with pytest.raises(StoreError, match="damaged"):
+        run.frame()
+
+
+def test_two_writers_are_kept_apart(run):
+    with run.writing():
+        assert run.is_being_written()
+        with pytest.raises(StoreError, match="another bareline"), Run.open(run.path).writing():
+            pass
+    assert not run.is_being_written()
+
+
+def test_a_full_disk_keeps_what_was_there(run):
+    trials = plan_of(run)
+    with run.writing():
+        run.append(record(trials[0]))
+        before = (run.path / "records.jsonl").read_bytes()
+        descriptor = run._descriptor
+        # The kernel's own full device: every write to it fails with ENOSPC.
+        with Path("/dev/full").open("wb", buffering=0) as full:
+            run._descriptor = full.fileno()
+            with pytest.raises(StoreError, match=r"No space left on device.*continue"):
+                run.append(record(trials[1]))
+            run._descriptor = descriptor
+    assert (run.path / "records.jsonl").read_bytes() == before
+
+
+def test_raw_output_survives_being_written(run):
+    trial = plan_of(run)[0]
+    output = Output(
+        stdout="a\nµ", stderr="b", exit_code=-9, duration_s=1.0, timed_out=True,
+        files={"hpccoutf.txt": "c"}, argv=("x", "y z"),
+    )  # fmt: skip
+    run.write_raw(trial, output)
+    assert run.read_raw(trial) == output
+    assert run.read_raw(plan_of(run)[1]) is None
+
+
+def test_a_folder_in_use_is_refused(run, make_run, null_study, null_platforms):
+    with pytest.raises(StoreError, match="not empty"):
+        Run.create(run.path, run.header)
+
+
+def test_what_is_no_run_is_named(tmp_path):
+    with pytest.raises(StoreError, match="not a run directory"):
+        Run.open(tmp_path)
+    (tmp_path / "run.toml").write_text("x = 1")
+    with pytest.raises(StoreError, match=r"run\.toml is damaged"):
+        Run.open(tmp_path)
+
+
+def test_a_newer_layout_is_refused(run):
+    file = run.path / "run.toml"
+    file.write_text(file.read_text().replace("schema = 1", "schema = 99"))
+    with pytest.raises(StoreError, match="newer bareline"):
+        Run.open(run.path)
+
+
+def test_the_frame_holds_what_the_records_hold(run, execute):
+    execute(run)
+    frame = run.frame()
+    lines = [json.loads(line) for line in (run.path / "records.jsonl").read_text().splitlines()]
+    assert frame.height == len(lines) == 20
+    assert frame["samples"].list.len().sum() == sum(len(line["samples"]) for line in lines)
+
+
+def test_only_the_latest_attempt_counts(run):
+    trial = plan_of(run)[0]
+    with run.writing():
+        run.append(record(trial, Failed(Stage.EXIT, "x")))
+        run.append(record(trial, attempt=2))
+    assert run.frame()["status"].to_list() == ["measured"]
+    assert run.finished()[0].attempt == 2

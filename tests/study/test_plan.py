@@ -1,0 +1,113 @@
+"""Plans: complete, seeded, in blocks."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bareline.platforms.config import platforms_from_toml
+from bareline.study.plan import largest_layout, lay_out, make_plan
+from bareline.study.study import study_from_toml
+from bareline.vocabulary.errors import StudyError
+from bareline.vocabulary.model import Case, Layout, Placement
+
+
+def study(**head):
+    measures = [
+        {"probe": "null", "sweep": {"points": [1, 2, 3]}},
+        {"probe": "null", "params": {"spread": 0.5}, "ranks": 4, "platforms": ["a"]},
+    ]
+    head = {"name": "s", "launches": 7, **head}
+    return study_from_toml({"study": head, "measure": measures}, where="t")
+
+
+def platforms(**nodes):
+    tables = {name: {"type": "null", "nodes": count} for name, count in nodes.items()}
+    return list(platforms_from_toml({"platform": tables}, where="t").values())
+
+
+def test_every_block_holds_every_cell_once():
+    plan = make_plan(study(), platforms(a=1, b=2))
+    assert [trial.index for trial in plan] == list(range(7 * 7))
+    per_block = Counter((trial.block, trial.platform, trial.case) for trial in plan)
+    assert set(per_block.values()) == {1}
+    assert {block for block, _, _ in per_block} == set(range(7))
+    assert all(trial.platform == "a" for trial in plan if trial.case.ranks == 4)
+
+
+def test_the_seed_fixes_the_order_and_blocks_differ():
+    specs = platforms(a=1, b=1)
+    assert make_plan(study(), specs) == make_plan(study(), specs)
+    assert make_plan(study(), specs) != make_plan(study(), specs, seed=99)
+    orders = {
+        tuple((t.platform, t.case) for t in make_plan(study(), specs) if t.block == block)
+        for block in range(7)
+    }
+    assert len(orders) > 1
+
+
+def test_more_launches_leave_earlier_blocks_as_they_are():
+    specs = platforms(a=1, b=1)
+    short, long = make_plan(study(), specs), make_plan(study(launches=9), specs)
+    assert long[: len(short)] == short
+
+
+def test_nothing_to_run_is_an_error():
+    only = study_from_toml(
+        {"study": {"name": "s"}, "measure": [{"probe": "null", "platforms": ["x"]}]}, where="t"
+    )
+    with pytest.raises(StudyError, match="nothing of the study"):
+        make_plan(only, platforms(a=1))
+
+
+@given(st.integers(1, 16), st.integers(1, 8), st.sampled_from(list(Placement)))
+def test_all_ranks_are_laid_out_evenly(ranks, node_count, placement):
+    layout, misfit = lay_out(Case(probe="null", ranks=ranks, placement=placement), node_count)
+    assert misfit is None
+    assert layout is not None
+    assert layout.ranks == ranks
+    assert layout.nodes <= node_count
+    if placement is Placement.PACK:
+        assert layout.nodes == 1
+    elif ranks % node_count == 0:
+        assert layout.nodes == min(node_count, ranks)
+
+
+def test_what_does_not_fit_says_why():
+    assert lay_out(Case(probe="null", nodes=3), 2)[1] == "needs 3 nodes, the platform has 2"
+    assert "evenly" in str(lay_out(Case(probe="null", ranks=3, nodes=2), 2)[1])
+
+
+def test_the_largest_layout_covers_all():
+    plan = make_plan(study(), platforms(a=2, b=1))
+    assert largest_layout(plan, "a") == Layout(2, 2, 1)
+    assert largest_layout(plan, "b") == Layout(1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["net.nuttcp", "net.iperf3", "net.sockperf", "net.ib_write_bw", "net.ib_write_lat"]
+)
+def test_a_network_probe_takes_two_nodes_whatever_stands_around_it(name):
+    alone = {"probe": name}
+    neighbour = {"probe": "null", "ranks": 4}
+    layouts = set()
+    for measures in ([alone], [alone, neighbour], [{**alone, "ranks": 2}, neighbour]):
+        made = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+        plan = make_plan(made, platforms(one=1, two=2, four=4))
+        trials = [trial for trial in plan if trial.case.probe == name]
+        assert {trial.case for trial in trials} == {Case(probe=name, ranks=2)}
+        layouts |= {(trial.platform, trial.layout, trial.misfit) for trial in trials}
+    assert layouts == {
+        ("one", None, "needs 2 nodes, the platform has 1"),
+        ("two", Layout(2, 1, 1), None),
+        ("four", Layout(2, 1, 1), None),
+    }
+
+
+def test_a_study_may_put_both_ends_of_a_network_probe_on_one_node():
+    made = study_from_toml(
+        {"study": {"name": "s"}, "measure": [{"probe": "net.nuttcp", "nodes": 1}]}, where="t"
+    )
+    layouts = {(trial.platform, trial.layout) for trial in make_plan(made, platforms(a=1, b=2))}
+    assert layouts == {("a", Layout(1, 1, 1)), ("b", Layout(1, 1, 1))}

@@ -1,0 +1,150 @@
+"""Studies: what is read, and how what is wrong is named."""
+
+import pytest
+
+from bareline.study.catalogue import find_study, named_studies
+from bareline.study.study import load_study, study_from_toml
+from bareline.vocabulary.errors import StudyError
+from bareline.vocabulary.model import Placement
+
+HEAD = '[study]\nname = "s"\n'
+NULL = '[[measure]]\nprobe = "null"\n'
+
+
+def write(tmp_path, text):
+    path = tmp_path / "s.toml"
+    path.write_text(text)
+    return path
+
+
+def test_sweeps_and_ranks_are_expanded(tmp_path):
+    text = HEAD + NULL + "ranks = [1, 2]\nsweep = {points = [1, 2], spread = [0.1, 0.2]}\n"
+    cases = [case for _, case in load_study(write(tmp_path, text)).cases()]
+    assert len(cases) == 8
+    assert {case.params for case in cases} == {
+        f"points={p} spread={s}" for p in (1, 2) for s in (0.1, 0.2)
+    }
+    assert cases[0].placement is Placement.SPREAD
+
+
+def test_a_study_survives_the_run_directory(tmp_path):
+    study = load_study(write(tmp_path, HEAD + "precision = 0.05\n" + NULL))
+    assert study_from_toml(study.to_toml(), where="again") == study
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[study", ["not valid TOML", "s.toml"]),
+        (NULL, ["[study] is missing"]),
+        (HEAD, ["measures nothing", "[[measure]]"]),
+        (HEAD + "launchs = 3\n" + NULL, ["launchs", "did you mean 'launches'?"]),
+        (HEAD + "launches = 0\n" + NULL, ["launches"]),
+        (HEAD + "launches = 'ten'\n" + NULL, ["launches"]),
+        (HEAD + "min_launches = 3\n" + NULL, ["min_launches = 3", "precision = 0"]),
+        (HEAD + "[measures]\n" + NULL, ["unknown table 'measures'", "did you mean 'measure'?"]),
+        (
+            HEAD + '[[measure]]\nprobe = "nul"\n',
+            ["no probe is named 'nul'", "did you mean 'null'?"],
+        ),
+        (HEAD + NULL + "params = {median = 1}\n", ["no parameter 'median'", "median_s"]),
+        (HEAD + NULL + "params = {median_s = -1}\n", ["median_s", "greater than 0"]),
+        (HEAD + NULL + 'params = {shape = "round"}\n', ["shape", "round"]),
+        (HEAD + NULL + "rank = 2\n", ["number 1", "'rank'", "did you mean 'ranks'?"]),
+        (HEAD + NULL + "ranks = 0\n", ["ranks"]),
+        (HEAD + NULL + NULL, ["stands twice"]),
+        (HEAD + NULL + "params = {points = 1}\nsweep = {points = [1]}\n", ["params and in sweep"]),
+        (HEAD + '[[measure]]\nprobe = "mpi.pingpong"\n', ["at least 2 ranks", "ranks = 2"]),
+        ('[study]\nname = "A B"\n' + NULL, ["name"]),
+        (HEAD + NULL + "scale.small = {skip = true}\n", ["measure 1", "[scale.small]"]),
+        (HEAD + "[scale.small]\nlaunch = 1\n" + NULL, ["[scale.small], key 'launch'", "launches"]),
+        (
+            HEAD + "[scale.small]\n" + NULL + "scale.small = {param = 1}\n",
+            ["number 1", "scale.small.param", "did you mean 'params'?"],
+        ),
+        (
+            HEAD + "[scale.small]\n" + NULL + "scale.small = {params = {median = 1}}\n",
+            ["at scale small", "no parameter 'median'"],
+        ),
+        (
+            HEAD + "[scale.small]\n" + NULL + "scale.small = {skip = true}\n",
+            ["at scale small", "measures nothing"],
+        ),
+        (HEAD + NULL + "[[exhibit]]\ntitle = 'x'\n", ["[[exhibit]] number 1", "kind"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_next_step(tmp_path, text, words):
+    path = write(tmp_path, text)
+    with pytest.raises(StudyError) as caught:
+        load_study(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert str(path) in message
+    for word in words:
+        assert word in message
+
+
+SCALED = """
+[study]
+name = "s"
+launches = 12
+
+[scale.small]
+launches = 6
+
+[[measure]]
+probe = "null"
+params = {points = 5, median_s = 0.5}
+sweep = {spread = [0.1, 0.2]}
+ranks = [1, 2]
+timeout_s = 100
+scale.small = {params = {spread = 0.3}, sweep = {points = [1, 2]}, ranks = 1, timeout_s = 10}
+
+[[measure]]
+probe = "null"
+threads = 2
+scale.small = {skip = true}
+
+[[measure]]
+probe = "null"
+threads = 3
+"""
+
+
+def test_a_scale_changes_what_it_names_and_nothing_else(tmp_path):
+    study = load_study(write(tmp_path, SCALED))
+    small = study.at_scale("small")
+    assert (study.launches, study.scale) == (12, None)
+    assert (small.launches, small.scale) == (6, "small")
+    first, last = small.measures
+    assert first.params == {"spread": 0.3, "median_s": 0.5}
+    assert first.sweep == {"points": [1, 2]}
+    assert (first.ranks, first.timeout_s) == (1, 10)
+    assert last == study.measures[2]
+    # What a run directory keeps is the study at its scale: it continues without knowing more.
+    assert study_from_toml(small.to_toml(), where="again") == small
+    assert study_from_toml(study.to_toml(), where="again") == study
+    with pytest.raises(StudyError, match="no scale is named 'tiny'; it has: small"):
+        study.at_scale("tiny")
+
+
+def test_missing_and_binary_files_are_named(tmp_path):
+    with pytest.raises(StudyError, match="No such file"):
+        load_study(tmp_path / "none.toml")
+    (tmp_path / "b.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(StudyError, match="not valid TOML"):
+        load_study(tmp_path / "b.toml")
+
+
+def test_an_unknown_name_suggests_the_closest():
+    with pytest.raises(StudyError, match="did you mean 'quick'"):
+        find_study("quik")
+
+
+def test_built_in_studies_are_valid_and_say_what_they_are_for():
+    studies = named_studies()
+    assert "quick" in studies
+    for study in studies.values():
+        assert study.title
+        assert study.description
+        assert study.platforms or study.roles

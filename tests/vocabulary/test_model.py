@@ -1,0 +1,51 @@
+"""Canonical parameter texts and the values they hold."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bareline.vocabulary.caveats import CAVEATS, caveat_text
+from bareline.vocabulary.model import Layout, format_point, parse_point
+
+names = st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True)
+scalars = st.one_of(
+    st.booleans(),
+    st.integers(-(2**53) + 1, 2**53 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=20),
+)
+
+
+@given(st.dictionaries(names, scalars, max_size=5))
+def test_a_point_survives_being_written_and_read(point):
+    read = parse_point(format_point(point))
+    assert read == point
+    assert {k: isinstance(v, bool) for k, v in read.items()} == {
+        k: isinstance(v, bool) for k, v in point.items()
+    }
+
+
+def test_the_order_of_parameters_does_not_matter():
+    assert format_point({"b": 1, "a": "tcp"}) == format_point({"a": "tcp", "b": 1}) == "a=tcp b=1"
+
+
+@pytest.mark.parametrize("text", ["a", "a=", "=1", "a=1,b=2", "a=[1]", "a=1 ", "a=nul l"])
+def test_damaged_points_are_refused(text):
+    with pytest.raises(ValueError, match=r".*"):
+        assert parse_point(text) == "never"
+
+
+def test_infinite_parameters_are_refused():
+    with pytest.raises(ValueError, match="parameter"):
+        format_point({"a": float("inf")})
+
+
+def test_a_layout_counts_ranks_and_survives_being_written():
+    layout = Layout(2, 3, 4)
+    assert layout.ranks == 6
+    assert Layout.parse(str(layout)) == layout
+
+
+def test_every_caveat_says_something_and_unknown_ones_speak_for_themselves():
+    assert all(len(text) > 15 for text in CAVEATS.values())
+    assert caveat_text("2 trials failed") == "2 trials failed"
