@@ -181,8 +181,16 @@ class RoleKeys(_Table):
     published: list[str] = []
 
 
+class _Measure(_Table):
+    """A ``[[measure]]``: what an analysis asks of it is which probe was to run where."""
+
+    probe: str
+    platforms: list[str] | None = None
+
+
 class _Study(_Table):
     study: _Head
+    measure: list[_Measure] = []
     exhibit: list[ExhibitSpec] = []
     role: dict[str, RoleKeys] = {}
 
