@@ -1,25 +1,46 @@
 """How good predictions are on this machine: applications and ladders measured, all pairs predicted.
 
-    flock LOCK python benchmarks/predict_campaign.py --size short --out /tmp/campaign
+    python benchmarks/predict_campaign.py --size short --out /tmp/campaign
 
-`tiny` takes some two minutes and only shows that everything runs; `short` some 15 minutes: five
-NAS kernels of class W on two ranks, six interleaved launches, shared memory, TCP loopback, and two
-hosts at 10, 2.5 and 1 Gb/s; `full` some hours: eight kernels of classes W and A, and two ranks on
-one core beside. The machine must be quiet: launches whose ranks had no core for over 5 % of their
-time are left out, and the last table says how many. `--max-queued 1` lets them in, for a trial of
-this script on a busy machine.
+Each application is first run once through shared memory, and its profile says which curves the
+ladder needs. Then ladder and applications are measured side by side, in interleaved launches, and
+each application is predicted from every platform to every other one.
 
-Network namespaces need root. The run directory can be looked at again with
-``bareline predict --validate DIR``.
+======  ==================================================================================
+tiny    some two minutes: only shows that everything runs
+short   some 15 minutes: eight NAS kernels of class W, LAMMPS, Quantum ESPRESSO and the
+        mini-app ocean, six launches, through shared memory, over TCP loopback, and on two
+        hosts at 10, 2.5 and 1 Gb/s
+full    some two hours: classes W and A, GROMACS and all mini-apps, and two ranks on one core
+======  ==================================================================================
+
+BT and SP take a square number of ranks: four, which share two cores openly. Programs that are not
+installed are left out, with the command that installs them. The machine must be quiet: launches
+whose ranks had no core for over 5 % of their time are left out, and the last table says how many.
+`--max-queued 1` lets them in, for a trial of this script on a busy machine.
+
+Network namespaces need root. The run directory, OUT/run, can be looked at again with
+``bareline predict --validate OUT/run``.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from bareline.analysis.records import read_runs
+from bareline.host.tools import install_hint
+from bareline.predict.applications import applications
+from bareline.predict.needs import ladder_measures
+from bareline.probes.base import find_probe
+from bareline.profile.model import Profile
+from bareline.store.run import Run
+from bareline.vocabulary.model import Layout, Scalar
 
 PLATFORMS = """
 [platform.shm]
@@ -47,112 +68,139 @@ type = "local"
 transport = "shm"
 cores = [0]
 """
-#: Curves with the smallest and largest message and the time for each size: short messages many
-#: times, long ones at least twenty times on the slowest link.
-_CURVES = (
-    ("allreduce", 8, 4 << 10, 0.1),
-    ("reduce", 8, 4 << 10, 0.1),
-    ("bcast", 1, 4 << 10, 0.1),
-    ("alltoall", 1, 32 << 10, 0.1),
-    ("alltoall", 64 << 10, 2 << 20, 0.8),
-)
-_MESSAGES = (
-    ("pingpong", 1, 32 << 10, 0.1),
-    ("pingpong", 64 << 10, 256 << 10, 0.2),
-    ("bandwidth", 1, 32 << 10, 0.1),
-    ("bandwidth", 64 << 10, 256 << 10, 0.2),
-)
-#: Class A sends more.
-_LARGE = 4
+_BASE = "shm"
+_SQUARE = ("npb.bt", "npb.sp")
+
+
+@dataclass(frozen=True)
+class App:
+    """An application: its probe and what it is given."""
+
+    probe: str
+    params: Mapping[str, Scalar] = field(default_factory=dict)
+
+    @property
+    def ranks(self) -> int:
+        """BT and SP take a square number of ranks."""
+        return 4 if self.probe in _SQUARE else 2
+
+    def measure(self) -> str:
+        """Give its ``[[measure]]`` block."""
+        given = ", ".join(
+            f"{name} = {value}" if isinstance(value, int | float) else f'{name} = "{value}"'
+            for name, value in self.params.items()
+        )
+        return (
+            f'[[measure]]\nprobe = "{self.probe}"\nparams = {{ {given} }}\n'
+            f"ranks = {self.ranks}\nprofile = true\ntimeout_s = 600\n"
+        )
+
+    def missing(self) -> list[str]:
+        """List the programs that it needs and that are not here."""
+        probe = find_probe(self.probe)
+        command = probe.command(probe.params(**self.params), Layout(1, self.ranks))
+        return [tool for tool in command.requires if shutil.which(tool) is None]
 
 
 @dataclass(frozen=True)
 class Size:
     """How much is measured."""
 
-    kernels: tuple[str, ...]
-    classes: str
+    apps: Sequence[App]
     platforms: tuple[str, ...]
     launches: int
 
 
+def _classes(names: Sequence[str], problem: str) -> list[App]:
+    return [App(name, {"problem_class": problem}) for name in names]
+
+
+_KERNELS = [f"npb.{name}" for name in ("ep", "cg", "mg", "is", "ft", "lu", "bt", "sp")]
+_MINI = ["app.ocean", "app.lattice", "app.planewave"]
+_CODES = [App("app.lammps"), App("app.quantum_espresso"), App("app.gromacs")]
 _TWO_HOSTS = ("net-10g", "net-2g5", "net-1g")
 SIZES = {
-    "tiny": Size(("cg", "mg", "is", "ft"), "S", ("shm", "tcp", "net-1g"), 2),
-    "short": Size(("cg", "mg", "is", "ft", "lu"), "W", ("shm", "tcp", *_TWO_HOSTS), 6),
+    "tiny": Size(_classes(_KERNELS[1:5], "S"), ("shm", "tcp", "net-1g"), 2),
+    "short": Size(
+        [*_classes([*_KERNELS, "app.ocean"], "W"), *_CODES[:2]], ("shm", "tcp", *_TWO_HOSTS), 6
+    ),
     "full": Size(
-        ("ep", "cg", "mg", "is", "ft", "lu", "bt", "sp"),
-        "WA",
+        [*_classes([*_KERNELS, *_MINI], "W"), *_classes([*_KERNELS, *_MINI], "A"), *_CODES],
         ("shm", "tcp", *_TWO_HOSTS, "one-core"),
         6,
     ),
 }
 
 
-def _ranks(kernel: str) -> int:
-    """BT and SP take a square number of ranks."""
-    return 4 if kernel in ("bt", "sp") else 2
+def installed(apps: Sequence[App]) -> list[App]:
+    """Leave out what is not installed, and say how it is."""
+    kept = []
+    for app in apps:
+        missing = app.missing()
+        if missing:
+            print(f"left out: {app.probe}: {install_hint(missing[0])}", file=sys.stderr)
+        else:
+            kept.append(app)
+    return kept
 
 
-def study(size: Size) -> str:
-    """Write the study: the ladder, then each kernel under the profiler."""
-    blocks = [
-        f'[study]\nname = "predict-campaign"\ntitle = "Predictions held against measurements"\n'
-        f"launches = {size.launches}\nprecision = 0\n"
-    ]
-    times = _LARGE if "A" in size.classes else 1
-    for ranks in sorted({_ranks(kernel) for kernel in size.kernels}):
-        for name, least, most, budget_s in (*_CURVES, *(_MESSAGES if ranks == 2 else ())):
-            more = times if most > 32 << 10 else 1
-            params = f"min_bytes = {least}, max_bytes = {more * most}, budget_s = {more * budget_s}"
-            blocks.append(_measure(f"mpi.{name}", params, ranks))
-        if ranks > 2:  # messages within a node, of two ranks
-            for name, least, most, budget_s in _MESSAGES:
-                params = f"min_bytes = {least}, max_bytes = {most}, budget_s = {budget_s}"
-                blocks.append(_measure(f"mpi.{name}", params, 2) + "nodes = 1\n")
-        blocks.append(_measure("mpi.barrier", "budget_s = 0.1", ranks))
-        blocks.append(_measure("mpi.init", "", ranks))
-    for kernel in size.kernels:
-        for problem in size.classes:
-            params = f'problem_class = "{problem}"'
-            blocks.append(_measure(f"npb.{kernel}", params, _ranks(kernel)) + "profile = true\n")
-    return "\n".join(blocks)
+def study(name: str, launches: int, measures: Sequence[str]) -> str:
+    """Write a study."""
+    head = (
+        f'[study]\nname = "{name}"\ntitle = "Predictions held against measurements"\n'
+        f"launches = {launches}\nprecision = 0\n"
+    )
+    return "\n\n".join([head, *dict.fromkeys(measures)]) + "\n"
 
 
-def _measure(probe: str, params: str, ranks: int) -> str:
-    given = f"params = {{ {params} }}\n" if params else ""
-    return f'[[measure]]\nprobe = "{probe}"\n{given}ranks = {ranks}\ntimeout_s = 600\n'
+def measured(folder: Path, text: str, name: str, platforms: Sequence[str]) -> Path:
+    """Run a study; some of its trials may fail."""
+    path = folder / f"{name}.toml"
+    path.write_text(text, encoding="utf-8")
+    on = [part for platform in platforms for part in ("--on", platform)]
+    run = folder / name
+    subprocess.run(
+        [sys.executable, "-m", "bareline", "run", str(path), *on, "--baseline", _BASE,
+         "--platforms", str(folder / "platforms.toml"), "--out", str(run)],
+        check=False,
+    )  # fmt: skip
+    return run
+
+
+def profiles(run: Path) -> list[Profile]:
+    """Read the profile of each application of a run."""
+    found = applications(read_runs([Run.open(run)]), max_queued=1.0)
+    return [own[_BASE].launches[0].profile for own in found.values()]
 
 
 def main() -> None:
-    """Measure, then predict."""
+    """Profile, plan, measure, predict."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--size", choices=SIZES, default="short")
     parser.add_argument("--out", type=Path, required=True, help="folder to make")
     parser.add_argument("--max-queued", type=float, default=0.05)
-    parser.add_argument("--dry-run", action="store_true", help="show the study")
+    parser.add_argument(
+        "--plan-only", action="store_true", help="profile, and write the study OUT/run.toml"
+    )
     arguments = parser.parse_args()
     size = SIZES[arguments.size]
-    if arguments.dry_run:
-        print(study(size))
+    out: Path = arguments.out
+    out.mkdir(parents=True)
+    (out / "platforms.toml").write_text(PLATFORMS, encoding="utf-8")
+    apps = [app.measure() for app in installed(size.apps)]
+    scout = measured(out, study("predict-scout", 1, apps), "scout", [_BASE])
+    text = study("predict-campaign", size.launches, [*ladder_measures(profiles(scout)), *apps])
+    if arguments.plan_only:
+        (out / "run.toml").write_text(text, encoding="utf-8")
         return
-    arguments.out.mkdir(parents=True)
-    (arguments.out / "platforms.toml").write_text(PLATFORMS, encoding="utf-8")
-    (arguments.out / "study.toml").write_text(study(size), encoding="utf-8")
-    bareline = [sys.executable, "-m", "bareline"]
-    on = [part for name in size.platforms for part in ("--on", name)]
-    run = arguments.out / "run"
+    run = measured(out, text, "run", size.platforms)
     subprocess.run(
-        [*bareline, "run", str(arguments.out / "study.toml"), *on, "--baseline", "shm",
-         "--platforms", str(arguments.out / "platforms.toml"), "--out", str(run)],
-        check=False,
-    )  # fmt: skip
-    subprocess.run(
-        [*bareline, "predict", "--validate", str(run), "--max-queued", str(arguments.max_queued)],
+        [sys.executable, "-m", "bareline", "predict", "--validate", str(run),
+         "--max-queued", str(arguments.max_queued)],
         check=True,
-    )
+    )  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import tomllib
 from dataclasses import replace
@@ -14,11 +15,12 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import LadderGaps
-from bareline.predict.needs import needs_of, plan_study
+from bareline.predict.needs import merged, needs_of, plan_study
 from bareline.predict.prediction import Case, check_base, predict
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
 from bareline.predict.whatif import parse_what_if
+from bareline.probes.mpi._mpibench import MpiParams
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
@@ -157,9 +159,39 @@ def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
     assert {measure.probe for measure in study.measures} >= {probe for probe, _ in needs}
     largest = {m.probe: m.params.get("max_bytes") for m in study.measures}
     assert largest["mpi.pingpong"] == 4096 and largest["mpi.bandwidth"] == 4096
+    assert max(m.params.get("window", 0) for m in study.measures) == 0
     for odd in ('"""', "\\", "]]\n[[measure"):
         spoilt = plan_study(replace(profile, command=f"a{odd}b"))
         assert study_from_toml(tomllib.loads(spoilt), where="plan").name == "ladder-mpi"
+
+
+def test_the_plan_measures_long_messages_often_enough_and_few_at_once():
+    profile = case(size=1 << 20).profile
+    study = study_from_toml(tomllib.loads(plan_study(profile)), where="plan")
+    long = [m for m in study.measures if m.params.get("min_bytes", 0) > 1024]
+    assert {m.probe for m in long} == {"mpi.pingpong", "mpi.bandwidth"}
+    for measure in long:
+        assert measure.params["max_bytes"] == 1 << 20 and measure.params["iterations"] >= 20
+        # Warm-up, timed calls and loop of the largest size fit at 1 Gb/s.
+        at_once = measure.params.get("window", 2)
+        calls = 2 * measure.params["iterations"] + measure.params["warmup"]
+        assert measure.params["budget_s"] >= calls * at_once * 8 * (1 << 20) / 1e9
+    # No size is left out between the two series.
+    sizes = sorted(
+        size
+        for m in study.measures
+        if m.probe == "mpi.pingpong"
+        for size in MpiParams(m.params["min_bytes"], m.params["max_bytes"], between=True).sizes()
+    )
+    gap = max(two / one for one, two in itertools.pairwise(sizes) if one >= 24)
+    assert len(sizes) == len(set(sizes)) and gap <= 1.5
+
+
+def test_the_needs_of_several_applications_are_joined():
+    small, large = (case(size=size).profile for size in (8, 1 << 20))
+    joined = merged([*needs_of(small), *needs_of(large)])
+    assert [need.probe for need in joined] == sorted({need.probe for need in needs_of(large)})
+    assert max(need.largest for need in joined) == 1 << 20
 
 
 def test_what_if():

@@ -14,10 +14,17 @@ from typer.testing import CliRunner
 from bareline.cli.main import app
 from bareline.profile.beside import beside
 from bareline.profile.files import read_profile, write_profile
+from bareline.profile.model import SITE_COLUMNS
 from bareline.profile.sites import call_sites, with_sites_named
 
 from .conftest import Bench
 
+#: A place that calls MPI_Send, on two ranks.
+SITE = {
+    "call": "MPI_Send", "object": "/a/app", "offset": 64, "function": "halo", "file": "/a/halo.f90",
+    "line": 12, "count": 20, "bytes": 160, "time_ns": 4_000_000, "max_ns": 500_000, "ranks": 2,
+    "rank_min_ns": 1_000_000, "rank_max_ns": 3_000_000,
+}  # fmt: skip
 SAMPLE = Path(__file__).parent / "data" / "planted.profile"
 
 
@@ -59,6 +66,37 @@ def test_compare_prints_two_profiles(pair: tuple[Path, Path]) -> None:
     assert "One run each: no interval" in shown.output
     rows = json.loads(CliRunner().invoke(app, ["compare", "--json", *names]).output)
     assert {row["type"] for row in rows} == {"split", "call", "size"}
+
+
+def test_call_sites_and_the_imbalance_of_calls_stand_side_by_side(tmp_path: Path) -> None:
+    sample = replace(read_profile(SAMPLE), site_table=pl.DataFrame([SITE], schema=SITE_COLUMNS))
+    # Twice the time, all of it on one rank more; and a place that only the later program has.
+    slower = SITE | {"time_ns": 8_000_000, "rank_max_ns": 6_000_000}
+    added = SITE | {"line": 40, "time_ns": 2_000_000, "rank_max_ns": 1_000_000}
+    doubled = pl.when(pl.col("call") == "MPI_Send").then(2 * pl.col("rank_max_ns"))
+    after = replace(
+        sample,
+        site_table=pl.DataFrame([slower, added], schema=SITE_COLUMNS),
+        call_table=sample.call_table.with_columns(rank_max_ns=doubled.otherwise("rank_max_ns")),
+    )
+    both = beside(sample, after)
+    first, second = both.sites
+    assert first.place == "halo (halo.f90:12)" and second.place == "halo (halo.f90:40)"
+    assert first.change_s == pytest.approx(4e-3 / sample.ranks)
+    assert first.before is not None and first.before.imbalance == pytest.approx(1.5)
+    assert first.after is not None and first.after.imbalance == pytest.approx(1.5)
+    assert second.before is None and second.row()["count_before"] == 0
+    sends = next(call for call in both.calls if call.call == "MPI_Send")
+    one, other = sends.imbalance
+    assert one is not None and other is not None and other == pytest.approx(2 * one) and one >= 1
+    names = []
+    for name, profile in (("a", sample), ("b", after)):
+        write_profile(profile, tmp_path / f"{name}.profile")
+        names.append(str(tmp_path / f"{name}.profile"))
+    shown = CliRunner().invoke(app, ["compare", *names])
+    assert "Call sites that change most" in shown.output and "halo.f90:40" in shown.output
+    rows = json.loads(CliRunner().invoke(app, ["compare", "--json", *names]).output)
+    assert {row["type"] for row in rows} == {"split", "call", "size", "site"}
 
 
 @pytest.mark.mpi

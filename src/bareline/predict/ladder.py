@@ -151,7 +151,7 @@ class Ladder:
             if not faults:
                 return None
             what = "; ".join(faults)
-        return Gap(f"{key} {what}", need.measure(nodes))
+        return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from bareline.predict.calls import POINT_TO_POINT, collective_of, curve_size
 from bareline.profile.model import Profile
@@ -14,6 +16,16 @@ _SLOW_CALL_S = 100e-6
 _LITTLE = 0.001
 _SMALLEST_LARGEST = 1024
 _MOST_BYTES = 1 << 30
+#: Up to here a size is measured many times within its budget; larger ones so many times, which a
+#: link of 1 Gb/s has time for: three iterations gave times that differed by half.
+_SMALL_BYTES = 32 << 10
+_SMALL_BUDGET_S = 0.05
+_LARGE_ITERATIONS, _FEWEST_ITERATIONS = 24, 6
+_MEDIUM_BYTES = 4 << 20
+_SLOW_LINK_BPS = 1e9
+#: Large messages in flight at once: few enough for a slow link, as applications have them.
+_LARGE_WINDOW = 4
+_SIZELESS = ("mpi.barrier", "mpi.init")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -45,24 +57,45 @@ class Need:
             return 1
         return min(layout.nodes, self.ranks)
 
-    def _budget_s(self) -> float:
-        """Give the time for each size: at least 25 round trips of the largest at 1 Gb/s."""
-        return round(min(2.0, max(0.1, 50 * self.largest / 1.25e8)), 2)
+    def measures(self, nodes: int | None = None) -> list[str]:
+        """Give the ``[[measure]]`` blocks of a study that measure it.
 
-    def measure(self, nodes: int | None = None) -> str:
-        """Give the ``[[measure]]`` block of a study that measures it."""
-        params = f"budget_s = {self._budget_s():g}"
-        if self.probe not in ("mpi.barrier", "mpi.init"):
-            least = 8 if "reduce" in self.probe else 1
-            most = _power_above(self.largest)
-            params = f"min_bytes = {least}, max_bytes = {most}, between = true, {params}"
-        if self.probe == "mpi.init":
-            params = ""
+        Short messages many times, long ones seldom, and few in flight.
+        """
+        if self.probe in _SIZELESS:
+            params = "" if self.probe == "mpi.init" else f"budget_s = {_SMALL_BUDGET_S:g}"
+            return [self._block(params, nodes)]
+        most = _power_above(self.largest)
+        least = 8 if "reduce" in self.probe else 1
+        blocks = []
+        if least <= _SMALL_BYTES:
+            upper = min(most, _SMALL_BYTES)
+            sizes = f"min_bytes = {least}, max_bytes = {upper}, between = true"
+            blocks.append(self._block(f"{sizes}, budget_s = {_SMALL_BUDGET_S:g}", nodes))
+        if most > _SMALL_BYTES:
+            windowed = self.probe == "mpi.bandwidth"
+            iterations = _iterations(most)
+            # What that takes on a slow link, warm-up and loop included; elsewhere it ends sooner.
+            each_s = 8 * most / _SLOW_LINK_BPS * (_LARGE_WINDOW if windowed else 2)
+            budget_s = max(0.2, round(2.5 * iterations * each_s, 1))
+            sizes = f"min_bytes = {_SMALL_BYTES + 1}, max_bytes = {most}, between = true"
+            effort = f"iterations = {iterations}, warmup = 2, budget_s = {budget_s:g}"
+            effort += f", window = {_LARGE_WINDOW}" if windowed else ""
+            blocks.append(self._block(f"{sizes}, {effort}", nodes, 4 * budget_s))
+        return blocks
+
+    def _block(self, params: str, nodes: int | None, takes_s: float = 0.0) -> str:
         lines = ["[[measure]]", f'probe = "{self.probe}"']
         lines += [f"params = {{ {params} }}"] if params else []
         lines += [f"ranks = {self.ranks}"]
         lines += [f"nodes = {nodes}"] if nodes is not None else []
-        return "\n".join([*lines, "timeout_s = 120"])
+        return "\n".join([*lines, f"timeout_s = {max(120, math.ceil(takes_s))}"])
+
+
+def _iterations(size: int) -> int:
+    """Give the iterations of a series up to a size: fewer where each takes a slow link seconds."""
+    fitting = _LARGE_ITERATIONS * _MEDIUM_BYTES // size
+    return max(_FEWEST_ITERATIONS, min(_LARGE_ITERATIONS, fitting))
 
 
 def _power_above(size: float) -> int:
@@ -108,24 +141,44 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
     return sorted(needs, key=lambda need: (-need.share, need.probe, need.ranks))
 
 
-def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
-    """Write the study that measures the ladder of one application and nothing more.
+def merged(needs: Iterable[Need]) -> list[Need]:
+    """Join the needs of several applications: of each curve what any of them asks for."""
+    found: dict[tuple[str, int, bool], Need] = {}
+    for need in needs:
+        key = (need.probe, need.ranks, need.between)
+        other = found.get(key, need)
+        found[key] = replace(
+            need,
+            largest=max(need.largest, other.largest),
+            share=max(need.share, other.share),
+            rate=max(need.rate, other.rate),
+        )
+    return sorted(found.values(), key=lambda need: (need.probe, need.ranks))
+
+
+def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
+    """Give the ``[[measure]]`` blocks of the ladder of some applications, each with a comment.
 
     A sentinel stands beside the curves: the ping-pong of one size, whose trials tell a block that
     was disturbed.
     """
-    blocks = [
-        f"# {need.share:.1%} of the profiled time\n{need.measure()}"
-        for need in sorted(needs_of(profile), key=lambda need: (need.probe, need.ranks))
-        if need.between
-    ]
-    if profile.ranks > 2:
-        blocks += [
-            f"# within a node\n{need.measure(1)}" for need in needs_of(profile) if not need.between
-        ]
-    blocks.append("# start-up\n" + Need("mpi.init", profile.ranks, True, 0, 0).measure())
+    needs = merged(need for profile in profiles for need in needs_of(profile))
+    several = any(profile.ranks > 2 for profile in profiles)
+    for need in needs:
+        # Of two ranks each on a node of its own nothing lies within one.
+        if not need.between and not several:
+            continue
+        where = "" if need.between else ", within a node"
+        for block in need.measures(None if need.between else 1):
+            yield f"# {need.share:.1%} of the profiled time{where}\n{block}"
+    for ranks in sorted({profile.ranks for profile in profiles}):
+        yield "# start-up\n" + Need("mpi.init", ranks, True, 0, 0).measures()[0]
     sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
-    blocks.append(f"# sentinel\n{sentinel.measure()}")
+    yield f"# sentinel\n{sentinel.measures()[0]}"
+
+
+def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
+    """Write the study that measures the ladder of one application and nothing more."""
     program = profile.title
     head = f'''# What a prediction of {_plain(program)} on {profile.ranks} ranks looks up.
 
@@ -136,7 +189,7 @@ description = "Written by `bareline predict --plan`: what the application asks o
 launches = 8
 precision = 0
 '''
-    return "\n\n".join([head, *dict.fromkeys(blocks)]) + "\n"
+    return "\n\n".join([head, *dict.fromkeys(ladder_measures([profile]))]) + "\n"
 
 
 def _plain(text: str) -> str:

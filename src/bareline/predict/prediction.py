@@ -31,7 +31,8 @@ Form = Literal["ratio", "difference"]
 RESIDUAL = {"replay": 0.15, "delta": 0.20}
 #: How far a replay may be from the time that it replays.
 _WARN, _REFUSE = 0.05, 0.15
-_SHORT_S = 0.05
+#: Shorter programs are predicted with a wider interval.
+SHORT_S = 0.05
 #: Shares of messages, and changes of the time, at which hidden and shared latency matters.
 _MESSAGES, _MOVED = 0.2, 0.1
 _WIDER = 1.5
@@ -290,7 +291,7 @@ def _time(case: Case, model: str, form: Form, base_s: float, factor: float) -> f
 
 def _widening(case: Case, base_s: float) -> Iterator[str]:
     """Say what makes the interval wider, each by half."""
-    if base_s < _SHORT_S:
+    if base_s < SHORT_S:
         yield f"the program runs for {1e3 * base_s:.0f} ms only"
     for ladder in (case.a, case.b):
         used = [

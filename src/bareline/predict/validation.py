@@ -21,6 +21,7 @@ from bareline.predict.compute import factor_between
 from bareline.predict.delta import compute_s
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import Case, Form, predict
+from bareline.predict.reasons import reasons
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
 
@@ -39,6 +40,8 @@ class Trial:
         Predicted and measured time; `truth` has the launches.
     lo_s, hi_s
         90 % interval, from the errors of other applications and this pair's ladders.
+    reasons
+        What is large enough to explain its error.
     """
 
     application: str
@@ -53,6 +56,7 @@ class Trial:
     lo_s: float = math.nan
     hi_s: float = math.nan
     warnings: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
 
     @property
     def error(self) -> float:
@@ -87,6 +91,7 @@ class Trial:
             "error": self.error,
             "inside": None if math.isnan(self.lo_s) else self.inside,
             "warnings": list(self.warnings),
+            "reasons": list(self.reasons),
         }
 
 
@@ -217,7 +222,11 @@ def _pair(
         if model in forms and done.model != "replay":
             continue
         if done.time_s is not None:
-            yield trial(model, done.time_s, done.ladder, done.warnings)
+            error = math.log(done.time_s / target.median_s)
+            reproduced = done.reproduced if model in forms else None
+            why = reasons(case, base, target, error, reproduced)
+            one = trial(model, done.time_s, done.ladder, done.warnings)
+            yield replace(one, reasons=why)
     yield trial("no-change", launch.time_s, 0.0)
     shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
     before, after = shortest

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from bareline.profile.model import Profile
+from bareline.profile.sites import Site, call_sites
 from bareline.profile.summary import imbalance, queued_share, time_split
 
 _START_UP = ("MPI_Init", "MPI_Init_thread")
@@ -38,7 +40,14 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class CallPair:
-    """All calls of one function, per rank, in both; by size where `size_low` is given."""
+    """All calls of one function, per rank, in both; by size where `size_low` is given.
+
+    Attributes
+    ----------
+    imbalance
+        The most time of a rank over the mean of the ranks that make such calls; of several sizes
+        that of each, by its time. None where one profile has no such call.
+    """
 
     call: str
     size_low: int | None
@@ -46,6 +55,7 @@ class CallPair:
     count: tuple[float, float]
     bytes: tuple[float, float]
     time_s: tuple[float, float]
+    imbalance: tuple[float | None, float | None]
 
     @property
     def change_s(self) -> float:
@@ -67,8 +77,41 @@ class CallPair:
                 )
                 for index, when in enumerate(("before", "after"))
             },
+            "imbalance_before": self.imbalance[0],
+            "imbalance_after": self.imbalance[1],
             "change_s": self.change_s,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class SitePair:
+    """One call site in both, a rank's mean; None where one profile has no such place.
+
+    A program that was changed in between calls from other lines: such a place stands twice, once
+    with each profile.
+    """
+
+    call: str
+    place: str
+    before: Site | None
+    after: Site | None
+    time_s: tuple[float, float]
+
+    @property
+    def change_s(self) -> float:
+        """What it takes longer, a rank's mean."""
+        return self.time_s[1] - self.time_s[0]
+
+    def row(self) -> dict[str, Any]:
+        """Give it as a tidy row."""
+        row: dict[str, Any] = {"call": self.call, "place": self.place}
+        pairs = (("before", self.before), ("after", self.after))
+        for (when, site), time_s in zip(pairs, self.time_s, strict=True):
+            row[f"count_{when}"] = site.count if site else 0
+            row[f"bytes_{when}"] = site.bytes if site else 0
+            row[f"time_s_{when}"] = time_s
+            row[f"imbalance_{when}"] = site.imbalance if site else None
+        return {**row, "change_s": self.change_s}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +122,8 @@ class Beside:
     ----------
     split
         Where a rank's time goes, then what else tells them apart.
-    calls, sizes
-        Functions, and functions by message size, the largest change first.
+    calls, sizes, sites
+        Functions, functions by message size, and places in the program, the largest change first.
     pairs_only_before, pairs_only_after
         Pairs of ranks that exchange messages in one of them only.
     """
@@ -90,6 +133,7 @@ class Beside:
     split: tuple[Pair, ...]
     calls: tuple[CallPair, ...]
     sizes: tuple[CallPair, ...]
+    sites: tuple[SitePair, ...]
     pairs_only_before: int
     pairs_only_after: int
 
@@ -117,6 +161,7 @@ class Beside:
             ),
             *({"type": "call", **call.row()} for call in self.calls),
             *({"type": "size", **call.row()} for call in self.sizes),
+            *({"type": "site", **site.row()} for site in self.sites),
         ]  # fmt: skip
 
 
@@ -129,6 +174,7 @@ def beside(before: Profile, after: Profile) -> Beside:
         split=tuple(_split(before, after)),
         calls=_calls(before, after, ["call"]),
         sizes=_calls(before, after, ["call", "size_low", "size_high"]),
+        sites=_sites(before, after),
         pairs_only_before=len(links[0] - links[1]),
         pairs_only_after=len(links[1] - links[0]),
     )
@@ -163,10 +209,15 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
                 (pl.col("count").sum() / profile.ranks).alias("count"),
                 (pl.col("bytes").sum() / profile.ranks).alias("bytes"),
                 (spent.sum() / profile.ranks).alias("time_s"),
+                # Each row's slowest rank over its mean, by the rows' times.
+                (pl.col("rank_max_ns").sum() / (pl.col("time_ns") / pl.col("ranks")).sum()).alias(
+                    "imbalance"
+                ),
             )
         )
     joined = tables[0].join(tables[1], on=keys, how="full", coalesce=True, suffix="_after")
-    values = joined.with_columns(pl.selectors.numeric().exclude(keys).fill_null(0.0))
+    sums = pl.selectors.numeric().exclude(*keys, "imbalance", "imbalance_after")
+    values = joined.with_columns(sums.fill_null(0.0))
     pairs = [
         CallPair(
             call=row["call"],
@@ -175,7 +226,29 @@ def _calls(before: Profile, after: Profile, keys: list[str]) -> tuple[CallPair, 
             count=(row["count"], row["count_after"]),
             bytes=(row["bytes"], row["bytes_after"]),
             time_s=(row["time_s"], row["time_s_after"]),
+            imbalance=(_finite(row["imbalance"]), _finite(row["imbalance_after"])),
         )
         for row in values.iter_rows(named=True)
     ]
     return tuple(sorted(pairs, key=lambda one: (-abs(one.change_s), one.call, one.size_low or 0)))
+
+
+def _finite(value: float | None) -> float | None:
+    """Calls that took no time have no imbalance."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _sites(before: Profile, after: Profile) -> tuple[SitePair, ...]:
+    found = [
+        {(site.call, site.place): site for site in call_sites(profile)}
+        for profile in (before, after)
+    ]
+    pairs = []
+    for key in dict.fromkeys([*found[0], *found[1]]):
+        one, other = (sites.get(key) for sites in found)
+        times = (
+            one.time_s / before.ranks if one else 0.0,
+            other.time_s / after.ranks if other else 0.0,
+        )
+        pairs.append(SitePair(*key, one, other, times))
+    return tuple(sorted(pairs, key=lambda pair: (-abs(pair.change_s), pair.call, pair.place)))

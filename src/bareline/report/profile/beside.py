@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from bareline.profile.beside import Beside, CallPair, Pair
+from bareline.profile.beside import Beside, CallPair, Pair, SitePair
 from bareline.report.content.wording import percent
 from bareline.report.figures.scales import Scale, unit_scale, whole
 from bareline.report.profile.sentences import size_range
@@ -13,7 +13,7 @@ from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 from bareline.vocabulary.units import format_value, significant
 
-_CALLS, _SIZES = 12, 12
+_CALLS, _SIZES, _SITES = 12, 12, 12
 
 
 def print_beside(both: Beside, console: Console) -> None:
@@ -40,6 +40,7 @@ def print_beside(both: Beside, console: Console) -> None:
     _print_calls("Calls, per rank", both.calls[:_CALLS], scale, console)
     moved = [pair for pair in both.sizes if pair.change_s][:_SIZES]
     _print_calls("Message sizes that change most, per rank", moved, scale, console)
+    _print_sites([pair for pair in both.sites if pair.change_s][:_SITES], scale, console)
     if both.pairs_only_before or both.pairs_only_after:
         console.print(
             Text(
@@ -98,6 +99,7 @@ def _print_calls(
             Column(scale.titled("time before"), "number"),
             Column(scale.titled("after"), "number"),
             Column(scale.titled("change"), "number"),
+            *([] if sized else [Column("most/mean before", "number"), Column("after", "number")]),
         ],
         [
             [
@@ -108,6 +110,41 @@ def _print_calls(
                 scale.show(pair.time_s[0]),
                 scale.show(pair.time_s[1]),
                 scale.show(pair.change_s),
+                *([] if sized else [_factor(one) for one in pair.imbalance]),
+            ]
+            for pair in pairs
+        ],
+        console,
+    )
+
+
+def _factor(imbalance: float | None) -> str:
+    return "" if imbalance is None else f"{imbalance:.2f}"
+
+
+def _print_sites(pairs: list[SitePair], scale: Scale, console: Console) -> None:
+    if not pairs:
+        return
+    console.print()
+    console.print(Text("Call sites that change most, per rank", style="bold"))
+    print_table(
+        [
+            Column("call"),
+            Column("called from"),
+            Column(scale.titled("time before"), "number"),
+            Column(scale.titled("after"), "number"),
+            Column(scale.titled("change"), "number"),
+            Column("most/mean before", "number"),
+            Column("after", "number"),
+        ],
+        [
+            [
+                pair.call,
+                clean(pair.place),
+                scale.show(pair.time_s[0]) if pair.before else "",
+                scale.show(pair.time_s[1]) if pair.after else "",
+                scale.show(pair.change_s),
+                *(_factor(site and site.imbalance) for site in (pair.before, pair.after)),
             ]
             for pair in pairs
         ],
