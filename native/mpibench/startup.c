@@ -1,5 +1,6 @@
 /*
- * What MPI_Init takes. Every launch of mpibench times it; this benchmark tells it.
+ * What starting up takes: MPI_Init, and the first message between two ranks. Every launch of
+ * mpibench times both; these benchmarks tell them.
  *
  * Exported: bl_startup. Its functions are collective over op->comm.
  */
@@ -34,6 +35,22 @@ static const char *point_init(struct bl_operation *op, struct bl_json *json)
     return NULL;
 }
 
+/* Of two that exchange at once the one that came last did not wait for the other to come. */
+static const char *point_first(struct bl_operation *op, struct bl_json *json)
+{
+    double first_s = over_ranks(op, op->world->first_s, MPI_MIN);
+    const double next_s = over_ranks(op, op->world->next_s, MPI_MIN);
+    if (op->rank != 0)
+        return NULL;
+    const struct bl_summary summary = bl_summarise(&first_s, 1);
+    bl_json_integer(json, "iterations", 1);
+    bl_json_integer(json, "iterations_asked", 1);
+    bl_json_bool(json, "verified", true); /* it came, or nothing would have gone on */
+    bl_json_summary(json, "time", &summary);
+    bl_json_number(json, "next", next_s);
+    return NULL;
+}
+
 const struct bl_benchmark bl_startup[] = {
     {
         .name = "init",
@@ -43,6 +60,14 @@ const struct bl_benchmark bl_startup[] = {
         .team = BL_TEAM_ALL,
         .ranks_min = 1,
         .point = point_init,
+    },
+    {
+        .name = "first_message",
+        .title = "the first message between the first and the last rank, once a launch",
+        .element = BL_NO_SIZE,
+        .team = BL_TEAM_ENDS,
+        .ranks_min = 2,
+        .point = point_first,
     },
     {0},
 };

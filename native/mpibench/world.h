@@ -15,6 +15,10 @@ struct bl_world {
     int nodes;
     int *rank_nodes; /* node of every rank, numbered as they first appear; on rank 0 */
     double init_s;   /* what MPI_Init took on this rank */
+    /* What the first exchange of a byte between the first and the last rank took, which also makes
+     * their connection, and what the next one took; here, 0 on the other ranks. */
+    double first_s;
+    double next_s;
     char mpi_standard[16];
     char mpi_library[MPI_MAX_LIBRARY_VERSION_STRING];
 };

@@ -25,6 +25,8 @@ def expected_fields(benchmark: str) -> set[str]:
         return COUNTS | OVERLAP
     if benchmark == "init":
         return COUNTS | (TIMES - {"loop_mean", "loop_mean_max"})
+    if benchmark == "first_message":
+        return COUNTS | {"time", "next"}
     counts = COUNTS | {"loop_iterations"}
     if benchmark in ("bandwidth", "bibandwidth"):
         return counts | RATES

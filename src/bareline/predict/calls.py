@@ -49,6 +49,9 @@ COMMUNICATOR_REDUCTIONS = 3
 #: Smallest message that a reduction of doubles can have.
 _DOUBLE = 8
 POINT_TO_POINT = ("send", "receive", "send-receive")
+#: What starting up takes: once, and once for each rank that a rank talks to.
+INIT, FIRST_MESSAGE = "mpi.init", "mpi.first_message"
+START_UP = (INIT, FIRST_MESSAGE)
 IO_KINDS = ("mpi-io", "posix-io")
 #: Kinds that no curve stands for: their time is taken over as it is.
 UNCHARGED = ("window", "one-sided", "one-sided-sync", "mpi-io", "posix-io", "other", "setup")

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.records import Records
+from bareline.predict.calls import FIRST_MESSAGE, INIT
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.needs import Need
 from bareline.vocabulary.errors import AnalysisError
@@ -30,7 +31,8 @@ _METRICS = {
     "mpi.allgather": "latency",
     "mpi.alltoall": "latency",
     "mpi.barrier": "latency",
-    "mpi.init": "time",
+    INIT: "time",
+    FIRST_MESSAGE: "time",
 }
 #: A message through shared memory; every network takes longer.
 _SHARED_MEMORY_S = 4e-6

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.predict.calls import POINT_TO_POINT, collective_of, curve_size
+from bareline.predict.calls import POINT_TO_POINT, START_UP, collective_of, curve_size
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layout
 
@@ -25,7 +25,7 @@ _MEDIUM_BYTES = 4 << 20
 _SLOW_LINK_BPS = 1e9
 #: Large messages in flight at once: few enough for a slow link, as applications have them.
 _LARGE_WINDOW = 4
-_SIZELESS = ("mpi.barrier", "mpi.init")
+_SIZELESS = ("mpi.barrier", *START_UP)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -63,7 +63,7 @@ class Need:
         Short messages many times, long ones seldom, and few in flight.
         """
         if self.probe in _SIZELESS:
-            params = "" if self.probe == "mpi.init" else f"budget_s = {_SMALL_BUDGET_S:g}"
+            params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
         most = _power_above(self.largest)
         least = 8 if "reduce" in self.probe else 1
@@ -172,7 +172,8 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
         for block in need.measures(None if need.between else 1):
             yield f"# {need.share:.1%} of the profiled time{where}\n{block}"
     for ranks in sorted({profile.ranks for profile in profiles}):
-        yield "# start-up\n" + Need("mpi.init", ranks, True, 0, 0).measures()[0]
+        for probe in START_UP:
+            yield "# start-up\n" + Need(probe, ranks, True, 0, 0).measures()[0]
     sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
     yield f"# sentinel\n{sentinel.measures()[0]}"
 

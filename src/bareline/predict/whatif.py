@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bareline.predict.calls import INIT
 from bareline.predict.ladder import Ladder
 from bareline.vocabulary.errors import UsageError
 
@@ -42,7 +43,7 @@ class WhatIf:
             byte = self._byte_factor(ladder)
         curves = {
             key: curve.scaled(self.latency, byte)
-            if (key.nodes > 1) == several and key.probe != "mpi.init"
+            if (key.nodes > 1) == several and key.probe != INIT
             else curve
             for key, curve in ladder.curves.items()
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from bareline.predict.prediction import Prediction
+from bareline.predict.prediction import Prediction, StartUp
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Validation
 from bareline.report.figures.scales import unit_scale
@@ -45,13 +45,21 @@ def print_prediction(done: Prediction, console: Console) -> None:
             Text(f"The replay gives {done.reproduced:.1%} of the measured time on {done.base}.")
         )
     console.print(Text(f"Computing: {done.compute.source}."))
-    if done.start_up_s is not None:
-        word = "longer" if done.start_up_s >= 0 else "less"
-        console.print(
-            Text(f"Start-up takes {format_value(abs(done.start_up_s), 's')} {word}, not included.")
-        )
+    if done.start_up is not None:
+        console.print(Text(_start_up(done.start_up)))
     for warning in done.warnings:
         console.print(Text(f"Wider: {warning}.", style="yellow"))
+
+
+def _start_up(start: StartUp) -> str:
+    word = "longer" if start.time_s >= 0 else "less"
+    text = f"Start-up takes {format_value(abs(start.time_s), 's')} {word}, not included"
+    if start.connecting_s is None:
+        return f"{text}; making connections was not measured."
+    times = "one connection" if start.connections == 1 else f"{start.connections} connections"
+    word = "more" if start.connecting_s >= 0 else "less"
+    took = format_value(abs(start.connecting_s), "s")
+    return f"{text}; of that {times} of a rank {took} {word}."
 
 
 def print_loss(loss: Loss, application: str, console: Console) -> None:
