@@ -19,7 +19,8 @@ _MOST_BYTES = 1 << 30
 #: Up to here a size is measured many times within its budget; larger ones so many times, which a
 #: link of 1 Gb/s has time for: three iterations gave times that differed by half.
 _SMALL_BYTES = 32 << 10
-_SMALL_BUDGET_S = 0.05
+#: A window of 64 of them takes a slow link a while, and six windows must fit.
+_SMALL_BUDGET_S, _WINDOW_BUDGET_S = 0.05, 0.2
 _LARGE_ITERATIONS, _FEWEST_ITERATIONS = 24, 6
 _MEDIUM_BYTES = 4 << 20
 _SLOW_LINK_BPS = 1e9
@@ -67,13 +68,11 @@ class Need:
             return [self._block(params, nodes)]
         most = _power_above(self.largest)
         least = 8 if "reduce" in self.probe else 1
-        blocks = []
-        if least <= _SMALL_BYTES:
-            upper = min(most, _SMALL_BYTES)
-            sizes = f"min_bytes = {least}, max_bytes = {upper}, between = true"
-            blocks.append(self._block(f"{sizes}, budget_s = {_SMALL_BUDGET_S:g}", nodes))
+        windowed = self.probe == "mpi.bandwidth"
+        budget_s = _WINDOW_BUDGET_S if windowed else _SMALL_BUDGET_S
+        sizes = f"min_bytes = {least}, max_bytes = {min(most, _SMALL_BYTES)}, between = true"
+        blocks = [self._block(f"{sizes}, budget_s = {budget_s:g}", nodes)]
         if most > _SMALL_BYTES:
-            windowed = self.probe == "mpi.bandwidth"
             iterations = _iterations(most)
             # What that takes on a slow link, warm-up and loop included; elsewhere it ends sooner.
             each_s = 8 * most / _SLOW_LINK_BPS * (_LARGE_WINDOW if windowed else 2)
