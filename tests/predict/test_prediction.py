@@ -194,6 +194,24 @@ def test_the_needs_of_several_applications_are_joined():
     assert max(need.largest for need in joined) == 1 << 20
 
 
+def test_start_up_is_init_and_a_connection_to_each_peer():
+    def ladder(name, init_s, first_s):
+        one = network(name, ranks=4, nodes=4, **FAST)
+        own = {}
+        for probe, value in (("mpi.init", init_s), ("mpi.first_message", first_s)):
+            key = CurveKey(probe, 4, 4)
+            own[key] = Curve(key, np.array([0.0]), np.full((6, 1), value))
+        return replace(one, curves={**one.curves, **own})
+
+    planted = replace(case(ranks=4), a=ladder("a", 0.2, 1e-4), b=ladder("b", 0.3, 3e-3))
+    start = predict(planted).start_up
+    assert start.connections == 2 and start.init_s == pytest.approx(0.1)
+    assert start.connecting_s == pytest.approx(2 * 2.9e-3)
+    assert predict(planted).row()["start_up_s"] == pytest.approx(0.1058)
+    # Without them nothing is said, and nothing refused.
+    assert predict(case()).start_up is None
+
+
 def test_what_if():
     planted = case(a=SLOW, size=1 << 20)
     twice = parse_what_if(["latency=x0.5", "bandwidth=x2"]).applied(planted.a)

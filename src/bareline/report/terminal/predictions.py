@@ -190,3 +190,7 @@ def _print_trials(done: Validation, console: Console) -> None:
         ],
         console,
     )
+    for trial in trials[:_WORST]:
+        if trial.reasons:
+            where = f"{trial.application}, {trial.base} to {trial.platform}"
+            console.print(Text(f"{where}: {'; '.join(trial.reasons)}.", style="dim"))
