@@ -144,7 +144,7 @@ def _print_sites(pairs: list[SitePair], scale: Scale, console: Console) -> None:
                 scale.show(pair.time_s[0]) if pair.before else "",
                 scale.show(pair.time_s[1]) if pair.after else "",
                 scale.show(pair.change_s),
-                *(_factor(site and site.imbalance) for site in (pair.before, pair.after)),
+                *(_factor(one.imbalance if one else None) for one in (pair.before, pair.after)),
             ]
             for pair in pairs
         ],
