@@ -7,11 +7,12 @@
 !> serves both directions of a `comm_sendrecv`. Reductions work in place. Errors are fatal in MPI.
 !>
 !> Collective over their communicator: `comm_split`, `comm_split_node`, `comm_free`, `comm_barrier`,
-!> `comm_bcast`, `comm_reduce`, `comm_allreduce`, `comm_alltoall`, `comm_alltoallv`; over the job:
-!> `job_init`, `job_finalize`.
+!> `comm_bcast`, `comm_reduce`, `comm_allreduce`, `comm_sum`, `comm_alltoall`, `comm_alltoallv`; over
+!> the job: `job_init`, `job_finalize`.
 module bl_messages
 
     use, intrinsic :: iso_c_binding, only: c_char, c_double, c_int, c_int64_t
+    use mpi, only: MPI_DOUBLE_PRECISION, MPI_SUM
 
     implicit none(type, external)
     private
@@ -21,6 +22,7 @@ module bl_messages
     public :: wtime, wtick
     public :: tally_functions, tally_function_name, tally_reset, tally_totals
     public :: comm_barrier, comm_bcast, comm_reduce, comm_allreduce, comm_alltoall, comm_alltoallv
+    public :: comm_sum
     public :: comm_send, comm_recv, comm_sendrecv, comm_isend, comm_irecv, comm_wait, comm_waitall
 
     interface
@@ -201,5 +203,17 @@ module bl_messages
         end subroutine comm_waitall
 
     end interface
+
+contains
+
+    !> Sums one number over all processes: a message of 8 bytes.
+    subroutine comm_sum(number, comm)
+        real(c_double), intent(inout) :: number
+        integer(c_int), intent(in) :: comm
+        real(c_double) :: numbers(1)
+        numbers = number
+        call comm_allreduce(numbers, 1, MPI_DOUBLE_PRECISION, MPI_SUM, comm)
+        number = numbers(1)
+    end subroutine comm_sum
 
 end module bl_messages

@@ -16,6 +16,7 @@
 module lattice_kernel
 
     use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_sum
     use lattice_grid, only: field_t, grid_t, parts
     use lattice_links, only: make_links
     use lattice_problem, only: lattice_problem_t
@@ -107,11 +108,11 @@ contains
 
         do iteration = 1, iterations
             call self%multiply(self%p, self%q, product)
-            call self%grid%sum_over(product)
+            call comm_sum(product, self%grid%comm)
             alpha = 0
             if (product > 0) alpha = self%square/product
             call subtract(self%grid, alpha, self%q%values, self%r%values, square)
-            call self%grid%sum_over(square)
+            call comm_sum(square, self%grid%comm)
             beta = 0
             if (self%square > 0) beta = square/self%square
             call advance(self%grid, alpha, beta, self%r%values, self%x%values, self%p%values)
@@ -282,7 +283,7 @@ contains
         associate (n => self%grid%n)
             square = sum(self%x%values(0:self%grid%half - 1, :, 1:n(2), 1:n(3), 1:n(4))**2)
         end associate
-        call self%grid%sum_over(square)
+        call comm_sum(square, self%grid%comm)
     end function solution_square
 
     !> The real part of b^H x.
@@ -290,7 +291,7 @@ contains
         class(lattice_t), intent(in) :: self
         value = 0
         if (all(self%grid%before == 0)) value = self%x%values(0, 1, 1, 1, 1)
-        call self%grid%sum_over(value)
+        call comm_sum(value, self%grid%comm)
     end function solution_at_source
 
     !> |b - (m**2 - D D) x|/|b|, which overwrites the solver's vectors.
@@ -300,7 +301,7 @@ contains
         call self%multiply(self%x, self%q, unused)
         call self%set_source(self%r)
         call subtract(self%grid, 1.0_dp, self%q%values, self%r%values, residual)
-        call self%grid%sum_over(residual)
+        call comm_sum(residual, self%grid%comm)
         residual = sqrt(residual)
     end function true_residual
 

@@ -9,18 +9,17 @@
 !> two messages for each direction that is cut, of width ny levels and width (nx + 2 width) levels
 !> numbers.
 !>
-!> Collective over the grid: `exchange`, `sum_over`.
+!> Exported: `grid_t`, `ghosts_t`, `process_grid`. Collective over the grid: `exchange`.
 module ocean_grid
 
+    use bl_halo, only: box_t, halo_t
     use bl_kinds, only: dp, i8
     use bl_memory, only: aligned
-    use bl_messages, only: comm_allreduce, comm_isend, comm_recv, comm_waitall
-    use mpi, only: MPI_DOUBLE_PRECISION, MPI_SUM
 
     implicit none(type, external)
     private
 
-    public :: grid_t, first_i, process_grid
+    public :: grid_t, ghosts_t, first_i, process_grid
 
     !> Index of the first element of a row: cell 1 begins a cache line of eight numbers.
     integer, parameter :: first_i = -7
@@ -37,9 +36,16 @@ module ocean_grid
         integer :: rank = 0
     contains
         procedure :: new_field
-        procedure :: exchange
-        procedure :: sum_over
+        procedure :: new_ghosts
     end type grid_t
+
+    !> The exchange of fields of one kind: x, then y.
+    type :: ghosts_t
+        private
+        type(halo_t) :: x, y
+    contains
+        procedure :: exchange
+    end type ghosts_t
 
     interface grid_t
         module procedure new_grid
@@ -89,95 +95,33 @@ contains
         field(first_i:self%last_i, 1:levels, 1 - width:self%ny + width) => values
     end subroutine new_field
 
-    !> Refreshes all ghosts of a field.
-    subroutine exchange(self, levels, width, field)
+    !> The exchange of fields with so many levels and ghosts.
+    subroutine new_ghosts(self, levels, width, ghosts)
         class(grid_t), intent(in) :: self
         integer, intent(in) :: levels, width
-        real(dp), intent(inout) :: field(first_i:self%last_i, levels, 1 - width:self%ny + width)
+        type(ghosts_t), intent(out) :: ghosts
+        integer :: extent(3)
+        type(box_t) :: span
 
-        associate (nx => self%nx, ny => self%ny)
-            if (self%west == self%rank) then
-                call wrap_x(nx, ny, self%last_i, levels, width, field)
-            else
-                call swap(self, self%west, self%east, field(1:width, :, 1:ny), &
-                          field(nx - width + 1:nx, :, 1:ny), field(1 - width:0, :, 1:ny), &
-                          field(nx + 1:nx + width, :, 1:ny))
-            end if
-            associate (x => [1 - width, nx + width])
-                if (self%south == self%rank) then
-                    call wrap_y(nx, ny, self%last_i, levels, width, field)
-                else
-                    call swap(self, self%south, self%north, field(x(1):x(2), :, 1:width), &
-                              field(x(1):x(2), :, ny - width + 1:ny), &
-                              field(x(1):x(2), :, 1 - width:0), &
-                              field(x(1):x(2), :, ny + 1:ny + width))
-                end if
-            end associate
+        extent = [self%last_i - first_i + 1, levels, self%ny + 2*width]
+        associate (west => 2 - first_i, south => 1 + width)
+            span%first(:3) = [west, 1, south]
+            span%last(:3) = [west + self%nx - 1, levels, south + self%ny - 1]
+            call ghosts%x%setup(self%comm, self%rank, extent, posted=.false.)
+            call ghosts%x%add(1, [self%west, self%east], width, span)
+            span%first(1) = west - width
+            span%last(1) = west + self%nx - 1 + width
+            call ghosts%y%setup(self%comm, self%rank, extent, posted=.false.)
+            call ghosts%y%add(3, [self%south, self%north], width, span)
         end associate
+    end subroutine new_ghosts
+
+    !> Refreshes all ghosts of a field.
+    subroutine exchange(self, field)
+        class(ghosts_t), intent(inout) :: self
+        real(dp), intent(inout) :: field(*)
+        call self%x%exchange(field)
+        call self%y%exchange(field)
     end subroutine exchange
-
-    !> Where x is not cut the ghosts are copies of the own cells. Loops, because an assignment
-    !> between parts of one array goes through a temporary.
-    pure subroutine wrap_x(nx, ny, last_i, levels, width, field)
-        integer, intent(in) :: nx, ny, last_i, levels, width
-        real(dp), intent(inout) :: field(first_i:last_i, levels, 1 - width:ny + width)
-        integer :: i, j, k
-        do j = 1, ny
-            do k = 1, levels
-                do i = 1, width
-                    field(i - width, k, j) = field(nx + i - width, k, j)
-                    field(nx + i, k, j) = field(i, k, j)
-                end do
-            end do
-        end do
-    end subroutine wrap_x
-
-    pure subroutine wrap_y(nx, ny, last_i, levels, width, field)
-        integer, intent(in) :: nx, ny, last_i, levels, width
-        real(dp), intent(inout) :: field(first_i:last_i, levels, 1 - width:ny + width)
-        integer :: i, j, k
-        do j = 1, width
-            do k = 1, levels
-                do i = 1 - width, nx + width
-                    field(i, k, j - width) = field(i, k, ny + j - width)
-                    field(i, k, ny + j) = field(i, k, j)
-                end do
-            end do
-        end do
-    end subroutine wrap_y
-
-    !> Sends the lowest layer down and the highest up, and receives the neighbours'.
-    subroutine swap(grid, below, above, lowest, highest, from_below, from_above)
-        type(grid_t), intent(in) :: grid
-        integer, intent(in) :: below, above
-        real(dp), intent(in) :: lowest(:, :, :), highest(:, :, :)
-        real(dp), intent(inout) :: from_below(:, :, :), from_above(:, :, :)
-        real(dp), allocatable, asynchronous :: down(:), up(:)
-        real(dp), allocatable :: received(:)
-        integer, parameter :: tag_down = 1, tag_up = 2
-        integer :: requests(2), many
-
-        many = size(lowest)
-        down = reshape(lowest, [many])
-        up = reshape(highest, [many])
-        allocate (received(many))
-        call comm_isend(down, many, MPI_DOUBLE_PRECISION, below, tag_down, grid%comm, requests(1))
-        call comm_isend(up, many, MPI_DOUBLE_PRECISION, above, tag_up, grid%comm, requests(2))
-        call comm_recv(received, many, MPI_DOUBLE_PRECISION, below, tag_up, grid%comm)
-        from_below = reshape(received, shape(from_below))
-        call comm_recv(received, many, MPI_DOUBLE_PRECISION, above, tag_down, grid%comm)
-        from_above = reshape(received, shape(from_above))
-        call comm_waitall(2, requests)
-    end subroutine swap
-
-    !> Sums a number over the processes: a message of 8 bytes.
-    subroutine sum_over(self, number)
-        class(grid_t), intent(in) :: self
-        real(dp), intent(inout) :: number
-        real(dp) :: numbers(1)
-        numbers = number
-        call comm_allreduce(numbers, 1, MPI_DOUBLE_PRECISION, MPI_SUM, self%comm)
-        number = numbers(1)
-    end subroutine sum_over
 
 end module ocean_grid

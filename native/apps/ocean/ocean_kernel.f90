@@ -16,8 +16,9 @@
 module ocean_kernel
 
     use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_sum
     use ocean_dynamics, only: advance_row, begin_rows, field_t, rows_t
-    use ocean_grid, only: first_i, grid_t
+    use ocean_grid, only: first_i, ghosts_t, grid_t
     use ocean_pressure, only: pressure_t
     use ocean_problem, only: ocean_problem_t
 
@@ -41,6 +42,8 @@ module ocean_kernel
     type :: ocean_t
         type(ocean_problem_t) :: problem
         type(grid_t) :: grid
+        !> Of fields with levels, of those without.
+        type(ghosts_t) :: ghosts, ghosts_of_sums
         type(rows_t) :: rows
         type(pressure_t) :: lid
         !> u, v, T, S: now, and the tendencies of the step before.
@@ -93,6 +96,8 @@ contains
             call self%grid%new_field(problem%levels, 1, self%x(f)%values)
             call self%grid%new_field(problem%levels, 1, self%before(f)%values)
         end do
+        call self%grid%new_ghosts(problem%levels, 1, self%ghosts)
+        call self%grid%new_ghosts(1, 1, self%ghosts_of_sums)
         call self%grid%new_field(1, 1, self%sum_u)
         call self%grid%new_field(1, 1, self%sum_v)
         self%rows%nx = self%grid%nx
@@ -136,7 +141,7 @@ contains
         class(ocean_t), intent(inout) :: self
         integer :: f
         do f = 1, 4
-            call self%grid%exchange(self%problem%levels, 1, self%x(f)%values)
+            call self%ghosts%exchange(self%x(f)%values)
         end do
     end subroutine refresh
 
@@ -149,8 +154,8 @@ contains
         self%rows%weight_before = merge(0.0_dp, -0.5_dp, self%steps == 0)
         call self%add_tendencies()
         if (present(force)) call self%add_forces(force)
-        call self%grid%exchange(1, 1, self%sum_u)
-        call self%grid%exchange(1, 1, self%sum_v)
+        call self%ghosts_of_sums%exchange(self%sum_u)
+        call self%ghosts_of_sums%exchange(self%sum_v)
         call self%gather_divergence(self%rows%dz/self%rows%dt)
         call self%lid%solve(self%problem%iterations)
         call self%correct()
@@ -261,11 +266,11 @@ contains
             end do
             call self%gather_divergence(self%rows%dx/self%problem%levels)
             divergence = sum(self%lid%r(1:nx, 1, 1:ny)**2)/self%problem%n**2
-            call grid%sum_over(invariants%heat)
-            call grid%sum_over(invariants%salt)
-            call grid%sum_over(invariants%kinetic)
-            call grid%sum_over(invariants%variance)
-            call grid%sum_over(divergence)
+            call comm_sum(invariants%heat, grid%comm)
+            call comm_sum(invariants%salt, grid%comm)
+            call comm_sum(invariants%kinetic, grid%comm)
+            call comm_sum(invariants%variance, grid%comm)
+            call comm_sum(divergence, grid%comm)
             invariants%divergence = sqrt(divergence)
         end associate
     end function invariants

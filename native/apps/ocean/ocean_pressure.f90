@@ -12,7 +12,8 @@
 module ocean_pressure
 
     use bl_kinds, only: dp
-    use ocean_grid, only: first_i, grid_t
+    use bl_messages, only: comm_sum
+    use ocean_grid, only: first_i, ghosts_t, grid_t
 
     implicit none(type, external)
     private
@@ -27,6 +28,8 @@ module ocean_pressure
 
     type :: pressure_t
         type(grid_t) :: grid
+        !> Of the residual, of the pressure.
+        type(ghosts_t) :: ghosts_r, ghosts_p
         !> Weights of the neighbours in x and y, and their sum: the centre.
         real(dp) :: weight_x = 0, weight_y = 0, centre = 0
         !> Pressure, residual (with two ghosts), preconditioned residual, direction and the
@@ -52,6 +55,8 @@ contains
         self%weight_x = depth/dx**2
         self%weight_y = depth/dy**2
         self%centre = 2*(self%weight_x + self%weight_y)
+        call grid%new_ghosts(1, 1, self%ghosts_p)
+        call grid%new_ghosts(1, 2, self%ghosts_r)
         call grid%new_field(1, 1, self%p)
         call grid%new_field(1, 2, self%r)
         call grid%new_field(1, 1, self%z)
@@ -72,22 +77,22 @@ contains
         ! What rounding leaves. A constant, which the operator does not see, would grow out of it.
         nothing = rounding**2*self%norm_begin/self%centre
         do iteration = 1, iterations
-            call self%grid%exchange(1, 2, self%r)
+            call self%ghosts_r%exchange(self%r)
             call precondition(self%grid, self%weight_x, self%weight_y, self%centre, self%r, &
                               self%z, rho)
-            call self%grid%sum_over(rho)
+            call comm_sum(rho, self%grid%comm)
             beta = 0
             if (rho > nothing .and. iteration > 1) beta = rho/rho_before
             call self%multiply(beta, gamma)
-            call self%grid%sum_over(gamma)
+            call comm_sum(gamma, self%grid%comm)
             alpha = 0
             if (rho > nothing .and. gamma > 0) alpha = rho/gamma
             call advance(self%grid, alpha, self%d, self%q, self%p, self%r)
             rho_before = rho
         end do
         self%norm_end = square(self%grid, self%r)
-        call self%grid%sum_over(self%norm_end)
-        call self%grid%exchange(1, 1, self%p)
+        call comm_sum(self%norm_end, self%grid%comm)
+        call self%ghosts_p%exchange(self%p)
     end subroutine solve
 
     !> From -b to the residual of the first guess, whose ghosts are right.
@@ -96,7 +101,7 @@ contains
         real(dp) :: unused
 
         self%norm_begin = square(self%grid, self%r)
-        call self%grid%sum_over(self%norm_begin)
+        call comm_sum(self%norm_begin, self%grid%comm)
         call copy(self%grid, self%p, self%z)
         call self%multiply(0.0_dp, unused)
         call subtract(self%grid, self%q, self%r)
