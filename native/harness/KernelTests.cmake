@@ -2,7 +2,7 @@
 #
 # kernel_unit_test(SUITE NAME SOURCES file... [RANKS n...] [LIBRARIES library...]): the test program
 # test_NAME.f90, on one rank or on RANKS.
-# kernel_program_test(SUITE KERNEL RANKS n... WRONG_RANKS n... [TOO_LARGE class]
+# kernel_program_test(SUITE KERNEL RANKS n... WRONG_RANKS n... [TOO_LARGE class] [IN_PART]
 # [SPOILED function...]): class S of
 # SUITE_KERNEL on so many ranks and with every instruction set; the counts that it refuses; with
 # TOO_LARGE a class for which no single machine has the memory; with SPOILED the MPI functions of
@@ -39,7 +39,8 @@ function(kernel_unit_test suite name)
 endfunction()
 
 function(kernel_program_test suite kernel)
-    cmake_parse_arguments(test "" "TOO_LARGE" "RANKS;WRONG_RANKS;SPOILED" ${ARGN})
+    cmake_parse_arguments(test "IN_PART" "TOO_LARGE" "RANKS;WRONG_RANKS;SPOILED"
+        ${ARGN})
     set(program ${suite}_${kernel})
     if(NOT TARGET ${program}_${KERNEL_FIRST_SET})
         return()
@@ -51,6 +52,9 @@ function(kernel_program_test suite kernel)
     set(options --ranks ${test_RANKS} --wrong-ranks ${test_WRONG_RANKS})
     if(test_TOO_LARGE)
         list(APPEND options --too-large ${test_TOO_LARGE})
+    endif()
+    if(test_IN_PART)
+        list(APPEND options --in-part)
     endif()
     if(test_SPOILED)
         list(APPEND options --spoil-functions ${test_SPOILED})

@@ -12,6 +12,7 @@
  * A call costs two reads of MPI_Wtime (tens of ns) beyond MPI itself. Errors are fatal in MPI.
  */
 #include "bl_compute.h"
+#include "bl_fold.h"
 
 #include <mpi.h>
 
@@ -107,6 +108,7 @@ int bl_mpi_size(MPI_Fint comm);
 MPI_Fint bl_mpi_split(MPI_Fint comm, int color, int key);
 MPI_Fint bl_mpi_split_node(MPI_Fint comm);
 void bl_mpi_free(MPI_Fint *comm);
+int bl_memory_folded(void);
 double bl_mpi_wtime(void);
 double bl_mpi_wtick(void);
 void bl_mpi_versions(char *standard, int standard_capacity, char *library, int library_capacity);
@@ -161,6 +163,11 @@ void bl_mpi_free(MPI_Fint *comm)
     MPI_Comm freed = MPI_Comm_f2c(*comm);
     MPI_Comm_free(&freed);
     *comm = MPI_Comm_c2f(freed);
+}
+
+int bl_memory_folded(void)
+{
+    return BL_MEMORY_FOLDED();
 }
 
 double bl_mpi_wtime(void)

@@ -17,7 +17,7 @@ module bl_messages
     implicit none(type, external)
     private
 
-    public :: job_init, job_finalize, job_abort, job_versions
+    public :: job_init, job_finalize, job_abort, job_versions, memory_folded
     public :: comm_rank, comm_size, comm_split, comm_split_node, comm_free
     public :: wtime, wtick
     public :: tally_functions, tally_function_name, tally_reset, tally_totals
@@ -46,6 +46,12 @@ module bl_messages
             character(kind=c_char), intent(out) :: standard(standard_capacity)
             character(kind=c_char), intent(out) :: library(library_capacity)
         end subroutine job_versions
+
+        !> 1 where a simulator lets the large arrays of all ranks share one memory: then no result
+        !> is right, and none must be needed for what is done next.
+        integer(c_int) function memory_folded() bind(C, name='bl_memory_folded')
+            import :: c_int
+        end function memory_folded
 
         integer(c_int) function comm_rank(comm) bind(C, name='bl_mpi_rank')
             import :: c_int

@@ -66,7 +66,9 @@ contains
     end subroutine report_header
 
     !> Reports the measured point and ends the output. `operations` is what the specification
-    !> counts for the class. A quantity that failed is told on stderr and kept in `run`.
+    !> counts for the class. A quantity that failed is told on stderr and kept in `run`. Where
+    !> nothing can be verified the point says why instead, and operations are those of its
+    !> iterations' share.
     subroutine report_point(run, timing, iterations, operations, quantities)
         type(run_t), intent(inout) :: run
         type(timing_t), intent(in) :: timing
@@ -76,26 +78,40 @@ contains
         type(json_t) :: json
         type(spread_t) :: times(3 + size(timing%mpi_s))
         integer(i8) :: calls(size(timing%mpi_calls))
+        character(:), allocatable :: reason
+        real(dp) :: counted
 
         times = spread_over_ranks([timing%total_s, timing%compute_s(), timing%communication_s(), &
                                    timing%mpi_s], run%comm)
         calls = calls_over_ranks(timing%mpi_calls, run%comm)
-        run%verified = all(quantities%passed())
+        reason = run%not_verified()
+        run%verified = all(quantities%passed()) .or. reason /= ''
         if (run%rank /= 0) return
+
+        counted = operations
+        if (run%iterations_whole > 0) counted = operations*iterations/run%iterations_whole
 
         call json%begin()
         call json%open_object('point')
         call json%close_object()
-        call json%add('verified', run%verified)
+        if (reason == '') then
+            call json%add('verified', run%verified)
+        else
+            call json%add('not_verified', reason)
+        end if
         call json%add('iterations', iterations)
         call json%add('time_s', times(1)%max)
-        call json%add('operations', operations)
-        call json%add('rate_op_s', operations/times(1)%max)
+        call json%add('operations', counted)
+        call json%add('rate_op_s', counted/times(1)%max)
         call add_spread(json, 'compute_s', times(2))
         call add_spread(json, 'communication_s', times(3))
         call json%add('imbalance', times(2)%max/times(2)%mean)
         call add_functions(json, times(4:), calls)
-        call add_quantities(json, quantities)
+        if (reason == '') then
+            call add_quantities(json, quantities)
+        else
+            call add_quantities(json, quantities(:0))
+        end if
         call json%write()
         call report_end(json)
         if (.not. run%verified) call complain(run, quantities)

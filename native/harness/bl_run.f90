@@ -16,6 +16,7 @@
 !>       type(timing_t) :: timing
 !>       call run%open('npb', 'xy', classes)       ! MPI, the class; ends the program if wrong
 !>       problem = xy_problem(run%class_name)
+!>       iterations = run%iterations(problem%niter) ! fewer with `-i`, and then nothing is verified
 !>       call run%require_power_of_two()           ! or require_square,
 !>                                                 ! require_at_least, require_at_most,
 !>                                                 ! require(condition, 'what, what to do')
@@ -41,7 +42,7 @@ module bl_run
     use mpi, only: MPI_COMM_WORLD
     use bl_kinds, only: i8
     use bl_memory, only: memory_shortage
-    use bl_messages, only: comm_rank, comm_size, job_abort, job_finalize, job_init
+    use bl_messages, only: comm_rank, comm_size, job_abort, job_finalize, job_init, memory_folded
 
     implicit none(type, external)
     private
@@ -64,12 +65,18 @@ module bl_run
         integer :: ranks = 0
         !> Threads of each process.
         integer :: threads = 1
+        !> What `-i` asked for; 0 without it.
+        integer :: iterations_asked = 0
+        !> Iterations of the whole benchmark, where part of them runs; 0 otherwise.
+        integer :: iterations_whole = 0
         !> Set by `report_point`.
         logical :: verified = .true.
     contains
         procedure :: open => run_open
         procedure :: program_name
         procedure :: close => run_close
+        procedure :: iterations => run_iterations
+        procedure :: not_verified
         procedure :: require => run_require
         procedure :: require_at_least => run_require_at_least
         procedure :: require_at_most => run_require_at_most
@@ -95,12 +102,15 @@ module bl_run
 contains
 
     !> Starts MPI and reads the class from the command line. `classes` holds the letters that the
-    !> benchmark has, as 'SWABCDE'. `-h` prints the usage and ends the program.
-    subroutine run_open(self, suite, benchmark, classes)
+    !> benchmark has, as 'SWABCDE'. `in_part` = .true. says that it asks
+    !> `iterations` how many of them to run. `-h` prints the usage and ends the program.
+    subroutine run_open(self, suite, benchmark, classes, in_part)
         class(run_t), intent(inout) :: self
         character(*), intent(in) :: suite, benchmark, classes
+        logical, intent(in), optional :: in_part
         character(64) :: argument
         integer :: length, trouble
+        logical :: has_part
 
         call job_init()
         self%suite = suite
@@ -112,13 +122,60 @@ contains
 
         call get_command_argument(1, argument, length, trouble)
         if (argument == '-h' .or. argument == '--help') call print_usage(self, classes)
-        call self%require(command_argument_count() == 1, 'one word is expected, the problem '// &
-                          'class, one of '//spaced(classes)//': as in `'//self%program_name()//' A`')
+        call self%require(any(command_argument_count() == [1, 3]), 'one word is expected, the '// &
+                          'problem class, one of '//spaced(classes)//': as in `'// &
+                          self%program_name()//' A`')
         call self%require(length == 1 .and. index(classes, upper(argument(1:1))) > 0, &
                           'unknown class '''//trim(argument)//''', write one of '// &
                           spaced(classes))
         self%class_name = upper(argument(1:1))
+        has_part = .false.
+        if (present(in_part)) has_part = in_part
+        if (command_argument_count() == 3) call read_iterations(self, has_part)
     end subroutine run_open
+
+    !> Reads `-i ITERATIONS` behind the class.
+    subroutine read_iterations(run, in_part)
+        class(run_t), intent(inout) :: run
+        logical, intent(in) :: in_part
+        character(64) :: option, number
+        integer :: trouble
+
+        call get_command_argument(2, option)
+        call get_command_argument(3, number)
+        call run%require(option == '-i', 'unknown option '''//trim(option)//''', the only one '// &
+                         'is -i ITERATIONS')
+        call run%require(in_part, 'no part of its iterations can run, leave out -i')
+        trouble = verify(trim(number), '0123456789')
+        if (trouble == 0) read (number, *, iostat=trouble) run%iterations_asked
+        call run%require(trouble == 0 .and. run%iterations_asked > 0, 'the iterations must be '// &
+                         'a whole number above 0, not '''//trim(number)//'''')
+    end subroutine read_iterations
+
+    !> Iterations to run of those that the problem class has. A part is no result that could be
+    !> verified: it is there for simulators, whose time a whole run would take.
+    integer function run_iterations(self, whole) result(iterations)
+        class(run_t), intent(inout) :: self
+        integer, intent(in) :: whole
+        iterations = whole
+        if (self%iterations_asked == 0) return
+        call self%require(self%iterations_asked <= whole, 'class '//self%class_name//' has '// &
+                          decimal(int(whole, i8))//' iterations; ask for no more')
+        iterations = self%iterations_asked
+        if (iterations < whole) self%iterations_whole = whole
+    end function run_iterations
+
+    !> Why the result cannot be verified, as '3 of 75 iterations'; empty when it can.
+    function not_verified(self) result(reason)
+        class(run_t), intent(in) :: self
+        character(:), allocatable :: reason
+        reason = ''
+        if (self%iterations_whole > 0) reason = decimal(int(self%iterations_asked, i8))//' of '// &
+            decimal(int(self%iterations_whole, i8))//' iterations'
+        if (memory_folded() == 0) return
+        if (reason /= '') reason = reason//', '
+        reason = reason//'all ranks share one memory'
+    end function not_verified
 
     pure function program_name(self) result(name)
         class(run_t), intent(in) :: self
@@ -182,6 +239,7 @@ contains
         integer(i8), intent(in) :: size_bytes
         integer(i8) :: needed_bytes, available_bytes
         logical :: short
+        if (memory_folded() /= 0) return
         call memory_shortage(self%comm, size_bytes, short, needed_bytes, available_bytes)
         call self%require(.not. short, 'class '//self%class_name//' on '// &
                           decimal(int(self%ranks, i8))//' processes needs '// &
@@ -214,8 +272,11 @@ contains
         class(run_t), intent(in) :: run
         character(*), intent(in) :: classes
         if (run%rank == 0) then
-            write (output_unit, '(3a)') 'usage: mpirun -n PROCESSES ', run%program_name(), ' CLASS'
+            write (output_unit, '(3a)') 'usage: mpirun -n PROCESSES ', run%program_name(), &
+                ' CLASS [-i ITERATIONS]'
             write (output_unit, '(3a)') 'CLASS is one of ', spaced(classes), '.'
+            write (output_unit, '(a)') 'With fewer ITERATIONS than the class has, nothing is '// &
+                'verified.'
             flush (output_unit)
         end if
         call job_finalize()

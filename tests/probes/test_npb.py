@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe, load_probes
-from bareline.probes.npb._kernel import NpbKernel
+from bareline.probes.npb._kernel import NpbProgram
 from bareline.study.measure import Measure
+from bareline.vocabulary.caveats import caveat_brief
 from bareline.vocabulary.errors import BarelineError, ParseError, ProbeError
 from bareline.vocabulary.model import Output
 
 DATA = Path(__file__).with_name("data")
-KERNELS = [name for name, probe in load_probes().items() if isinstance(probe, NpbKernel)]
+KERNELS = [name for name, probe in load_probes().items() if isinstance(probe, NpbProgram)]
 
 
 def read(name, text, **params):
@@ -105,3 +106,39 @@ def test_means_add_up_to_the_time():
         values = {sample.metric: sample.value for sample in read(name, text(good(name)))}
         total = values["compute_mean"] + values["communication_mean"]
         assert total == pytest.approx(values["time"], rel=0.05)
+
+
+def part(reason="3 of 15 iterations", iterations=3):
+    header, point, end = good("npb.cg")
+    del point["verified"]
+    return text([header, {**point, "not_verified": reason, "iterations": iterations}, end])
+
+
+def test_a_part_of_the_iterations_is_marked_as_not_verified():
+    probe = find_probe("npb.cg")
+    params = probe.make_params({"problem_class": "W", "iterations": 3})
+    out = Output(stdout=part(), stderr="", exit_code=0, duration_s=1.0)
+    assert probe.read(params, out)
+    assert tuple(probe.caveats(params, out)) == ("not verified: 3 of 15 iterations",)
+    assert caveat_brief("not verified: 3 of 15 iterations") == "not verified: 3 of 15 iterations"
+    whole = Output(stdout=text(good("npb.cg")), stderr="", exit_code=0, duration_s=1.0)
+    assert tuple(probe.caveats(probe.make_params({}), whole)) == ()
+
+
+@pytest.mark.parametrize(
+    ("output", "asked", "message"),
+    [
+        (part(), 0, "3 of 15 iterations, but all were asked for"),
+        (part(), 4, "3 iterations instead of 4"),
+        (part(reason=None), 3, "does not say whether the result is right"),
+        (part(reason=""), 3, "does not say whether the result is right"),
+    ],
+)
+def test_a_part_that_nobody_asked_for_is_no_result(output, asked, message):
+    with pytest.raises(ParseError, match=message):
+        read("npb.cg", output, problem_class="W", iterations=asked)
+
+
+def test_what_has_no_iterations_runs_no_part_of_them():
+    with pytest.raises(ProbeError, match="no parameter 'iterations'"):
+        find_probe("npb.ep").make_params({"iterations": 1})

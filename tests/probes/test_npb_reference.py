@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe, load_probes
-from bareline.probes.npb._kernel import NpbKernel
+from bareline.probes.npb._kernel import NpbProgram
 from bareline.probes.npb._operations import operation_count
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
@@ -111,7 +111,7 @@ def test_a_missing_folder_is_an_error(tmp_path, monkeypatch, folder, message):
 
 def test_operation_counts_are_those_of_our_programs():
     for probe in load_probes().values():
-        if isinstance(probe, NpbKernel):
+        if isinstance(probe, NpbProgram):
             text = (DATA / f"{probe.name}.good.out").read_text()
             counted = float(text.partition('"operations":')[2].partition(",")[0])
             assert operation_count(probe.kernel, "W") == pytest.approx(counted, rel=1e-10)

@@ -104,6 +104,24 @@ def check_verifies(benchmark: Benchmark, ranks: int, **environment: str) -> None
     check_point(point, benchmark.name, ranks)
 
 
+def check_part(benchmark: Benchmark, ranks: int) -> None:
+    """One iteration: nothing is verified, the output says so, and its operations are its share."""
+    whole, part = benchmark.run(ranks, "S"), benchmark.run(ranks, "S", "-i", "1")
+    assert part.returncode == 0, part
+    _, all_of_it = read_output(whole.stdout)
+    _, point = read_output(part.stdout)
+    count = all_of_it["iterations"]
+    assert point["not_verified"] == f"1 of {count} iterations", point
+    assert "verified" not in point and point["verification"] == [], point
+    assert point["iterations"] == 1, point
+    assert math.isclose(point["operations"], all_of_it["operations"] / count, rel_tol=1e-9), point
+    for words, message in (
+        (["S", "-i", str(count + 1)], f"has {count} iterations"),
+        (["S", "-i", "1.5"], "a whole number above 0"),
+    ):
+        check_refused(benchmark, ranks, words, message)
+
+
 def check_refused(benchmark: Benchmark, ranks: int, words: list[str], message: str) -> None:
     """One line on stderr, nothing on stdout, exit code 2."""
     result = benchmark.run(ranks, *words)
@@ -135,6 +153,7 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, nargs="+", required=True)
     parser.add_argument("--wrong-ranks", type=int, nargs="*", default=[])
     parser.add_argument("--too-large")
+    parser.add_argument("--in-part", action="store_true", help="it runs part of its iterations")
     parser.add_argument("--instruction-sets", nargs="*", default=[])
     options = parser.parse_args()
     os.environ.pop("BARELINE_INSTRUCTION_SET", None)
@@ -152,6 +171,11 @@ def main() -> int:
     check_refused(benchmark, options.ranks[1], ["SS"], "unknown class 'SS'")
     check_refused(benchmark, options.ranks[1], [], "one word is expected")
     check_refused(benchmark, options.ranks[1], ["S", "W"], "one word is expected")
+    if options.in_part:
+        check_part(benchmark, options.ranks[0])
+    else:
+        words = ["S", "-i", "1"]
+        check_refused(benchmark, options.ranks[0], words, "no part of its iterations can run")
     if options.too_large:
         check_refused(benchmark, 1, [options.too_large], "available; take a smaller class")
     check_spoiled(benchmark, options.ranks[-1], options.spoil)

@@ -31,8 +31,9 @@ contains
         type(adi_t) :: flow
         type(timing_t) :: timing
         real(dp) :: residual(5), error(5)
-        integer :: step
+        integer :: step, iterations
 
+        iterations = run%iterations(problem%niter)
         call run%require_square()
         call run%require_at_most((problem%n/3)**2)
         call run%require_memory(grid_memory_bytes(run%ranks, problem%n, lines%kept))
@@ -44,13 +45,13 @@ contains
         call flow%restart()
 
         call timing_begin(run%comm)
-        do step = 1, problem%niter
+        do step = 1, iterations
             call flow%step()
         end do
         timing = timing_end()
 
         call flow%norms(residual, error)
-        call report_point(run, timing, problem%niter, problem%operations(), &
+        call report_point(run, timing, iterations, problem%operations(), &
                           [compared('residual_', residual, reference%residual), &
                            compared('error_', error, reference%error)])
         call run%close()

@@ -13,7 +13,7 @@ program npb_bt
     type(run_t) :: run
     type(adi_problem_t) :: problem
 
-    call run%open('npb', 'bt', adi_classes)
+    call run%open('npb', 'bt', adi_classes, in_part=.true.)
     problem = find_bt_problem(run%class_name)
     call run_adi(run, problem, bt_lines_t(problem%n, problem%dt), &
                  find_bt_reference(run%class_name))

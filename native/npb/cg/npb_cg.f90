@@ -19,10 +19,11 @@ program npb_cg
     type(cg_problem_t) :: problem
     type(cg_state_t) :: state
     type(timing_t) :: timing
-    integer :: iteration
+    integer :: iteration, iterations
 
-    call run%open('npb', 'cg', cg_classes)
+    call run%open('npb', 'cg', cg_classes, in_part=.true.)
     problem = find_cg_problem(run%class_name)
+    iterations = run%iterations(problem%niter)
     call run%require_power_of_two()
     call run%require_at_most(problem%na)
     call run%require_memory(matrix_memory_bytes(nonzeros_max(), problem%na) &
@@ -39,12 +40,12 @@ program npb_cg
     call state%reset()
 
     call timing_begin(run%comm)
-    do iteration = 1, problem%niter
+    do iteration = 1, iterations
         call state%iterate()
     end do
     timing = timing_end()
 
-    call report_point(run, timing, problem%niter, problem%operations(), &
+    call report_point(run, timing, iterations, problem%operations(), &
                       verify_cg(run%class_name, state%zeta))
     call run%close()
 

@@ -18,10 +18,11 @@ program npb_ft
     type(ft_state_t) :: state
     type(timing_t) :: timing
     complex(dp), allocatable :: checksums(:)
-    integer :: t
+    integer :: t, iterations
 
-    call run%open('npb', 'ft', ft_classes)
+    call run%open('npb', 'ft', ft_classes, in_part=.true.)
     problem = find_ft_problem(run%class_name)
+    iterations = run%iterations(problem%niter)
     call run%require_power_of_two()
     call run%require_at_most(problem%n(3)**2)
     call run%require(run%ranks == 1 .or. 2*problem%points()/int(run%ranks, i8)**2 <= huge(1), &
@@ -34,14 +35,14 @@ program npb_ft
                              parameter_t('niter', int(problem%niter, i8))])
 
     call state%layout(run%comm, run%rank, run%ranks, problem%n)
-    allocate (checksums(problem%niter))
+    allocate (checksums(problem%niter), source=(0.0_dp, 0.0_dp))
     call state%prepare() ! warm-up
     call state%start()
 
     call timing_begin(run%comm)
     call state%prepare()
     call state%start()
-    do t = 1, problem%niter
+    do t = 1, iterations
         call state%evolve_and_invert()
         checksums(t) = state%checksum()
     end do
@@ -49,7 +50,7 @@ program npb_ft
 
     ! Only rank 0 has the sums, but every process's exit code depends on them.
     call comm_bcast(checksums, size(checksums), MPI_DOUBLE_COMPLEX, 0, run%comm)
-    call report_point(run, timing, problem%niter, problem%operations(), &
+    call report_point(run, timing, iterations, problem%operations(), &
                       verify_ft(run%class_name, checksums))
     call run%close()
 

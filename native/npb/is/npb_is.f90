@@ -18,10 +18,11 @@ program npb_is
     type(sorter_t) :: sorter
     type(timing_t) :: timing
     integer(i8) :: passed(2)
-    integer :: iteration
+    integer :: iteration, iterations
 
-    call run%open('npb', 'is', is_classes)
+    call run%open('npb', 'is', is_classes, in_part=.true.)
     problem = find_is_problem(run%class_name)
+    iterations = run%iterations(is_iterations)
     call run%require_power_of_two()
     call run%require_at_least(problem%processes_min)
     call run%require_at_most(problem%processes_max)
@@ -35,7 +36,7 @@ program npb_is
 
     passed = 0
     call timing_begin(run%comm, barrier=.false.)
-    do iteration = 1, is_iterations
+    do iteration = 1, iterations
         call sorter%rank_keys(run, iteration)
         passed(1) = passed(1) + &
                     sorter%count_right_ranks(expected_ranks(run%class_name, iteration))
@@ -44,7 +45,7 @@ program npb_is
 
     if (sorter%is_sorted(run)) passed(2) = 1
     call comm_allreduce(passed, size(passed), MPI_INTEGER8, MPI_SUM, run%comm)
-    call report_point(run, timing, is_iterations, problem%operations(), &
+    call report_point(run, timing, iterations, problem%operations(), &
                       verify_is(passed(1), passed(2), run%ranks))
     call run%close()
 

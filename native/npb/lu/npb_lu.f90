@@ -22,10 +22,11 @@ program npb_lu
     type(sweeps_t) :: sweeps
     type(timing_t) :: timing
     real(dp) :: correction(5), residual(5)
-    integer :: iteration, processes(2)
+    integer :: iteration, iterations, processes(2)
 
-    call run%open('npb', 'lu', lu_classes)
+    call run%open('npb', 'lu', lu_classes, in_part=.true.)
     problem = find_lu_problem(run%class_name)
+    iterations = run%iterations(problem%itmax)
     processes = process_grid(run%ranks)
     call run%require(all(processes > 0), 'the number of processes must be a product of two '// &
                      'factors, the larger at most twice the smaller; start 1, 2, 4, 6, 8, 9, '// &
@@ -48,16 +49,16 @@ program npb_lu
     call update_residual()
 
     call timing_begin(run%comm)
-    do iteration = 1, problem%itmax
+    do iteration = 1, iterations
         call sweep_forward(block, sweeps)
         call sweep_backward(block, sweeps)
-        if (iteration == problem%itmax) correction = field_norm(block, block%residual)
+        if (iteration == iterations) correction = field_norm(block, block%residual)
         call update_residual()
     end do
     residual = field_norm(block, block%residual)
     timing = timing_end()
 
-    call report_point(run, timing, problem%itmax, problem%operations(), &
+    call report_point(run, timing, iterations, problem%operations(), &
                       verify_lu(run%class_name, residual, error_norm(block), &
                                 surface_integral(block)))
     call run%close()

@@ -17,10 +17,11 @@ program npb_mg
     type(mg_problem_t) :: problem
     type(mg_state_t) :: state
     type(timing_t) :: timing
-    integer :: iteration
+    integer :: iteration, iterations
 
-    call run%open('npb', 'mg', mg_classes)
+    call run%open('npb', 'mg', mg_classes, in_part=.true.)
     problem = find_mg_problem(run%class_name)
+    iterations = run%iterations(problem%niter)
     call run%require_power_of_two()
     call run%require(2*maxval(process_grid(run%ranks)) <= 2**problem%levels, 'class '// &
                      run%class_name//' would leave processes with less than two points in a '// &
@@ -42,13 +43,13 @@ program npb_mg
     call timing_begin(run%comm)
     call state%residual()
     call state%norm()
-    do iteration = 1, problem%niter
+    do iteration = 1, iterations
         call state%cycle()
     end do
     call state%norm()
     timing = timing_end()
 
-    call report_point(run, timing, problem%niter, problem%operations(), &
+    call report_point(run, timing, iterations, problem%operations(), &
                       verify_mg(run%class_name, state%residual_rms))
     call run%close()
 

@@ -13,7 +13,7 @@ program npb_sp
     type(run_t) :: run
     type(adi_problem_t) :: problem
 
-    call run%open('npb', 'sp', adi_classes)
+    call run%open('npb', 'sp', adi_classes, in_part=.true.)
     problem = find_sp_problem(run%class_name)
     call run_adi(run, problem, sp_lines_t(problem%n, problem%dt), &
                  find_sp_reference(run%class_name))

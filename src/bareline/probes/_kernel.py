@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, TypeVar
 
 from bareline.probes._native import Point, positive, read_report
 from bareline.probes.base import Probe
+from bareline.vocabulary.caveats import NOT_VERIFIED
 from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Command, Layout, Metric, Output, Sample
 
@@ -64,9 +65,20 @@ class Kernel(Probe[P]):
 
     def command(self, params: P, layout: Layout) -> Command:
         """Run the program under MPI, also with one rank."""
+        asked = self.iterations_asked(params)
+        part = ("-i", str(asked)) if asked else ()
         return Command(
-            argv=(f"{{native}}/{self.suite}_{self.kernel}", params.problem_class), mpi=True
+            argv=(f"{{native}}/{self.suite}_{self.kernel}", params.problem_class, *part), mpi=True
         )
+
+    def iterations_asked(self, params: P) -> int:
+        """Give how many of its iterations are to run; 0 for all of them."""
+        return 0
+
+    def caveats(self, params: P, output: Output) -> Iterable[str]:
+        """Say why the result was not verified, where it was not."""
+        reason = _unverified(read_report(output, self.suite, self.kernel).points[0])
+        return (f"{NOT_VERIFIED}: {reason}",) if reason else ()
 
     def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
         """Refuse a number of ranks that the benchmark is not defined for."""
@@ -104,7 +116,9 @@ class Kernel(Probe[P]):
         if len(report.points) != 1:
             raise ParseError(f"{len(report.points)} points instead of one")
         point = report.points[0]
-        _check_verification(point)
+        self._check_iterations(params, point)
+        if not _unverified(point):
+            _check_verification(point)
         time = positive(point.number("time_s"), "time_s", point)
         rate = positive(point.number("rate_op_s"), "rate_op_s", point)
         _check_equal(rate * time, point.number("operations"), "rate by time", "operations")
@@ -119,6 +133,20 @@ class Kernel(Probe[P]):
         yield Sample("compute_mean", compute_mean)
         yield Sample("communication_mean", communication_mean)
         yield Sample("imbalance", imbalance)
+
+    def _check_iterations(self, params: P, point: Point) -> None:
+        """Refuse another number of iterations than what was asked for."""
+        asked = self.iterations_asked(params)
+        if asked and point.number("iterations") != asked:
+            raise ParseError(f"{point.number('iterations'):g} iterations instead of {asked}")
+        if not asked and "iterations" in _unverified(point):
+            raise ParseError(f"{_unverified(point)}, but all were asked for")
+
+
+def _unverified(point: Point) -> str:
+    """Say why the program verified nothing; "" where it did, or should have."""
+    reason = point.fields.get("not_verified", "")
+    return reason if isinstance(reason, str) else ""
 
 
 def _check_verification(point: Point) -> None:

@@ -46,6 +46,9 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
 #: Begins the caveat of what was measured on another layout than the baseline's.
 OTHER_LAYOUT = "other layout"
 
+#: Begins the caveat of a result that was not held against its reference, with the reason.
+NOT_VERIFIED = "not verified"
+
 #: Ends the caveat that counts a case's failed trials.
 FAILED_TRIALS = "trials failed"
 
@@ -105,6 +108,6 @@ def caveat_brief(caveat: str) -> str:
         return f"{brief} in {match['some']} of {match['all']} trials" if brief else ""
     if caveat.startswith(OTHER_LAYOUT):
         return caveat.removeprefix(f"{OTHER_LAYOUT}: ")
-    if _LOST.match(caveat):
+    if _LOST.match(caveat) or caveat.startswith(NOT_VERIFIED):
         return caveat
     return _BRIEF.get(caveat, "")

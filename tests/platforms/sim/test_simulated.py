@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from contextlib import contextmanager
 
 import pytest
 
@@ -27,11 +28,23 @@ TABLE = {
 }
 
 
+@contextmanager
+def made(table, folder):
+    folder.mkdir()
+    platform = PLATFORM(make_spec("s", table, where="test"), Context(folder, cache_folder()))
+    with platform.acquire(Layout(4)) as allocation:
+        yield allocation
+
+
 @pytest.fixture
 def cluster(tmp_path):
-    spec = make_spec("s", TABLE, where="test")
-    platform = PLATFORM(spec, Context(tmp_path, cache_folder()))
-    with platform.acquire(Layout(4)) as allocation:
+    with made(TABLE, tmp_path / "plain") as allocation:
+        yield allocation
+
+
+@pytest.fixture
+def folding(tmp_path):
+    with made({**TABLE, "fold": True}, tmp_path / "folding") as allocation:
         yield allocation
 
 
@@ -70,6 +83,37 @@ def test_a_kernel_verifies_and_the_same_simulation_prints_the_same_bytes(cluster
     assert point["verified"] is True
     assert point["compute_s"]["mean"] > 0
     assert cluster.run(command, Layout(4), timeout_s=120).stdout == first.stdout
+
+
+def test_a_part_of_the_iterations_takes_its_share_and_is_not_verified(cluster):
+    whole, part = (
+        json.loads(cluster.run(command, Layout(4), timeout_s=120).stdout.splitlines()[1])
+        for command in (
+            Command(argv=("{native}/npb_cg", "S"), mpi=True),
+            Command(argv=("{native}/npb_cg", "S", "-i", "3"), mpi=True),
+        )
+    )
+    assert part["not_verified"] == "3 of 15 iterations" and "verified" not in part
+    calls = [point["mpi_s"]["MPI_Send"]["calls"] for point in (whole, part)]
+    assert calls[0] == 5 * calls[1]
+    assert part["communication_s"]["max"] == pytest.approx(
+        whole["communication_s"]["max"] / 5, rel=0.2
+    )
+
+
+def test_folded_memory_is_said_and_sends_the_same_messages(cluster, folding):
+    command = Command(argv=("{native}/npb_ft", "S"), mpi=True)
+    plain, folded = (
+        json.loads(one.run(command, Layout(4), timeout_s=120).stdout.splitlines()[1])
+        for one in (cluster, folding)
+    )
+    assert plain["verified"] is True
+    assert folded["not_verified"] == "all ranks share one memory" and "verified" not in folded
+    for name, function in plain["mpi_s"].items():
+        assert folded["mpi_s"][name]["calls"] == function["calls"]
+    # CG's matrix holds indices: it never shares memory.
+    whole = folding.run(Command(argv=("{native}/npb_cg", "S"), mpi=True), Layout(4), timeout_s=120)
+    assert json.loads(whole.stdout.splitlines()[1])["verified"] is True
 
 
 def test_what_was_not_made_for_the_simulator_is_refused(cluster):

@@ -23,6 +23,10 @@ Point = tuple[Annotated[int, Field(ge=0, le=1 << 40)], Annotated[float, Field(gt
 RECORDED = re.compile(r"(npb|app)_\w+")
 
 
+#: Programs that compute the same whatever their fields hold, so that ranks may share them.
+FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
+
+
 def runs_simulated(command: Command) -> bool:
     """Tell whether a command is one of the programs that are built for the simulator."""
     program = command.argv[0]
@@ -66,6 +70,9 @@ class SimOptions(Options):
         names.
     compute_factor
         Computation takes this many times as long as on the machine that simulates.
+    fold
+        The large arrays of all ranks share one memory, for NPB's MG, FT, BT, SP and LU of large
+        classes: nothing of what they compute is then right or verified.
     error
         How far calibration and measurements lie apart, relative: what `bareline calibrate` found.
     """
@@ -85,6 +92,7 @@ class SimOptions(Options):
     library: Literal["openmpi", "mpich"] = "openmpi"
     algorithms: Annotated[dict[str, str], Field(default_factory=dict)]
     compute_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    fold: bool = False
     error: Annotated[float, Field(ge=0, le=10)] | None = None
 
     @property

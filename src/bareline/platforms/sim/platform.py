@@ -22,7 +22,7 @@ from bareline.platforms.process import Finished, run_process
 from bareline.platforms.sim import compute, sweep
 from bareline.platforms.sim.algorithms import collectives, stretches
 from bareline.platforms.sim.network import Network
-from bareline.platforms.sim.options import RECORDED, SimOptions, runs_simulated
+from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.real import real_compute_s
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
@@ -31,6 +31,8 @@ from bareline.vocabulary.model import Command, Layout, Output, Scalar
 _SPEED = "1Gf"
 #: What a simulator repeats exactly needs no more repetitions.
 _REPETITIONS = ("-i", "3", "-x", "1")
+#: Arrays from this size on are shared by all ranks where memory is folded.
+_FOLDED_BYTES = 65_536
 _RECORDING_TIMEOUT_S = 3600.0
 _INSTRUCTION_SETS = ("avx512", "avx2", "generic")
 
@@ -98,6 +100,7 @@ class SimAllocation(Allocation):
             "sim.cores_per_node": options.cores,
             "sim.compute_factor": options.compute_factor,
             "sim.instruction_set": _widest_set(),
+            **({"sim.folded_memory": "MG, FT, BT, SP, LU: not verified"} if options.fold else {}),
             "sim.network_from": network.source,
             "sim.latency_s": network.latency_s,
             "sim.rate_bits_per_s": 8 * network.bytes_per_s,
@@ -139,7 +142,7 @@ class SimAllocation(Allocation):
         argv = [str(self._program(program)), *command.argv[1:]]
         if program == "mpibench" and "-i" not in argv:
             argv += _REPETITIONS
-        variables = dict(command.env)
+        variables = dict(command.env) | self._folding(program)
         if RECORDED.fullmatch(program):
             variables["BARELINE_COMPUTE"] = f"inject:{self._computation(command, argv, layout)}"
         parts = self._parts(argv)
@@ -155,6 +158,11 @@ class SimAllocation(Allocation):
             clock="simulated",
             caveats=("simulated",),
         )
+
+    def _folding(self, program: str) -> dict[str, str]:
+        """Give the variables that let all ranks share one memory, where they are to."""
+        folds = self._options.fold and FOLDED.fullmatch(program)
+        return {"BARELINE_FOLD": str(_FOLDED_BYTES)} if folds else {}
 
     def _parts(self, argv: list[str]) -> list[list[str]]:
         """Split a sweep where the algorithm of its collective function changes with the size."""
@@ -175,7 +183,8 @@ class SimAllocation(Allocation):
 
     def _computation(self, command: Command, argv: list[str], layout: Layout) -> Path:
         """Give the file of seconds to inject; recorded first where there is none yet."""
-        parts = [*argv, str(layout.ranks), _processor()]
+        folding = self._folding(Path(argv[0]).name)
+        parts = [*argv, *folding, str(layout.ranks), _processor()]
         path = self._context.cache / "compute" / f"{compute.key_of(parts)}.toml"
         known = compute.load(path)
         if known is None:
@@ -195,7 +204,8 @@ class SimAllocation(Allocation):
     def _record(self, command: Command, argv: list[str], layout: Layout) -> compute.Recording:
         def launch(variables: Mapping[str, str]) -> float:
             line = self._line(argv, layout)
-            done = self._execute(line, {**dict(command.env), **variables}, _RECORDING_TIMEOUT_S)
+            every = dict(command.env) | self._folding(Path(argv[0]).name) | dict(variables)
+            done = self._execute(line, every, _RECORDING_TIMEOUT_S)
             if done.exit_code != 0 or done.timed_out:
                 raise PlatformError(
                     f"the computation of {_what(argv, layout)} could not be recorded: "
@@ -207,6 +217,8 @@ class SimAllocation(Allocation):
         stretches, count = compute.record(launch, self._context.scratch)
         recorded = compute.Recording(stretches, 1.0, "")
         source = f"{count} recordings in the simulator on one core"
+        if self._folding(Path(argv[0]).name):
+            source += ", all ranks in one memory, which caches hold more of than of many"
         real = real_compute_s(command.argv, layout.ranks, self._context)
         total = recorded.timed_s(layout.ranks)
         if real is None or total <= 0:
@@ -237,6 +249,7 @@ class SimAllocation(Allocation):
             "smpi/host-speed": _SPEED,
             "smpi/simulate-computation": "no",
             "smpi/cpu-threshold": "0",
+            "smpi/shared-malloc": "local",
             "smpi/tmpdir": str(self._temporary),
             "smpi/lat-factor": lat,
             "smpi/bw-factor": bw,

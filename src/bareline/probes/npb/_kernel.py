@@ -14,7 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, TypeVar
+
+from pydantic import Field
 
 from bareline.probes._kernel import Kernel, kernel_metrics
 from bareline.vocabulary.model import Layer, Metric
@@ -23,8 +25,8 @@ ProblemClass = Literal["S", "W", "A", "B", "C", "D", "E"]
 
 
 @dataclass(frozen=True, slots=True)
-class NpbParams:
-    """Parameters of a NAS Parallel Benchmark.
+class ClassParams:
+    """Parameters of a NAS Parallel Benchmark that has no iterations.
 
     Attributes
     ----------
@@ -35,14 +37,42 @@ class NpbParams:
     problem_class: ProblemClass = "W"
 
 
-class NpbKernel(Kernel[NpbParams]):
+@dataclass(frozen=True, slots=True)
+class NpbParams(ClassParams):
+    """Parameters of a NAS Parallel Benchmark.
+
+    Attributes
+    ----------
+    problem_class
+        Size of the problem: S, W, A, B, C, D or E, each several times the one before.
+    iterations
+        Run only the first so many of its iterations; 0 runs all. A part cannot be verified, which
+        stands beside its times; it is there for large simulations.
+    """
+
+    iterations: Annotated[int, Field(ge=0)] = 0
+
+
+P = TypeVar("P", bound=ClassParams)
+
+
+class NpbProgram(Kernel[P]):
     """A NAS Parallel Benchmark; its rate is nominal, NPB's count of operations by the time."""
 
     layer: ClassVar[Layer] = Layer.NPB
     source: ClassVar[str] = "NAS Parallel Benchmarks 3.4"
-    params: type[NpbParams] = NpbParams
     metrics: ClassVar[Mapping[str, Metric]] = kernel_metrics("op/s")
     suite: ClassVar[str] = "npb"
+
+
+class NpbKernel(NpbProgram[NpbParams]):
+    """A NAS Parallel Benchmark of iterations, of which a part may run."""
+
+    params: type[NpbParams] = NpbParams
+
+    def iterations_asked(self, params: NpbParams) -> int:
+        """Give how many iterations are to run; 0 for all of them."""
+        return params.iterations
 
 
 def power_of_two(ranks: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from bareline.probes.npb._kernel import NpbKernel, at_most
+from bareline.probes.npb._kernel import ClassParams, NpbProgram, at_most
 
 #: Batches of 2^16 pairs in each class.
 _BATCHES = {
@@ -18,13 +18,14 @@ _BATCHES = {
 }
 
 
-class Ep(NpbKernel):
+class Ep(NpbProgram[ClassParams]):
     """Pairs of Gaussian deviates from uniform ones, counted by size."""
 
     name: ClassVar[str] = "npb.ep"
     title: ClassVar[str] = "the NAS benchmark EP"
     summary: ClassVar[str] = "NAS EP: pure floating-point computation"
     kernel: ClassVar[str] = "ep"
+    params: type[ClassParams] = ClassParams
 
     def rank_rule(self, problem_class: str, ranks: int) -> str:
         """Every rank needs a batch."""
