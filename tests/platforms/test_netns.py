@@ -15,7 +15,7 @@ import pytest
 from pydantic import ValidationError
 
 import bareline
-from bareline.platforms.netns import links
+from bareline.platforms.netns import links, pace
 from bareline.platforms.netns.platform import NetnsOptions, share_cores
 from bareline.probes.base import find_probe
 from bareline.vocabulary.errors import PlatformError
@@ -73,24 +73,46 @@ def test_cores_are_shared_out(cores, hosts, shares):
 @pytest.mark.parametrize(
     ("rate", "mtu", "offloads", "expected"),
     [
-        (10**9, 1500, None, 1514),  # a frame: a second one would outrun the link
-        (10**10, 1500, None, 15_000),
-        (10**11, 1500, None, 65_536),
-        (10**10, 1500, True, 65_536),
-        (10**10, 9000, False, 9014),
+        (10**9, 1500, None, (1514, 7500)),  # a frame: a second one would outrun the link
+        (10**10, 1500, None, (15_000, 65_536)),
+        (10**11, 1500, None, (65_536, 65_536)),
+        (10**10, 1500, True, (65_536, 65_536)),
+        (10**10, 9000, False, (9014, 9014)),
     ],
 )
 def test_packets_are_as_long_as_the_latency_hides(rate, mtu, offloads, expected):
-    assert links.packet_bytes(rate, mtu, offloads) == expected
+    assert links.packet_range(rate, mtu, offloads) == expected
 
 
-def test_shapers_save_up_less_than_a_frame_and_the_switch_some_packets():
-    (tbf,) = links.shaper_lines("eth0", 1_000_000, "tbf", 9014)
+def test_shapers_save_up_what_late_timers_cost_and_the_switch_some_packets():
+    (tbf,) = links.shaper_lines("eth0", 1_000_000, "tbf", 9014, 0)
     assert "burst 18028 limit 280172" in tbf
-    _, htb, _ = links.shaper_lines("eth0", 10**9, "htb", 1514)
-    assert "burst 625 cburst 625" in htb
-    _, switch, _ = links.shaper_lines("port1", 10**9, "htb", 1514)
+    for lateness_s, saved in ((0, 625), (17e-6, 2125), (1, 5000)):
+        _, htb, _ = links.shaper_lines("eth0", 10**9, "htb", 1514, lateness_s)
+        assert f"burst {saved} cburst {saved}" in htb
+    _, switch, _ = links.shaper_lines("port1", 10**9, "htb", 1514, 0)
     assert "burst 6056 cburst 6056" in switch
+
+
+@pytest.mark.parametrize(
+    ("carried", "packet", "tried"),
+    [
+        ({1514: 9.4e8}, 1514, [1514]),  # a machine that fills the link with single frames
+        ({1514: 3.6e8, 3028: 7.7e8, 6056: 8.5e8}, 6056, [1514, 3028, 6056]),
+        ({1514: 3.6e8, 3028: 3.7e8}, 1514, [1514, 3028]),  # longer ones gain nothing
+        ({1514: 1e8, 3028: 2e8, 6056: 4e8, 7500: 5e8}, 7500, [1514, 3028, 6056, 7500]),
+        ({1514: None}, 1514, [1514]),
+    ],
+)
+def test_packets_are_no_longer_than_this_machine_needs_to_fill_the_link(carried, packet, tried):
+    asked = []
+
+    def carries(size):
+        asked.append(size)
+        return carried[size]
+
+    assert pace.choose_packet(1514, 7500, 10**9, carries) == (packet, carried[packet])
+    assert asked == tried
 
 
 def test_the_server_runs_on_the_last_node_of_the_layout_not_of_the_platform(acquire):
@@ -142,6 +164,8 @@ def test_link_options_reach_the_device(open_bench):
     assert facts["net.offload.tso"] is False
     assert facts["net.shaped_bps"] == 1e10
     assert facts["net.qdisc"] == "htb"
+    assert facts["netns.packet_bytes"] == 9014
+    assert facts["netns.carried_bps"] < 1e10
 
 
 def _counted_bytes(bench, device):
@@ -174,8 +198,10 @@ def test_messages_of_every_size_need_the_time_of_the_wire(open_bench, rate):
     }
     assert sorted(one_way) == [1024 << power for power in range(7)]
     rate_bytes_per_s = bench.options.rate_bits_per_s / 8
-    # A frame passes before it is charged. The latency makes up for it, about 10 us.
-    ahead_s = max(0.0, 1514 / rate_bytes_per_s - 10e-6)
+    # A packet, and what makes up for late timers, passes before it is charged: no more than this
+    # machine needs to fill the link. The latency makes up for about 10 us of it.
+    paced = bench.allocation.pace
+    ahead_s = max(0.0, paced.packet_bytes / rate_bytes_per_s + paced.lateness_s - 10e-6)
     for size_bytes, measured_s in one_way.items():
         assert measured_s > 0.95 * size_bytes / rate_bytes_per_s - ahead_s
 

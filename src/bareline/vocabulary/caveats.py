@@ -38,6 +38,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "drifting": "the values drift over the run: the order of trials matters",
         "dependent": "neighbouring trials resemble each other: the interval is too narrow",
         "two-modes": "the values lie in two groups: the median is in one of them",
+        "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
+        "80 % of their rate",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
     }
 )
@@ -67,6 +69,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "dependent": "trials not independent",
         "two-modes": "two modes",
         "unpaired": "not in common blocks",
+        "link-below-rate": "links below their rate",
     }
 )
 

@@ -27,9 +27,13 @@ _FRAME_BYTES = 14
 #: charges for it afterwards, so what one packet holds outruns the link. This is the time of a full
 #: frame at 1 Gb/s, and about the latency of a message, which hides it.
 _PACKET_S = 12e-6
-#: How much a pause may save up, as time at full rate: it makes up for a timer of the kernel that
-#: is late. More lets messages outrun the link, less loses rate.
-_BURST_S = 5e-6
+#: The same where the machine needs longer for a packet than the link, so that short ones leave it
+#: idle: a message within one packet then outruns the link.
+_LONG_PACKET_S = 60e-6
+#: How much a pause may save up at least and at most, as time at full rate: it makes up for a timer
+#: of the kernel that is late. More lets messages outrun the link, less loses rate, so it is as much
+#: as timers are late here.
+_LEAST_SAVED_S, _MOST_SAVED_S = 5e-6, 40e-6
 #: Packets that the switch lets pass at once. The sender's own link has spaced them already; only
 #: where several senders meet, the switch's has to hold them back.
 _SWITCH_PACKETS = 4
@@ -96,42 +100,55 @@ def host_lines(index: int) -> list[str]:
     ]
 
 
-def packet_bytes(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> int:
-    """Give the largest packet that a host hands to a limited link.
+def packet_range(rate_bits_per_s: int, mtu: int, offloads: bool | None) -> tuple[int, int]:
+    """Give the least and the most that the largest packet of a limited link may be, in bytes.
 
     Where nobody chose, segmentation is left to the device only as far as the link carries the
-    packet in the time in which it carries a frame at 1 Gb/s.
+    packet in the time in which it carries a frame at 1 Gb/s, or five where the machine is slow.
     """
     frame = mtu + _FRAME_BYTES
-    if offloads is None:
-        return min(_LARGEST_PACKET_BYTES, max(frame, round(rate_bits_per_s / 8 * _PACKET_S)))
-    return _LARGEST_PACKET_BYTES if offloads else frame
+    if offloads is not None:
+        packet = _LARGEST_PACKET_BYTES if offloads else frame
+        return packet, packet
+    least, most = (
+        min(_LARGEST_PACKET_BYTES, max(frame, round(rate_bits_per_s / 8 * seconds)))
+        for seconds in (_PACKET_S, _LONG_PACKET_S)
+    )
+    return least, most
 
 
-def shaper_lines(device: str, rate_bits_per_s: int, shaper: Shaper, packet: int) -> list[str]:
+def shaper_lines(
+    device: str, rate_bits_per_s: int, shaper: Shaper, packet: int, lateness_s: float
+) -> list[str]:
     """Limit what leaves through a device, in packets of so many bytes at most.
+
+    `lateness_s` is how late the machine's timers fire; a pause saves up what makes up for it.
 
     The token bucket (tbf) cuts up packets that are larger than what it saved up, which costs it
     the rate, so it must save up more than the largest packet. htb lets the packet pass and waits
     longer afterwards.
     """
     rate_bytes_per_s = rate_bits_per_s / 8
-    saved = round(rate_bytes_per_s * _BURST_S)
+    saved = round(rate_bytes_per_s * min(max(lateness_s, _LEAST_SAVED_S), _MOST_SAVED_S))
     if device != HOST_DEVICE:
         saved = max(saved, _SWITCH_PACKETS * packet)
     limit = max(round(rate_bytes_per_s * _QUEUE_S), 4 * _LARGEST_PACKET_BYTES)
     rate = f"rate {rate_bits_per_s}bit"
     if shaper == "tbf":
         burst = max(saved, 2 * packet)
-        return [
-            f"qdisc add dev {device} root tbf {rate} burst {burst} limit {limit + burst} {_WIRE}"
-        ]
+        bounds = f"burst {burst} limit {limit + burst}"
+        return [f"qdisc replace dev {device} root tbf {rate} {bounds} {_WIRE}"]
     return [
-        f"qdisc add dev {device} root handle 1: htb default 1",
+        f"qdisc replace dev {device} root handle 1: htb default 1",
         f"class add dev {device} parent 1: classid 1:1 htb {rate} burst {saved} cburst {saved} "
         f"quantum {_LARGEST_PACKET_BYTES} {_WIRE}",
         f"qdisc add dev {device} parent 1:1 handle 10: bfifo limit {limit}",
     ]
+
+
+def unshaped_line(device: str) -> str:
+    """Take a device's limit away, also where it has none: any other root takes its place."""
+    return f"qdisc replace dev {device} root pfifo"
 
 
 def offload_argv(device: str) -> list[str]:

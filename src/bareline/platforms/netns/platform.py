@@ -31,6 +31,12 @@ from bareline.platforms.netns.namespaces import (
     system_path,
     tool,
 )
+from bareline.platforms.netns.pace import (
+    Pace,
+    carried_bits_per_s,
+    choose_packet,
+    timer_lateness_s,
+)
 from bareline.platforms.process import run_process
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
@@ -57,7 +63,8 @@ class NetnsOptions(Options):
         Largest packet of the links, in bytes.
     offloads
         Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does;
-        a limited link by default only such as it carries in 12 us, because a packet outruns it.
+        a limited link by default only such as it carries in 12 us, because a packet outruns it,
+        or so long ones (up to 60 us) that this machine can fill the link.
     mpi
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
         that an MPI library was installed into.
@@ -121,6 +128,8 @@ class NetnsAllocation(HereAllocation):
         self._switch = switch
         self._hosts = tuple(hosts)
         self._cores = share_cores(usable_cores(options), len(hosts))
+        #: How the links are paced; None where they are not limited.
+        self.pace: Pace | None = None
         self._write_agent()
         super().__init__(
             [
@@ -205,7 +214,12 @@ class NetnsAllocation(HereAllocation):
         used = self._cores[: layout.nodes]
         distinct = len({core for cores in used for core in cores})
         over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)
-        return ("shared-host", "oversubscribed") if over else ("shared-host",)
+        found = ["shared-host"]
+        if over:
+            found.append("oversubscribed")
+        if layout.nodes > 1 and self.pace and self.pace.falls_short(self._options.rate_bits_per_s):
+            found.append("link-below-rate")
+        return tuple(found)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the hosts, their links and how MPI runs on them."""
@@ -214,6 +228,7 @@ class NetnsAllocation(HereAllocation):
         return {
             **gather(self),
             **mpi_facts(self._options.mpi, self._options.transport),
+            **(self.pace.facts() if self.pace else {}),
             **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),
         }
 
@@ -287,7 +302,11 @@ class NetnsPlatform(Platform[NetnsOptions]):
             open_hosts(switch, names) as hosts,
         ):
             _connect(switch, hosts, options)
-            yield NetnsAllocation(options, self.context, switch, hosts)
+            allocation = NetnsAllocation(options, self.context, switch, hosts)
+            if options.rate_bits_per_s is not None:
+                rate = options.rate_bits_per_s
+                allocation.pace = _pace(allocation, switch, hosts, options, rate)
+            yield allocation
 
     def _hosts_file(self, names: Sequence[str]) -> Path:
         lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
@@ -298,27 +317,60 @@ class NetnsPlatform(Platform[NetnsOptions]):
 
 
 def _connect(switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions) -> None:
-    """Plug every host into the bridge and shape both directions of its link."""
+    """Plug every host into the bridge."""
     lines = links.bridge_lines()
     for index, host in enumerate(hosts):
         lines += links.port_lines(index, host.pid_in_switch, options.mtu)
     _must(switch, ["ip", "-batch", "-"], lines)
-    rate = options.rate_bits_per_s
-    ports = []
     for index, host in enumerate(hosts):
         _must(host, ["ip", "-batch", "-"], links.host_lines(index))
         if options.offloads is False:
             _must(host, ["ethtool", *links.offload_argv(links.HOST_DEVICE)])
             _must(switch, ["ethtool", *links.offload_argv(links.port(index))])
-        if rate is not None:
-            packet = links.packet_bytes(rate, options.mtu, options.offloads)
-            limits = links.packet_lines(links.HOST_DEVICE, packet, options.mtu)
-            _must(host, ["ip", "-batch", "-"], limits)
-            shaped = links.shaper_lines(links.HOST_DEVICE, rate, options.shaper, packet)
-            _must(host, ["tc", "-batch", "-"], shaped)
-            ports += links.shaper_lines(links.port(index), rate, options.shaper, packet)
-    if ports:
-        _must(switch, ["tc", "-batch", "-"], ports)
+
+
+#: The paces of this process: every launch of a run must meet the same links.
+_PACES: dict[NetnsOptions, Pace] = {}
+
+
+def _pace(
+    allocation: Allocation,
+    switch: Namespaces,
+    hosts: Sequence[Namespaces],
+    options: NetnsOptions,
+    rate: int,
+) -> Pace:
+    """Limit the links as finely as this machine can, and measure what they carry."""
+
+    def carried(packet: int) -> float | None:
+        _shape(switch, hosts, options, rate, Pace(lateness_s, packet, None))
+        return carried_bits_per_s(allocation)
+
+    if options not in _PACES:
+        lateness_s = timer_lateness_s()
+        found = choose_packet(
+            *links.packet_range(rate, options.mtu, options.offloads), rate, carried
+        )
+        _PACES[options] = Pace(lateness_s, *found)
+    _shape(switch, hosts, options, rate, _PACES[options])
+    return _PACES[options]
+
+
+def _shape(
+    switch: Namespaces, hosts: Sequence[Namespaces], options: NetnsOptions, rate: int, pace: Pace
+) -> None:
+    """Limit both directions of every host's link, however they were limited before."""
+
+    def lines(device: str) -> list[str]:
+        limit = (rate, options.shaper, pace.packet_bytes, pace.lateness_s)
+        return [links.unshaped_line(device), *links.shaper_lines(device, *limit)]
+
+    for host in hosts:
+        sizes = links.packet_lines(links.HOST_DEVICE, pace.packet_bytes, options.mtu)
+        _must(host, ["ip", "-batch", "-"], sizes)
+        _must(host, ["tc", "-batch", "-"], lines(links.HOST_DEVICE))
+    ports = [line for index in range(len(hosts)) for line in lines(links.port(index))]
+    _must(switch, ["tc", "-batch", "-"], ports)
 
 
 def _must(where: Namespaces, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
