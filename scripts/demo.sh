@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measure the built-in study `quick` on this machine and in virtual machines on it with three kinds
+# Measure the built-in study `quick` on this machine and in virtual machines on it with two kinds
 # of network, print the verdict and write the page.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,7 +16,7 @@ sys.exit(not row["available"])' "$1"
 }
 
 if available vm-virtio; then
-    platforms="--on bare-pair --on vm-e1000 --on vm-virtio --on vm-virtio-jumbo"
+    platforms="--on bare-pair --on vm-e1000 --on vm-virtio"
 elif available net-10g; then
     echo "demo: comparing network namespaces behind shaped links instead" >&2
     platforms="--on bare-pair --on net-10g --on net-1g"

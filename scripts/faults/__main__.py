@@ -23,6 +23,7 @@ from pathlib import Path
 import breaks
 import company
 import files
+import guests
 import kills
 import scarcity
 from bench import Bench, is_root
@@ -60,6 +61,9 @@ FAULTS: dict[str, Fault] = {
     "guest killed": Fault(breaks.guest_killed, 5, 1, root=True, guests=True),
     "guest hangs in silence": Fault(breaks.guest_hangs, 3, 1, root=True, guests=True),
     "libvirtd killed": Fault(breaks.libvirtd_killed, 5, 1, root=True, guests=True),
+    "guest image damaged": Fault(guests.image_damaged, 3, 0, root=True, guests=True),
+    "saved state damaged": Fault(guests.state_damaged, 8, 0, root=True, guests=True),
+    "no memory for guests": Fault(guests.too_little_memory, 5, 0, root=True, guests=True),
     "files of a run damaged": Fault(files.run_files, 1000, 40),
     "profiles damaged": Fault(files.profiles, 400, 0, programs=("mpicc", "mpirun")),
     "studies damaged": Fault(files.studies, 400, 20),

@@ -33,6 +33,8 @@ def span(lo: float | None, hi: float | None, rate: bool) -> str:
     if lo is None and hi is None:
         return "no interval"
     sizes = [max(end, 1 / end) for end in (lo, hi) if end]
+    if not sizes:
+        return "any amount either way"
     in_percent = max(sizes) < _PERCENT_BELOW
 
     def end(ratio: float | None) -> str:
