@@ -9,9 +9,10 @@ import pytest
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.findings import Finding, Point
-from bareline.analysis.parts import Amount, Interval, Platform, sentence
+from bareline.analysis.parts import Amount, Break, Interval, Lead, Platform, sentence
 from bareline.analysis.records import read_runs
 from bareline.analysis.sentences import tell
+from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.model import Failed, Layer, Sample, Stage
 from bareline.vocabulary.verdicts import Verdict
 
@@ -202,3 +203,52 @@ def test_a_step_says_what_failed_and_what_the_step_before_lacks(plant, pingpong)
         "From whole to mute: not measured: MPI ping-pong (every trial failed).",
         "From mute to cut: not measured: MPI ping-pong (every trial failed on mute).",
     ]
+
+
+def test_a_sentence_of_many_clauses_can_be_set_as_a_list():
+    long = sentence(
+        Lead("MPI"),
+        "a is ",
+        Amount("2 times slower"),
+        Break(),
+        "b is equal",
+        Break(),
+        "c.",
+        Break(" "),
+        "Cause: d.",
+    )
+    assert long.text == "MPI: a is 2 times slower; b is equal; c. Cause: d."
+    assert long.is_long
+    assert [clause.text for clause in long.clauses] == [
+        "a is 2 times slower",
+        "b is equal",
+        "c.",
+        "Cause: d.",
+    ]
+    assert not sentence(Lead("MPI"), "a", Break(), "b").is_long
+
+
+def test_caveats_that_differ_by_their_count_are_said_once():
+    counts = [
+        "busy-machine (1 of 6 trials)",
+        "cut",
+        "busy-machine (4 of 6 trials)",
+        "page",
+        "2 launches lost to x",
+    ]
+    assert briefs([*counts, "3 launches lost to x"]) == {
+        "busy machine in up to 4 of 6 trials": {counts[0], counts[2]},
+        "sizes cut": {"cut"},
+        "up to 3 launches lost to x": {"2 launches lost to x", "3 launches lost to x"},
+    }
+
+
+def test_what_is_open_at_both_ends_has_words():
+    assert said(point(0.8, None, None, Verdict.INCONCLUSIVE)).endswith(
+        "(no interval; more than 200 launches would be needed)"
+    )
+    open_ends = said(point(0.8, 0.0, None, Verdict.INCONCLUSIVE))
+    assert (
+        open_ends
+        == "cannot tell: p on b (any amount either way; more than 200 launches would be needed)"
+    )

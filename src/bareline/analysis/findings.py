@@ -128,6 +128,8 @@ class Finding:
         Those that the baseline does not share.
     reason
         Why points of it cannot be compared; empty where all can.
+    where
+        The end of `subject` that tells its layout; empty where the probe has one only.
     """
 
     layer: Layer
@@ -142,6 +144,7 @@ class Finding:
     caveats: tuple[str, ...] = ()
     own_caveats: tuple[str, ...] = ()
     reason: str = ""
+    where: str = ""
 
     @property
     def anchor(self) -> str:
@@ -302,6 +305,7 @@ def _of_probe(rows: Sequence[_Row], p: _Values, where: str) -> Iterable[Finding]
             baseline=first["baseline"],
             title=first["title"],
             subject=f"{first['title']}{name}{where}",
+            where=where,
             rate=first["better"] == "higher",
             nodes=first["nodes_used"],
             points=tuple(_point(row, names, p) for row in members),

@@ -62,6 +62,13 @@ class Platform:
 
 
 @dataclass(frozen=True, slots=True)
+class Break:
+    """The end of a clause: a long sentence begins its next one on a line of its own."""
+
+    text: str = "; "
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Where the evidence stands on the page, and how many launches it holds; it has no words.
 
@@ -86,7 +93,9 @@ class Evidence:
         return ""
 
 
-Part = Text | Lead | Amount | Interval | Platform | Evidence
+Part = Text | Lead | Amount | Interval | Platform | Break | Evidence
+#: So many clauses make a sentence a list.
+LONG_CLAUSES = 3
 #: Anything that a sentence can be put together from.
 Piece = Part | str
 
@@ -101,6 +110,27 @@ class Sentence:
     def text(self) -> str:
         """The sentence in plain words."""
         return "".join(part.text for part in self.parts)
+
+    @property
+    def clauses(self) -> list[Sentence]:
+        """Its clauses, each as a sentence without what joins them; the lead is in none of them."""
+        found: list[list[Part]] = [[]]
+        for part in self.parts:
+            if isinstance(part, Break):
+                found.append([])
+            elif not isinstance(part, Lead):
+                found[-1].append(part)
+        return [Sentence(tuple(parts)) for parts in found]
+
+    @property
+    def lead(self) -> Lead | None:
+        """What it is about."""
+        return next((part for part in self.parts if isinstance(part, Lead)), None)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it is read more easily with a line for each clause."""
+        return self.lead is not None and len(self.clauses) >= LONG_CLAUSES
 
     @property
     def evidence(self) -> Evidence | None:
@@ -136,7 +166,7 @@ def _flat(pieces: Iterable[Piece | Sentence | Iterable[Piece]]) -> Iterator[Part
 
 
 def joined(
-    clauses: Sequence[Sequence[Piece]], *, between: str = ", ", last: str = " and "
+    clauses: Sequence[Sequence[Piece]], *, between: Piece = ", ", last: Piece = " and "
 ) -> list[Piece]:
     """Join clauses as a sentence lists them: ``a, b and c``."""
     pieces: list[Piece] = []

@@ -104,6 +104,10 @@ def _figures(
     def where(mask: BoolCube, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return np.where(mask & np.isfinite(values), values, np.nan)
 
+    def positive(mask: BoolCube, ratios: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Leave out what lost launches put off the scale, at its lower end too."""
+        return where(mask & (ratios > 0), ratios)
+
     return points.with_columns(
         pl.lit(pair.platform).alias("platform"),
         pl.lit(pair.baseline).alias("baseline"),
@@ -116,9 +120,9 @@ def _figures(
         pl.Series("base_lost", pair.n_base_lost),
         pl.Series("value", stats.summarize(pair.values).median),
         pl.Series("value_baseline", stats.summarize(pair.base).median),
-        pl.Series("ratio", where(tested, result.ratio)),
-        pl.Series("lo", where(tested & pair.bounded, result.lo)),
-        pl.Series("hi", where(tested & pair.bounded, result.hi)),
+        pl.Series("ratio", positive(tested, result.ratio)),
+        pl.Series("lo", positive(tested & pair.bounded, result.lo)),
+        pl.Series("hi", positive(tested & pair.bounded, result.hi)),
         pl.Series("difference", where(plain, shift.shift)),
         pl.Series("difference_lo", where(plain, shift.lo)),
         pl.Series("difference_hi", where(plain, shift.hi)),

@@ -13,6 +13,7 @@ from bareline.analysis.causes import Explanation
 from bareline.analysis.findings import Finding, weight
 from bareline.analysis.parts import (
     Amount,
+    Break,
     Evidence,
     Lead,
     Piece,
@@ -23,7 +24,7 @@ from bareline.analysis.parts import (
     platforms_named,
     sentence,
 )
-from bareline.vocabulary.caveats import caveat_brief
+from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
@@ -40,8 +41,8 @@ def statements(
         group = [finding for finding in findings if finding.layer is layer]
         if group:
             own = [found for found in explanations if found.finding.layer is layer]
-            reasons = [(" ", *reason) for reason in _reasons(own, _Names(group))]
-            clauses = joined(tell(group, margin), between="; ", last="; ")
+            reasons = [(Break(" "), *reason) for reason in _reasons(own, _Names(group))]
+            clauses = joined(tell(group, margin), between=Break(), last=Break())
             told[_rank(group)].append(
                 sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
             )
@@ -197,13 +198,11 @@ def _alike(
 
 def _doubts(findings: Sequence[Finding], on: _On) -> list[_Clause]:
     """Say the caveats that matter of what was compared, and what some points lack."""
+    compared = [finding for finding in findings if finding.compared]
     held: dict[str, list[Finding]] = {}
-    for finding in findings:
-        if not finding.compared:
-            continue
-        for caveat in finding.caveats:
-            if brief := caveat_brief(caveat):
-                held.setdefault(brief, []).append(finding)
+    for brief, alike in briefs(c for part in compared for c in part.caveats).items():
+        held[brief] = [part for part in compared if not alike.isdisjoint(part.caveats)]
+    for finding in compared:
         lacking = len(finding.points) - len(finding.compared)
         if lacking:
             text = f"{lacking} of {len(finding.points)} points of {finding.subject} not compared"
@@ -248,6 +247,6 @@ def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: f
     findings
         About `name` compared with `before`.
     """
-    told = joined(tell(findings, margin, with_platforms=False), between="; ", last="; ")
+    told = joined(tell(findings, margin, with_platforms=False), between=Break(), last=Break())
     lead = Lead(f"From {before} to {name}")
     return sentence(lead, told, ".", evidence(findings))

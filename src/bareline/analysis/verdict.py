@@ -203,9 +203,10 @@ def _of_kind(kind: str, group: Sequence[Finding], margin: float, several: bool) 
         point = finding.worst
         assert point is not None
         amount = said([point], finding.rate)[0]
+        subject = finding.subject.removesuffix(finding.where) if kind else finding.subject
         where: list[Piece] = [" on ", Platform(finding.platform)] if several else []
-        up_to = "up to " if len(finding.compared) > 1 else ""
-        changes.append([f"{finding.subject} {up_to}", amount, *where])
+        up_to = "up to " if len(finding.compared) > 1 and point.ratio is not None else ""
+        changes.append([f"{subject} {up_to}", amount, *where])
     if changes:
         return [lead, *joined(changes, last=", ")]
     if all(finding.verdict is Verdict.EQUIVALENT for finding in group):

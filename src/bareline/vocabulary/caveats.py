@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -74,7 +74,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
 )
 
 _COUNTED = re.compile(r"(?P<code>.*) \((?P<some>\d+) of (?P<all>\d+) trials\)")
-_LOST = re.compile(r"\d+ (?:trials failed|launches lost)")
+_LOST = re.compile(r"(?P<some>\d+) (?P<what>(?:trials failed|launches lost).*)")
 
 
 def counted(code: str, some: int, every: int) -> str:
@@ -114,3 +114,31 @@ def caveat_brief(caveat: str) -> str:
     if _LOST.match(caveat) or caveat.startswith(NOT_VERIFIED):
         return caveat
     return _BRIEF.get(caveat, "")
+
+
+def briefs(caveats: Iterable[str]) -> dict[str, set[str]]:
+    """Say caveats in a few words each, those that differ by their count alone once.
+
+    Returns
+    -------
+    dict
+        By what is said, the caveats that it stands for; those that a sentence may leave out are
+        missing.
+    """
+    alike: dict[str, set[str]] = {}
+    for caveat in dict.fromkeys(caveats):
+        if caveat_brief(caveat):
+            lost = _LOST.fullmatch(caveat)
+            alike.setdefault(lost["what"] if lost else caveat_code(caveat), set()).add(caveat)
+    return {_most(group): group for group in alike.values()}
+
+
+def _most(alike: set[str]) -> str:
+    """Say the widest of caveats that differ by their count alone."""
+    if len(alike) == 1:
+        return caveat_brief(*alike)
+    lost = [match for caveat in alike if (match := _LOST.fullmatch(caveat))]
+    if lost:
+        most = max(lost, key=lambda match: int(match["some"]))
+        return f"up to {most['some']} {most['what']}"
+    return caveat_brief(max(alike, key=caveat_share)).replace(" in ", " in up to ", 1)

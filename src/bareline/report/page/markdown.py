@@ -69,6 +69,14 @@ def _told(sentence: Sentence) -> str:
     return whole[:1].upper() + whole[1:]
 
 
+def _listed(statement: Sentence) -> str:
+    """Set a sentence as an item; a long one has an item for each clause below it."""
+    if statement.lead is None or not statement.is_long:
+        return f"- {_told(statement)}"
+    clauses = (f"  - {_told(clause)}" for clause in statement.clauses)
+    return "\n".join([f"- {escaped(statement.lead.name)}", *clauses])
+
+
 def _verdict(document: Document) -> Iterator[str]:
     glance = document.glance
     if not document.statements and glance is None:
@@ -93,7 +101,7 @@ def _verdict(document: Document) -> Iterator[str]:
                 ],
             )
     if document.statements:
-        yield "\n".join(f"- {_told(statement)}" for statement in document.statements)
+        yield "\n".join(_listed(statement) for statement in document.statements)
     if glance is not None and glance.promise:
         yield escaped(glance.promise)
 

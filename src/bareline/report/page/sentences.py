@@ -11,7 +11,21 @@ _UNBROKEN = 24
 
 
 def sentence_markup(sentence: Sentence) -> Markup:
-    """Set a sentence: amounts in bold, intervals lighter, platform names unbroken."""
+    """Set a sentence: amounts in bold, intervals lighter, platform names unbroken.
+
+    A long one is a list of its clauses.
+    """
+    if sentence.lead is None or not sentence.is_long:
+        return _set(sentence)
+    clauses = Markup("").join(
+        Markup("<li>{}</li>").format(_set(clause)) for clause in sentence.clauses
+    )
+    return Markup('<span class="lead">{}</span><ul class="clauses">{}</ul>').format(
+        sentence.lead.name, clauses
+    )
+
+
+def _set(sentence: Sentence) -> Markup:
     set_parts = []
     begun = False
     for part in sentence.parts:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
-from bareline.analysis.parts import Amount, Interval, Part, Sentence
+from bareline.analysis.parts import Amount, Interval, Lead, Part, Sentence
 from bareline.analysis.verdict import Glance, Square
 from bareline.report.content.wording import VERDICT_MARKS
 from bareline.report.terminal.console import clean
@@ -39,12 +40,25 @@ def print_verdict(glance: Glance | None, statements: Sequence[Sentence], console
 
 
 def print_statements(statements: Sequence[Sentence], console: Console) -> None:
-    """Print the sentences, one paragraph each: amounts in bold, intervals lighter."""
+    """Print the sentences: amounts in bold, intervals lighter, long ones a clause a line."""
     if not statements:
         console.print("There is nothing to compare.")
     for statement in statements:
-        console.print(_set(statement, Text()))
+        if statement.lead is not None and statement.is_long:
+            _print_clauses(statement.lead, statement.clauses, console)
+        else:
+            console.print(_set(statement, Text()))
         console.print()
+
+
+def _print_clauses(lead: Lead, clauses: Sequence[Sentence], console: Console) -> None:
+    console.print(Text(clean(lead.name), "bold"))
+    for clause in clauses:
+        rows = Table.grid(padding=(0, 1))
+        rows.add_column(width=1)
+        rows.add_column()
+        rows.add_row("·", _set(clause, Text()))
+        console.print(rows)
 
 
 def _set(sentence: Sentence, into: Text) -> Text:
