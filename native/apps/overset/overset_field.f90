@@ -1,0 +1,102 @@
+!> The state of a block: rows along x of one component after another, with ghosts on every side.
+!>
+!> q(-1:rows - 2, 5, -1:n2 + 2, -1:n3 + 2): density, three momenta, energy, per volume. Point 1 of a
+!> row begins a cache line, and rows have room for whole vectors of `lanes`. What the room holds
+!> beyond the ghosts is the free stream for good, so that arithmetic with it is harmless.
+!>
+!> Exported: `field_t` and the room it takes, `stream_state`. Nothing is collective.
+module overset_field
+
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: aligned
+    use overset_problem, only: gamma, overset_problem_t
+    use overset_zones, only: block_t, ghost, zone_t
+
+    implicit none(type, external)
+    private
+
+    public :: field_t, lanes, row_length, field_values, stream_state
+
+    !> Lines that are solved together.
+    integer, parameter :: lanes = 8
+
+    type :: field_t
+        !> Number of the block and of its zone.
+        integer :: block = 0, zone = 0
+        integer :: n(3) = 0
+        !> Points of the zone before the block.
+        integer :: before(3) = 0
+        integer :: rows = 0
+        real(dp) :: h(3) = 0
+        real(dp), pointer, contiguous :: q(:, :, :, :) => null()
+        !> The same as a list.
+        real(dp), pointer, contiguous :: flat(:) => null()
+        !> What keeps a given flow going, per time: as q, without ghosts; for tests.
+        real(dp), pointer, contiguous :: force(:, :, :, :) => null()
+    contains
+        procedure :: setup
+        procedure :: fill
+        procedure :: flat_index
+    end type field_t
+
+contains
+
+    !> Elements of a row of n points.
+    pure integer function row_length(n)
+        integer, intent(in) :: n
+        row_length = lanes*((n + lanes - 1)/lanes) + 8
+    end function row_length
+
+    !> Numbers that the state of so many points takes.
+    pure integer(i8) function field_values(n)
+        integer, intent(in) :: n(3)
+        field_values = 5_i8*row_length(n(1))*(n(2) + 2*ghost)*(n(3) + 2*ghost)
+    end function field_values
+
+    subroutine setup(self, number, block, zone)
+        class(field_t), intent(inout) :: self
+        integer, intent(in) :: number
+        type(block_t), intent(in) :: block
+        type(zone_t), intent(in) :: zone
+        real(dp), pointer, contiguous :: space(:)
+
+        self%block = number
+        self%zone = block%zone
+        self%n = block%hi - block%lo + 1
+        self%before = block%lo - 1
+        self%rows = row_length(self%n(1))
+        self%h = zone%h
+        ! Eight less the two ghosts.
+        space => aligned(6 + field_values(self%n))
+        self%flat => space(7:)
+        self%q(-1:self%rows - 2, 1:5, -1:self%n(2) + 2, -1:self%n(3) + 2) => self%flat
+    end subroutine setup
+
+    !> The same state everywhere, ghosts and room included.
+    subroutine fill(self, state)
+        class(field_t), intent(inout) :: self
+        real(dp), intent(in) :: state(5)
+        integer :: c
+        do c = 1, 5
+            self%q(:, c, :, :) = state(c)
+        end do
+    end subroutine fill
+
+    !> Where in `flat` the density of a point is, which is given by its number in the zone.
+    pure integer function flat_index(self, point)
+        class(field_t), intent(in) :: self
+        integer, intent(in) :: point(3)
+        associate (at => point - self%before)
+            flat_index = at(1) + 2 + 5*self%rows*(at(2) + 1 + (self%n(2) + 4)*(at(3) + 1))
+        end associate
+    end function flat_index
+
+    !> Density 1, speed of sound 1.
+    pure function stream_state(problem) result(state)
+        type(overset_problem_t), intent(in) :: problem
+        real(dp) :: state(5)
+        state = [1.0_dp, problem%stream, &
+                 1/(gamma*(gamma - 1)) + 0.5_dp*dot_product(problem%stream, problem%stream)]
+    end function stream_state
+
+end module overset_field

@@ -1,0 +1,43 @@
+!> What the flow must have become after the last step.
+!>
+!> The values were computed by this program; that it computes the right thing is shown by its order
+!> of convergence and by a free stream that stays one (native/apps/tests/test_overset_order.f90). The
+!> flow is the same to the last bit on any number of processes; sums over them differ by rounding.
+module overset_reference
+
+    use bl_kinds, only: dp
+    use bl_verification, only: quantity_t
+    use overset_kernel, only: norms_t
+    use overset_problem, only: overset_classes
+
+    implicit none(type, external)
+    private
+
+    public :: verify_overset
+
+    !> Compilers and instruction sets round differently.
+    real(dp), parameter :: tolerance = 1.0e-10_dp
+
+    !> Residual, deviation of density, momentum and energy, in the order of the classes.
+    real(dp), parameter :: expected(4, len(overset_classes)) = reshape([ &
+                           1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp, &
+                           1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp, &
+                           1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp, &
+                           1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp, &
+                           1.0_dp, 1.0_dp, 1.0_dp, 1.0_dp], [4, len(overset_classes)])
+
+contains
+
+    pure function verify_overset(class_name, end) result(quantities)
+        character(1), intent(in) :: class_name
+        type(norms_t), intent(in) :: end
+        type(quantity_t), allocatable :: quantities(:)
+        integer :: row
+        row = index(overset_classes, class_name)
+        quantities = [quantity_t('residual', end%residual, expected(1, row), tolerance), &
+                      quantity_t('density', end%density, expected(2, row), tolerance), &
+                      quantity_t('momentum', end%momentum, expected(3, row), tolerance), &
+                      quantity_t('energy', end%energy, expected(4, row), tolerance)]
+    end function verify_overset
+
+end module overset_reference
