@@ -26,6 +26,8 @@ module overset_problem
         integer :: block_points
         !> Zones have a multiple of so many points along x and y: whole vectors.
         integer :: granule = 8
+        !> By which zones are larger at each face than the boxes that they cover, in cells of 1/n.
+        integer :: overlap = 2
         !> Speed of the free stream.
         real(dp) :: stream(3) = [0.35_dp, 0.2_dp, 0.1_dp]
         !> Strength of the disturbance at the begin.
@@ -45,8 +47,8 @@ module overset_problem
                                           overset_problem_t(24, 20, 1800, granule=4), &
                                           overset_problem_t(48, 40, 8000), &
                                           overset_problem_t(80, 60, 27000), &
-                                          overset_problem_t(144, 100, 36000), &
-                                          overset_problem_t(256, 200, 80000)]
+                                          overset_problem_t(144, 80, 36000), &
+                                          overset_problem_t(256, 100, 80000)]
 
 contains
 

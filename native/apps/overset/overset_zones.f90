@@ -25,8 +25,6 @@ module overset_zones
     integer, parameter :: zone_count = 23
     !> Points that a block knows on each side besides its own.
     integer, parameter :: ghost = 2
-    !> By which zones are larger than their boxes, in cells.
-    integer, parameter :: overlap = 2
     !> The whole box, in units of 1/40.
     integer, parameter :: units(3) = [60, 50, 40]
 
@@ -70,11 +68,11 @@ contains
                     zone%corner(axis) = real(zone%low(axis), dp)/units(3)
                     length = real(zone%high(axis) - zone%low(axis), dp)/units(3)
                     if (zone%low(axis) > 0) then
-                        zone%corner(axis) = zone%corner(axis) - real(overlap, dp)/problem%n
-                        length = length + real(overlap, dp)/problem%n
+                        zone%corner(axis) = zone%corner(axis) - real(problem%overlap, dp)/problem%n
+                        length = length + real(problem%overlap, dp)/problem%n
                     end if
                     if (zone%high(axis) < units(axis)) &
-                        length = length + real(overlap, dp)/problem%n
+                        length = length + real(problem%overlap, dp)/problem%n
                     zone%n(axis) = granule*max(1, nint(length*problem%n/granule))
                     zone%h(axis) = length/zone%n(axis)
                 end do

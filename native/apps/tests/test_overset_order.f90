@@ -2,7 +2,9 @@
 !>
 !> Forces are added that keep a given steady flow going. The zones advance from it to the flow that
 !> their differences and interpolations make of it, and its errors must fall as the square of the
-!> cells' size, on any number of processes. With X, Y and Z in units of 1/2 of the box's height:
+!> cells' size, on any number of processes. Zones overlap by the same width at any size of cells:
+!> where the overlap shrinks with them, linear interpolation costs some of the order (Chesshire and
+!> Henshaw 1990), as it does in the classes. With X, Y and Z in units of 1/2 of the box's height:
 !>
 !>     r = 1 + cos(X + Y)/10                 u = 0.3 + sin(X - Z)/10
 !>     v = 0.2 + cos(Y + Z)/10               w = 0.1 + sin(X + Y + Z)/10
@@ -19,16 +21,16 @@ program test_overset_order
 
     implicit none(type, external)
 
-    real(dp), parameter :: end_time = 10
+    real(dp), parameter :: end_time = 4
     real(dp) :: coarse(5), fine(5)
 
     call job_init()
     call test_free_stream()
-    coarse = errors(16)
-    fine = errors(32)
+    coarse = errors(12)
+    fine = errors(24)
     if (comm_rank(MPI_COMM_WORLD) == 0) print '(a, 5es10.2, a, 5f6.2)', &
         'errors', fine, ', orders', log(coarse/fine)/log(2.0_dp)
-    call check(all(fine < 1.0e-3_dp), 'errors of all components are small')
+    call check(all(fine < 4.0e-4_dp), 'errors of all components are small')
     call check(all(coarse/fine > 3.5_dp), 'errors fall as the square of the cells'' size')
     call job_finalize()
     call finish_checks()
@@ -72,7 +74,7 @@ contains
         type(overset_t) :: overset
         integer :: f, step
 
-        problem = overset_problem_t(n, 0, 2000, granule=1)
+        problem = overset_problem_t(n, 0, 2000, granule=1, overlap=n/6)
         problem%viscosity = 0.02_dp
         problem%conductivity = 0.03_dp
         call start(overset, problem)
