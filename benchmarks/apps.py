@@ -70,7 +70,13 @@ def planewave(problem: Mapping[str, float]) -> Work:
     )
 
 
-WORK = {"ocean": ocean, "lattice": lattice, "planewave": planewave}
+def overset(problem: Mapping[str, float]) -> Work:
+    """The state read and written once; a division or root takes as long as 16 operations."""
+    points = problem["points"] * problem["steps"]
+    return Work(memory_bytes=points * 8 * 2 * 5, flops=points * (630 + 16 * 9))
+
+
+WORK = {"ocean": ocean, "lattice": lattice, "planewave": planewave, "overset": overset}
 
 
 @dataclass(frozen=True, slots=True)

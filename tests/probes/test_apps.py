@@ -34,6 +34,7 @@ def read(name, rows, **params):
         ("app.lattice", "A", 3, "factors divide", "ranks = 2 or 4"),
         ("app.planewave", "S", 25, "at most 24", "ranks = 24"),
         ("app.lattice", "S", 1024, "factors divide", "ranks = 512"),
+        ("app.overset", "S", 40, "at most 39", "ranks = 39"),
     ],
 )
 def test_wrong_numbers_of_ranks_are_refused_with_the_nearest(

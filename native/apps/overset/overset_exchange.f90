@@ -3,7 +3,8 @@
 !> A link carries points of one block to another one: five numbers each. All links between two
 !> processes make one message; links within a process go through the same buffers. Interpolation is
 !> trilinear and done where the eight points are, before sending, so that it is a point that
-!> travels, not eight.
+!> travels, not eight. (`bl_halo` of the harness serves one array with its neighbours; here every
+!> process has many blocks.)
 !>
 !> Exported: `exchange_t`, and the functions that make its links: `copies`, `overlaps`. Collective:
 !> `run`. Timed: `run`.

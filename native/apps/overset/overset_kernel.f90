@@ -167,15 +167,16 @@ contains
         real(dp), pointer, contiguous :: s(:, :, :, :)
         integer :: k
 
-        associate (n => field%n, rows => field%rows, residual => self%residual)
+        associate (n => field%n, rows => field%rows, residual => self%residual, &
+                   lines => self%lines)
             s(-1:rows - 2, 1:5, -1:n(2) + 2, -1:n(3) + 2) => self%space(7:)
             call residual%begin(self%problem, field)
             do k = 1, n(3)
                 call residual%plane(field, k, s(:, :, :, k))
-                call self%lines%solve_plane(n, rows, residual, residual%derived(:, :, :, mod(k, 3)), &
-                                            s(:, :, :, k))
+                call lines%solve_plane(n, rows, residual, residual%derived(:, :, :, mod(k, 3)), &
+                                       s(:, :, :, k))
             end do
-            call self%lines%solve_up(n, rows, residual, s, field%q)
+            call lines%solve_up(n, rows, residual, s, field%q)
         end associate
     end subroutine advance_block
 

@@ -256,7 +256,7 @@ contains
         type(stencil_t), intent(in) :: weights
         real(dp), intent(in) :: speed(lanes, speed_values, 0:n + 1)
         real(dp), intent(inout) :: kept(lanes, kept_values, -1:n), s(rows, width, -1:n + 2)
-        real(dp) :: low(3), pivot(3), inverse, both
+        real(dp) :: low1, low2, low3, pivot1, pivot2, pivot3, inverse, both
         integer :: i, l, a, b, c
 
         a = same(1)
@@ -264,37 +264,37 @@ contains
         c = same(3)
         associate (w0 => weights%centre, w1 => weights%next, w2 => weights%second)
             do i = 1, n
-                !$omp simd private(low, pivot, inverse, both)
+                !$omp simd private(low1, low2, low3, pivot1, pivot2, pivot3, inverse, both)
                 do l = 1, lanes
-                    low(1) = w1 - speed(l, 1, i - 1)
-                    low(2) = low(1) + speed(l, 2, i - 1) - w2*kept(l, 3, i - 2)
-                    low(3) = low(1) - speed(l, 2, i - 1) - w2*kept(l, 5, i - 2)
-                    low(1) = low(1) - w2*kept(l, 1, i - 2)
-                    pivot(1) = w0 - w2*kept(l, 2, i - 2) - low(1)*kept(l, 1, i - 1)
-                    pivot(2) = w0 - w2*kept(l, 4, i - 2) - low(2)*kept(l, 3, i - 1)
-                    pivot(3) = w0 - w2*kept(l, 6, i - 2) - low(3)*kept(l, 5, i - 1)
+                    low1 = w1 - speed(l, 1, i - 1)
+                    low2 = low1 + speed(l, 2, i - 1) - w2*kept(l, 3, i - 2)
+                    low3 = low1 - speed(l, 2, i - 1) - w2*kept(l, 5, i - 2)
+                    low1 = low1 - w2*kept(l, 1, i - 2)
+                    pivot1 = w0 - w2*kept(l, 2, i - 2) - low1*kept(l, 1, i - 1)
+                    pivot2 = w0 - w2*kept(l, 4, i - 2) - low2*kept(l, 3, i - 1)
+                    pivot3 = w0 - w2*kept(l, 6, i - 2) - low3*kept(l, 5, i - 1)
                     ! One division for three pivots, none of which is far from w0.
-                    both = pivot(1)*pivot(2)
-                    inverse = 1/(both*pivot(3))
+                    both = pivot1*pivot2
+                    inverse = 1/(both*pivot3)
                     both = both*inverse
-                    inverse = inverse*pivot(3)
-                    pivot(3) = both
-                    both = inverse*pivot(2)
-                    pivot(2) = inverse*pivot(1)
-                    pivot(1) = both
-                    kept(l, 1, i) = (w1 + speed(l, 1, i + 1) - low(1)*kept(l, 2, i - 1))*pivot(1)
-                    kept(l, 2, i) = w2*pivot(1)
+                    inverse = inverse*pivot3
+                    pivot3 = both
+                    both = inverse*pivot2
+                    pivot2 = inverse*pivot1
+                    pivot1 = both
+                    kept(l, 1, i) = (w1 + speed(l, 1, i + 1) - low1*kept(l, 2, i - 1))*pivot1
+                    kept(l, 2, i) = w2*pivot1
                     kept(l, 3, i) = (w1 + (speed(l, 1, i + 1) - speed(l, 2, i + 1)) &
-                                     - low(2)*kept(l, 4, i - 1))*pivot(2)
-                    kept(l, 4, i) = w2*pivot(2)
+                                     - low2*kept(l, 4, i - 1))*pivot2
+                    kept(l, 4, i) = w2*pivot2
                     kept(l, 5, i) = (w1 + (speed(l, 1, i + 1) + speed(l, 2, i + 1)) &
-                                     - low(3)*kept(l, 6, i - 1))*pivot(3)
-                    kept(l, 6, i) = w2*pivot(3)
-                    s(l, a, i) = (s(l, a, i) - w2*s(l, a, i - 2) - low(1)*s(l, a, i - 1))*pivot(1)
-                    s(l, b, i) = (s(l, b, i) - w2*s(l, b, i - 2) - low(1)*s(l, b, i - 1))*pivot(1)
-                    s(l, c, i) = (s(l, c, i) - w2*s(l, c, i - 2) - low(1)*s(l, c, i - 1))*pivot(1)
-                    s(l, m, i) = (s(l, m, i) - w2*s(l, m, i - 2) - low(2)*s(l, m, i - 1))*pivot(2)
-                    s(l, 5, i) = (s(l, 5, i) - w2*s(l, 5, i - 2) - low(3)*s(l, 5, i - 1))*pivot(3)
+                                     - low3*kept(l, 6, i - 1))*pivot3
+                    kept(l, 6, i) = w2*pivot3
+                    s(l, a, i) = (s(l, a, i) - w2*s(l, a, i - 2) - low1*s(l, a, i - 1))*pivot1
+                    s(l, b, i) = (s(l, b, i) - w2*s(l, b, i - 2) - low1*s(l, b, i - 1))*pivot1
+                    s(l, c, i) = (s(l, c, i) - w2*s(l, c, i - 2) - low1*s(l, c, i - 1))*pivot1
+                    s(l, m, i) = (s(l, m, i) - w2*s(l, m, i - 2) - low2*s(l, m, i - 1))*pivot2
+                    s(l, 5, i) = (s(l, 5, i) - w2*s(l, 5, i - 2) - low3*s(l, 5, i - 1))*pivot3
                 end do
             end do
             do i = n - 1, 1, -1

@@ -56,7 +56,7 @@ contains
         type(overset_problem_t), intent(in) :: problem
         type(zone_t) :: zones(zone_count)
         real(dp) :: length
-        integer :: z, axis, granule, blocks
+        integer :: z, axis, granule, blocks, faces, cells
 
         z = 0
         call halve([0, 0, 0], units, zone_count, 0, zones, z)
@@ -64,17 +64,17 @@ contains
         do z = 1, zone_count
             associate (zone => zones(z))
                 do axis = 1, 3
+                    faces = count([zone%low(axis) > 0, zone%high(axis) < units(axis)])
+                    ! Cells of 1/n, times units; whole numbers, so that no rounding decides.
+                    cells = (zone%high(axis) - zone%low(axis))*problem%n &
+                            + faces*problem%overlap*units(3)
                     granule = merge(1, problem%granule, axis == 3)
-                    zone%corner(axis) = real(zone%low(axis), dp)/units(3)
-                    length = real(zone%high(axis) - zone%low(axis), dp)/units(3)
-                    if (zone%low(axis) > 0) then
-                        zone%corner(axis) = zone%corner(axis) - real(problem%overlap, dp)/problem%n
-                        length = length + real(problem%overlap, dp)/problem%n
-                    end if
-                    if (zone%high(axis) < units(axis)) &
-                        length = length + real(problem%overlap, dp)/problem%n
-                    zone%n(axis) = granule*max(1, nint(length*problem%n/granule))
+                    zone%n(axis) = granule*max(1, (2*cells/(units(3)*granule) + 1)/2)
+                    length = real(cells, dp)/(units(3)*problem%n)
                     zone%h(axis) = length/zone%n(axis)
+                    zone%corner(axis) = real(zone%low(axis), dp)/units(3)
+                    if (zone%low(axis) > 0) &
+                        zone%corner(axis) = zone%corner(axis) - real(problem%overlap, dp)/problem%n
                 end do
                 zone%parts = parts_of(zone%n, problem)
                 zone%first_block = blocks + 1
@@ -132,7 +132,10 @@ contains
     pure logical function holds(self, place)
         class(zone_t), intent(in) :: self
         real(dp), intent(in) :: place(3)
-        holds = all(place*units(3) >= self%low) .and. all(place*units(3) < self%high)
+        ! A point between two boxes is in the upper one, whatever rounding says.
+        real(dp), parameter :: rounding = 1.0e-9_dp
+        holds = all(place*units(3) + rounding >= self%low) &
+                .and. all(place*units(3) + rounding < self%high)
     end function holds
 
     !> All blocks of all zones, those of a zone along x first.

@@ -7,7 +7,7 @@ from typing import ClassVar
 from bareline.probes.app._mini import MiniApp
 
 #: Blocks that the 23 zones are cut into, of which each rank needs one.
-_BLOCKS = {"S": 39, "W": 57, "A": 65, "B": 253, "C": 524}
+_BLOCKS = {"S": 39, "W": 61, "A": 65, "B": 248, "C": 530}
 
 
 class Overset(MiniApp):
