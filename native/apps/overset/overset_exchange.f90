@@ -11,7 +11,7 @@
 module overset_exchange
 
     use mpi, only: MPI_DOUBLE_PRECISION
-    use bl_kinds, only: dp, i8
+    use bl_kinds, only: dp
     use bl_messages, only: comm_irecv, comm_isend, comm_waitall
     use overset_field, only: field_t
     use overset_zones, only: block_at, block_t, ghost, zone_t
@@ -52,8 +52,6 @@ module overset_exchange
     contains
         procedure :: setup
         procedure :: run
-        procedure :: sent_messages
-        procedure :: sent_values
     end type exchange_t
 
 contains
@@ -155,18 +153,6 @@ contains
             end associate
         end do
     end subroutine keep
-
-    !> Messages that this process sends in a run.
-    pure integer function sent_messages(self)
-        class(exchange_t), intent(in) :: self
-        sent_messages = count(self%outgoing%peer /= self%rank)
-    end function sent_messages
-
-    !> Numbers that this process sends in a run.
-    pure integer(i8) function sent_values(self)
-        class(exchange_t), intent(in) :: self
-        sent_values = sum(int(self%outgoing%count, i8), self%outgoing%peer /= self%rank)
-    end function sent_values
 
     subroutine give(link, field, buffer)
         type(link_t), intent(in) :: link

@@ -18,6 +18,13 @@ CALLS_ON_4 = {
         "MPI_Waitall": 4 * 20 * 2,
         "MPI_Allreduce": 4 * 20 * 2,
     },
+    # 20 steps: 10 of the 12 pairs have neighbouring blocks of a zone, all have zones that overlap;
+    # each process waits twice and sums once.
+    "overset": {
+        **dict.fromkeys(("MPI_Isend", "MPI_Irecv"), 20 * (10 + 12)),
+        "MPI_Waitall": 4 * 20 * 2,
+        "MPI_Allreduce": 4 * 20,
+    },
     # 25 iterations for 10 bands, forth and back; four matrices and two lists are summed.
     "planewave": {"MPI_Alltoall": 4 * 25 * 10 * 2, "MPI_Allreduce": 4 * 25 * 6},
 }
