@@ -1,0 +1,46 @@
+!> What a flow around the sphere must have become.
+!>
+!> An undisturbed flow that the wall lets pass must stay: every cell's surface is closed. The flow is
+!> symmetric about its axis, so that there is no force across. Residual, drag and entropy after the
+!> last cycle were computed by this program; that it computes the right thing is shown by its order of
+!> convergence (native/apps/tests/test_cartesian_order.f90). States do not depend on the number of
+!> processes, sums over them do by rounding.
+module cartesian_reference
+
+    use bl_kinds, only: dp
+    use bl_verification, only: quantity_t
+    use cartesian_kernel, only: outcome_t
+    use cartesian_problem, only: cartesian_classes
+
+    implicit none(type, external)
+    private
+
+    public :: verify_cartesian
+
+    real(dp), parameter :: rounding = 1.0e-13_dp, lift_max = 1.0e-9_dp
+    real(dp), parameter :: tolerance = 1.0e-8_dp
+    !> Of the residual, a small difference of fluxes.
+    real(dp), parameter :: residual_tolerance = 1.0e-6_dp
+
+    !> In the order of the classes.
+    real(dp), parameter :: residual(len(cartesian_classes)) = 1
+    real(dp), parameter :: drag(len(cartesian_classes)) = 1
+    real(dp), parameter :: entropy(len(cartesian_classes)) = 1
+
+contains
+
+    pure function verify_cartesian(class_name, unbalance, outcome) result(quantities)
+        character(1), intent(in) :: class_name
+        real(dp), intent(in) :: unbalance
+        type(outcome_t), intent(in) :: outcome
+        type(quantity_t), allocatable :: quantities(:)
+        integer :: row
+        row = index(cartesian_classes, class_name)
+        quantities = [quantity_t('undisturbed', unbalance, 0.0_dp, rounding), &
+                      quantity_t('lift', outcome%lift, 0.0_dp, lift_max), &
+                      quantity_t('residual', outcome%residual, residual(row), residual_tolerance), &
+                      quantity_t('drag', outcome%drag, drag(row), tolerance), &
+                      quantity_t('entropy', outcome%entropy, entropy(row), tolerance)]
+    end function verify_cartesian
+
+end module cartesian_reference
