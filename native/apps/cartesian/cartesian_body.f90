@@ -3,8 +3,8 @@
 !> Areas of faces are exact: a square less a disc, in closed form. Volumes and centres of cells are
 !> integrals of such areas over the third coordinate, by Gauss's rule between the places where the
 !> circle passes an edge or a corner of the square. The area vector of the wall in a cell is not
-!> integrated: it is what closes the cell's surface (sum of all area vectors 0), without which a flow
-!> at rest would be driven.
+!> integrated: it is what closes the cell's surface (sum of all area vectors 0), without which a
+!> flow at rest would be driven.
 !>
 !> Coordinates are relative to the centre of the sphere. Nothing is collective.
 module cartesian_body

@@ -1,14 +1,15 @@
-!> How the cube is cut into bricks of cells and the bricks are shared out, and the exchange of ghosts.
+!> How the cube is cut into bricks of cells and the bricks are shared out, and the exchange of
+!> ghosts.
 !>
-!> Bricks that hold any fluid are numbered along Hilbert's curve; each process has a contiguous share.
-!> A brick is a brick on all levels of the multigrid: with m cells along an edge on one level it has
-!> m/2 on the next, so that what passes between levels stays in the process.
+!> Bricks that hold any fluid are numbered along Hilbert's curve; each process has a contiguous
+!> share. A brick is a brick on all levels of the multigrid: with m cells along an edge on one level
+!> it has m/2 on the next, so that what passes between levels stays in the process.
 !>
 !> A field of a level is f(m*m, 5, m, bricks): planes of constant z one after the other, in each the
 !> five variables, in each of these x before y. What a brick sees of a neighbour are the `depth`
 !> layers of cells next to it, a face:
 !>
-!>     across x: face(depth, m, 5, m)   across y: face(m*depth, 5, m)   across z: face(m*m, 5, depth)
+!>     across x: face(depth, m, 5, m), y: face(m*depth, 5, m), z: face(m*m, 5, depth)
 !>
 !> layers from low to high coordinates. Faces of bricks of other processes are ghosts; so are those
 !> at the cube's boundary and next to bricks without fluid, which nobody refreshes.
@@ -22,7 +23,7 @@ module cartesian_bricks
     use bl_kinds, only: dp
     use bl_messages, only: comm_irecv, comm_isend, comm_waitall
     use cartesian_curve, only: hilbert_key, shares
-    use cartesian_problem, only: side_axis, side_step
+    use cartesian_problem, only: brick_cells, side_axis, side_step
     use mpi, only: MPI_DOUBLE_PRECISION
 
     implicit none(type, external)
@@ -50,6 +51,7 @@ module cartesian_bricks
         integer, allocatable :: ranks(:), received_before(:), sent_before(:), sent(:, :)
     contains
         procedure :: exchange
+        procedure :: low_corner
     end type bricks_t
 
     !> All bricks that hold fluid, in the order of the curve.
@@ -61,8 +63,8 @@ module cartesian_bricks
 
 contains
 
-    !> How many bricks of `edge` cells hold fluid around a sphere in the middle: the largest number of
-    !> processes.
+    !> How many bricks of `edge` cells hold fluid around a sphere in the middle: the largest number
+    !> of processes.
     pure integer function brick_count(along, edge, radius) result(count)
         integer, intent(in) :: along, edge
         real(dp), intent(in) :: radius
@@ -234,6 +236,14 @@ contains
         end do
         bricks%received_before(listed + 1) = bricks%ghosts
     end subroutine list_received
+
+    !> Lower corner of an own brick relative to the cube's centre, in cells of the finest level.
+    pure function low_corner(self, b) result(low)
+        class(bricks_t), intent(in) :: self
+        integer, intent(in) :: b
+        real(dp) :: low(3)
+        low = brick_cells*(self%at(:, b) - self%along/2.0_dp)
+    end function low_corner
 
     !> Refreshes the ghosts of a field on the level with m cells along an edge of a brick.
     subroutine exchange(self, m, depth, tag, field, ghost, buffer)

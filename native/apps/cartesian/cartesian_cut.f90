@@ -1,4 +1,4 @@
-!> What the wall leaves of the cells and faces of one brick, on the finest level and on coarser ones.
+!> What the wall leaves of the cells and faces of one brick, on the finest level and on others.
 !>
 !> Areas are in units of a whole face of the level, volumes in units of a whole cell. A cell with
 !> less than `volume_min` is closed: its faces have no area, and the wall of its neighbours grows by
@@ -36,7 +36,7 @@ module cartesian_cut
         !> own, in the wall's.
         integer, allocatable :: first(:), cell(:)
         real(dp), allocatable :: area(:, :), pull(:, :)
-        !> Fluxes through the wall instead of the pressure, where a test gives some: given(5, cells).
+        !> Fluxes through the wall instead of the pressure, where somebody gives some: (5, cells).
         real(dp), allocatable :: given(:, :)
     end type cut_t
 
@@ -57,23 +57,23 @@ contains
 
         cells = measure_cells(m, low, radius)
         allocate (x(-1:m + 1, m, m), y(m, -1:m + 1, m), z(m, m, -1:m + 1), source=0.0_dp)
-        associate (open => cells%volume > 0)
-            do k = -1, m + 1
-                do j = -1, m + 1
-                    do i = -1, m + 1
-                        associate (at => low + [i, j, k] - 1)
-                            if (.not. open(i + 2, j + 2, k + 2)) cycle
-                            if (min(j, k) > 0 .and. max(j, k) <= m .and. open(i + 3, j + 2, k + 2)) &
-                                x(i, j, k) = open_area(at(2), at(3), radius**2 - (at(1) + 1)**2)
-                            if (min(i, k) > 0 .and. max(i, k) <= m .and. open(i + 2, j + 3, k + 2)) &
-                                y(i, j, k) = open_area(at(3), at(1), radius**2 - (at(2) + 1)**2)
-                            if (min(i, j) > 0 .and. max(i, j) <= m .and. open(i + 2, j + 2, k + 3)) &
-                                z(i, j, k) = open_area(at(1), at(2), radius**2 - (at(3) + 1)**2)
-                        end associate
-                    end do
+        do k = -1, m + 1
+            do j = -1, m + 1
+                do i = -1, m + 1
+                    associate (at => low + [i, j, k] - 1, volume => cells%volume, &
+                               in_x => i >= 1 .and. i <= m, in_y => j >= 1 .and. j <= m, &
+                               in_z => k >= 1 .and. k <= m)
+                        if (volume(i, j, k) <= 0) cycle
+                        if (in_y .and. in_z .and. volume(i + 1, j, k) > 0) &
+                            x(i, j, k) = open_area(at(2), at(3), radius**2 - (at(1) + 1)**2)
+                        if (in_x .and. in_z .and. volume(i, j + 1, k) > 0) &
+                            y(i, j, k) = open_area(at(3), at(1), radius**2 - (at(2) + 1)**2)
+                        if (in_x .and. in_y .and. volume(i, j, k + 1) > 0) &
+                            z(i, j, k) = open_area(at(1), at(2), radius**2 - (at(3) + 1)**2)
+                    end associate
                 end do
             end do
-        end associate
+        end do
         allocate (cut%x(0:m, m, m), source=x(0:m, :, :))
         allocate (cut%y(m, 0:m, m), source=y(:, 0:m, :))
         allocate (cut%z(m, m, 0:m), source=z(:, :, 0:m))
@@ -201,14 +201,15 @@ contains
         real(dp), intent(in) :: low(3), radius
         type(cells_t), intent(in) :: cells
         real(dp) :: away(3, 6), offset(3)
-        logical :: open(6)
+        logical :: opening(6)
         integer :: c, k, side, at(3), other(3)
 
         do k = 1, m
             do c = cut%first(k), cut%first(k + 1) - 1
                 at = [1 + mod(cut%cell(c) - 1, m), 1 + (cut%cell(c) - 1)/m, k]
-                open = [cut%x(at(1) - 1:at(1), at(2), k) > 0, cut%y(at(1), at(2) - 1:at(2), k) > 0, &
-                        cut%z(at(1), at(2), k - 1:k) > 0]
+                opening(1:2) = cut%x(at(1) - 1:at(1), at(2), k) > 0
+                opening(3:4) = cut%y(at(1), at(2) - 1:at(2), k) > 0
+                opening(5:6) = cut%z(at(1), at(2), k - 1:k) > 0
                 associate (own => cells%centre(:, at(1), at(2), at(3)))
                     do side = 1, 6
                         other = at
@@ -220,22 +221,23 @@ contains
                     offset = -radius*cut%area(:, c)/norm2(cut%area(:, c)) &
                              - (low + at - 0.5_dp + own)
                 end associate
-                cut%pull(:, c) = extrapolation(away, open, offset)
+                cut%pull(:, c) = extrapolation(away, opening, offset)
             end do
         end do
     end subroutine set_pulls
 
     !> Weights of differences along `away` in the value at `offset`; none if the open neighbours do
     !> not span space or weights would be large.
-    pure function extrapolation(away, open, offset) result(pull)
+    pure function extrapolation(away, opening, offset) result(pull)
         real(dp), intent(in) :: away(3, 6), offset(3)
-        logical, intent(in) :: open(6)
+        logical, intent(in) :: opening(6)
         real(dp) :: pull(6), normal(3, 3), cofactors(3, 3), determinant
         integer :: side
 
         normal = 0
         do side = 1, 6
-            if (open(side)) normal = normal + spread(away(:, side), 2, 3)*spread(away(:, side), 1, 3)
+            if (.not. opening(side)) cycle
+            normal = normal + spread(away(:, side), 2, 3)*spread(away(:, side), 1, 3)
         end do
         cofactors(:, 1) = cross(normal(:, 2), normal(:, 3))
         cofactors(:, 2) = cross(normal(:, 3), normal(:, 1))
@@ -243,7 +245,7 @@ contains
         determinant = dot_product(normal(:, 1), cofactors(:, 1))
         pull = 0
         if (determinant < 0.05_dp) return
-        pull = merge(matmul(matmul(offset, cofactors)/determinant, away), 0.0_dp, open)
+        pull = merge(matmul(matmul(offset, cofactors)/determinant, away), 0.0_dp, opening)
         if (sum(abs(pull)) > weight_max) pull = 0
     end function extrapolation
 

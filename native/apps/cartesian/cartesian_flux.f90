@@ -7,11 +7,11 @@
 !>     F- = -q/4 (u - c)**2 g(e), e = (gamma - 1) u - 2 c
 !>     g(e) = (1, e/gamma, v, w, e**2/(2 (gamma**2 - 1)) + (v**2 + w**2)/2)
 !>
-!> of mass, of the momentum along the face's normal (here x) and across it, and of energy. F+ + F- is
-!> the whole flux for every u. A supersonic flow takes all of it from upwind.
+!> of mass, of the momentum along the face's normal (here x) and across it, and of energy. F+ + F-
+!> is the whole flux for every u. A supersonic flow takes all of it from upwind.
 !>
-!> From a cell's state x, that at its upper face is x + s/2 and at its lower face x - s/2. The slope s
-!> is the central difference, the least-squares gradient on these cells, times a limiter which the
+!> From a cell's state x, that at its upper face is x + s/2 and at its lower face x - s/2. The slope
+!> s is the central difference, the least-squares gradient on these cells, times a limiter which the
 !> differences a and b of c to the two sides give: max(0, (2 a b + eps)/(a**2 + b**2 + eps)).
 !>
 !> Arrays are (stride, 5); a routine works on their first `count` rows. Nothing is collective.
@@ -198,9 +198,9 @@ contains
     end function full_flux
 
     !> The state `out` that a stage leaves: from the state `x` at the begin of the step and the
-    !> residual `r`, the sum of fluxes out of a cell. The step of a cell is `courant` times its volume
-    !> over the sum of its open areas, `areas`(:, 3) of each direction, times the speeds of sound
-    !> waves. A cell without open faces stays as it is.
+    !> residual `r`, the sum of fluxes out of a cell. The step of a cell is `courant` times its
+    !> volume over the sum of its open areas, `areas`(:, 3) of each direction, times the speeds of
+    !> sound waves. A cell without open faces stays as it is.
     pure subroutine take_stage(count, courant, areas, x, r, out)
         integer, intent(in) :: count
         real(dp), intent(in) :: courant

@@ -1,5 +1,5 @@
-!> The flow around a sphere: inviscid, compressible, steady; finite volumes on a Cartesian grid whose
-!> cells the sphere cuts, Runge-Kutta steps, multigrid.
+!> The flow around a sphere: inviscid, compressible, steady; finite volumes on a Cartesian grid
+!> whose cells the sphere cuts, Runge-Kutta steps, multigrid.
 !>
 !>     sum over the faces of a cell of F(x_below, x_above).n A + wall pressure times wall area = 0
 !>
@@ -25,14 +25,15 @@ module cartesian_kernel
     use cartesian_cut, only: coarser_cut, new_cut
     use cartesian_flux, only: full_flux, take_stage
     use cartesian_level, only: field_t, level_t, new_level
-    use cartesian_problem, only: brick_cells, cartesian_problem_t, side_axis, side_step
+    use cartesian_problem, only: brick_cells, cartesian_problem_t
+    use cartesian_state, only: fill_level, potential_flow, state_i
     use cartesian_transfer, only: prolong_brick, restrict_brick
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_MAX, MPI_SUM
 
     implicit none(type, external)
     private
 
-    public :: flow_t, outcome_t, cartesian_memory_bytes, potential_flow
+    public :: flow_t, outcome_t, cartesian_memory_bytes
 
     real(dp), parameter :: pi = acos(-1.0_dp)
     integer, parameter :: stages = 5
@@ -47,8 +48,8 @@ module cartesian_kernel
     type :: outcome_t
         !> Root mean square residual of mass, of a cell with faces of area 1.
         real(dp) :: residual = 0
-        !> Force on the sphere over its frontal area and the dynamic pressure: along the flow, and the
-        !> larger one of the two across.
+        !> Force on the sphere over its frontal area and the dynamic pressure: along the flow, and
+        !> the larger one of the two across.
         real(dp) :: drag = 0, lift = 0
         !> Root mean square change of p/rho**gamma, which would stay in an ideal flow.
         real(dp) :: entropy = 0
@@ -76,17 +77,7 @@ module cartesian_kernel
         procedure, private :: take_brick
         procedure, private :: restrict
         procedure, private :: prolong
-        procedure, private :: low_corner
     end type flow_t
-
-    abstract interface
-        !> State at a place relative to the sphere's centre, in cells of the finest level.
-        pure function state_i(velocity, radius, place) result(state)
-            import :: dp
-            real(dp), intent(in) :: velocity(3), radius, place(3)
-            real(dp) :: state(5)
-        end function state_i
-    end interface
 
 contains
 
@@ -123,7 +114,7 @@ contains
                 if (l > 1) call level%new_field(level%forcing)
                 do b = 1, self%bricks%own
                     if (.not. self%bricks%cut(b)) cycle
-                    if (l == 1) level%cut(b) = new_cut(level%m, self%low_corner(b), radius)
+                    if (l == 1) level%cut(b) = new_cut(level%m, self%bricks%low_corner(b), radius)
                     if (l > 1) level%cut(b) = coarser_cut(level%m, self%levels(l - 1)%cut(b))
                 end do
             end associate
@@ -132,84 +123,14 @@ contains
         allocate (self%whole(brick_cells**3), source=1.0_dp)
     end subroutine setup
 
-    !> Lower corner of an own brick relative to the sphere's centre, in cells of the finest level.
-    pure function low_corner(self, b) result(low)
-        class(flow_t), intent(in) :: self
-        integer, intent(in) :: b
-        real(dp) :: low(3)
-        low = brick_cells*self%bricks%at(:, b) - self%problem%n/2.0_dp
-    end function low_corner
-
-    !> The flow of an incompressible fluid around the sphere, with the speed of sound and the density
-    !> that Bernoulli's law gives without change of entropy. Radius 0: undisturbed.
-    pure function potential_flow(velocity, radius, place) result(state)
-        real(dp), intent(in) :: velocity(3), radius, place(3)
-        real(dp) :: state(5), distance, dipole
-        distance = max(norm2(place), radius, 1.0_dp)
-        dipole = 0.5_dp*(radius/distance)**3
-        state(2:4) = velocity + dipole*(velocity - 3*place*dot_product(velocity, place)/distance**2)
-        state(5) = sqrt(1 + 0.2_dp*(sum(velocity**2) - sum(state(2:4)**2)))
-        state(1) = state(5)**4
-    end function potential_flow
-
     !> Sets the states of a level and the ghosts at the cube's boundary.
     subroutine fill(self, l, state, velocity, radius)
         class(flow_t), intent(inout) :: self
         integer, intent(in) :: l
         procedure(state_i) :: state
         real(dp), intent(in) :: velocity(3), radius
-        real(dp) :: low(3), width
-        integer :: b, side, i, j, k
-
-        associate (level => self%levels(l), m => self%levels(l)%m)
-            width = real(brick_cells, dp)/m
-            do b = 1, self%bricks%own
-                low = self%low_corner(b)
-                do k = 1, m
-                    do j = 1, m
-                        do i = 1, m
-                            level%now%values(i + m*(j - 1), :, k, b) = &
-                                state(velocity, radius, low + width*([i, j, k] - 0.5_dp))
-                        end do
-                    end do
-                end do
-                do side = 1, 6
-                    if (-self%bricks%neighbour(side, b) > self%bricks%received) &
-                        call fill_face(m, level%depth, side, low, width, state, velocity, radius, &
-                                       level%ghost(:, -self%bricks%neighbour(side, b)))
-                end do
-            end do
-        end associate
+        call fill_level(self%bricks, self%levels(l), state, velocity, radius)
     end subroutine fill
-
-    subroutine fill_face(m, depth, side, low, width, state, velocity, radius, face)
-        integer, intent(in) :: m, depth, side
-        real(dp), intent(in) :: low(3), width, velocity(3), radius
-        procedure(state_i) :: state
-        real(dp), intent(inout) :: face(m*m*5*depth)
-        real(dp) :: x(5)
-        integer :: at(3), first(3), last(3), axis, i, j, k, v, place
-
-        axis = side_axis(side)
-        first = 1
-        last = m
-        first(axis) = merge(1 - depth, m + 1, side_step(side) < 0)
-        last(axis) = first(axis) + depth - 1
-        do k = first(3), last(3)
-            do j = first(2), last(2)
-                do i = first(1), last(1)
-                    x = state(velocity, radius, low + width*([i, j, k] - 0.5_dp))
-                    at = [i, j, k] - first
-                    associate (many => last - first + 1)
-                        do v = 0, 4
-                            place = 1 + at(1) + many(1)*(at(2) + many(2)*(v + 5*at(3)))
-                            face(place) = x(v + 1)
-                        end do
-                    end associate
-                end do
-            end do
-        end do
-    end subroutine fill_face
 
     !> Refreshes the ghosts of a level's states.
     subroutine exchange(self, l, field)
@@ -280,8 +201,8 @@ contains
             to = self%levels(l)%now
             if (mod(stage, 2) == 0) to = self%levels(l)%spare
             do b = 1, self%bricks%own
-                call self%take_brick(l, b, anew .and. stage == 1, &
-                                     courant*stage_weights(stage, min(l, 2)), from%values, to%values)
+                call self%take_brick(l, b, anew .and. stage == 1, courant &
+                                     *stage_weights(stage, min(l, 2)), from%values, to%values)
             end do
             call self%exchange(l, to)
             from = to
@@ -342,7 +263,9 @@ contains
         if (l == 1) self%square = 0
         self%levels(l)%force = 0
         associate (level => self%levels(l), coarse => self%levels(l + 1), &
-                   x => self%levels(l)%now%values, m => self%levels(l + 1)%m, r => self%residual)
+                   x => self%levels(l)%now%values, m => self%levels(l + 1)%m, r => self%residual, &
+                   coarse_x => self%levels(l + 1)%now%values, &
+                   coarse_r => self%levels(l + 1)%forcing%values)
             do b = 1, self%bricks%own
                 call level%sweep_brick(self%bricks%neighbour(:, b), b, x, r)
                 if (associated(level%forcing%values)) &
@@ -350,10 +273,10 @@ contains
                 if (l == 1) self%square = self%square + square_of_mass(level%m, r)
                 if (level%is_cut(b)) then
                     call restrict_brick(m, level%cut(b)%volume, x(:, :, :, b), r, &
-                                        coarse%now%values(:, :, :, b), coarse%forcing%values(:, :, :, b))
+                                        coarse_x(:, :, :, b), coarse_r(:, :, :, b))
                 else
                     call restrict_brick(m, self%whole, x(:, :, :, b), r, &
-                                        coarse%now%values(:, :, :, b), coarse%forcing%values(:, :, :, b))
+                                        coarse_x(:, :, :, b), coarse_r(:, :, :, b))
                 end if
             end do
             coarse%restricted%values = coarse%now%values
@@ -377,7 +300,8 @@ contains
         associate (level => self%levels(l), coarse => self%levels(l + 1))
             do b = 1, self%bricks%own
                 if (level%is_cut(b)) then
-                    call prolong_brick(coarse%m, level%cut(b)%volume, coarse%now%values(:, :, :, b), &
+                    call prolong_brick(coarse%m, level%cut(b)%volume, &
+                                       coarse%now%values(:, :, :, b), &
                                        coarse%restricted%values(:, :, :, b), &
                                        level%now%values(:, :, :, b))
                 else
@@ -393,7 +317,7 @@ contains
     !> What the present states are, by a sweep of their own.
     type(outcome_t) function outcome(self)
         class(flow_t), intent(inout) :: self
-        real(dp) :: sums(6), volume
+        real(dp) :: sums(6), volume, ratio
         integer :: b, i, k
 
         sums = 0
@@ -408,7 +332,8 @@ contains
                     do i = 1, m*m
                         volume = 1
                         if (level%is_cut(b)) volume = level%cut(b)%volume(i, k)
-                        sums(5) = sums(5) + volume*(x(i, 5, k, b)**1.6_dp/x(i, 1, k, b)**0.4_dp - 1)**2
+                        ratio = x(i, 5, k, b)**1.6_dp/x(i, 1, k, b)**0.4_dp
+                        sums(5) = sums(5) + volume*(ratio - 1)**2
                         sums(6) = sums(6) + volume
                     end do
                 end do

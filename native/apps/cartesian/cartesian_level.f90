@@ -1,7 +1,7 @@
 !> One grid of the multigrid: its states, and sweeps over the cells of a brick.
 !>
-!> The finest level is of the second order and sees two layers of its neighbours, coarser ones are of
-!> the first order and see one. A sweep goes through a brick plane by plane; fluxes live in the
+!> The finest level is of the second order and sees two layers of its neighbours, coarser ones are
+!> of the first order and see one. A sweep goes through a brick plane by plane; fluxes live in the
 !> processor's caches only. Of the states, memory gives and takes each once for a stage.
 !>
 !> Exported: `level_t`, `new_level`. Nothing is collective.
@@ -165,11 +165,11 @@ contains
                 end if
             end do
             if (self%weighted(b, 1, k)) then
-                call split(d, self%eps, n - 2, n, 1, plane, plane(2, 1), plane(3, 1), self%up(2, 1), &
-                                self%down(2, 1), self%cut(b)%slope_x(2, 1, k))
+                call split(d, self%eps, n - 2, n, 1, plane, plane(2, 1), plane(3, 1), &
+                           self%up(2, 1), self%down(2, 1), self%cut(b)%slope_x(2, 1, k))
             else
-                call split(d, self%eps, n - 2*(d - 1), n, 1, plane, plane(d, 1), plane(2*d - 1, 1), &
-                                self%up(d, 1), self%down(d, 1))
+                call split(d, self%eps, n - 2*(d - 1), n, 1, plane, plane(d, 1), &
+                           plane(2*d - 1, 1), self%up(d, 1), self%down(d, 1))
             end if
             if (self%is_cut(b)) then
                 call leave_x_cut(m, d, self%cut(b)%x(:, :, k), self%up, self%down, r)
@@ -199,11 +199,11 @@ contains
             start = m*(d - 1) + 1
             if (self%weighted(b, 2, k)) then
                 call split(d, self%eps, m*(m + 2), n, 2, plane(start - m, 1), plane(start, 1), &
-                                plane(start + m, 1), self%up(start, 1), self%down(start, 1), &
-                                self%cut(b)%slope_y(start, 1, k))
+                           plane(start + m, 1), self%up(start, 1), self%down(start, 1), &
+                           self%cut(b)%slope_y(start, 1, k))
             else
                 call split(d, self%eps, m*(m + 2), n, 2, plane, plane(start, 1), &
-                                plane(2*start - 1, 1), self%up(start, 1), self%down(start, 1))
+                           plane(2*start - 1, 1), self%up(start, 1), self%down(start, 1))
             end if
             if (self%is_cut(b)) then
                 call leave_y_cut(m, d, self%cut(b)%y(:, :, k), self%up, self%down, r)
@@ -222,19 +222,17 @@ contains
         integer :: now
 
         now = mod(k, 2)
-        associate (m => self%m, d => self%depth)
+        associate (m => self%m, d => self%depth, up => self%up_z(:, :, now))
             call self%z_plane(neighbour, b, k, x, here)
-            if (self%depth == 1) then
-                call split(d, self%eps, m*m, m*m, 3, here, here, here, self%up_z(:, :, now), self%down)
+            below => here
+            above => here
+            if (d > 1) call self%z_plane(neighbour, b, k - 1, x, below)
+            if (d > 1) call self%z_plane(neighbour, b, k + 1, x, above)
+            if (self%weighted(b, 3, k)) then
+                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, self%down, &
+                           self%cut(b)%slope_z(1, 1, k))
             else
-                call self%z_plane(neighbour, b, k - 1, x, below)
-                call self%z_plane(neighbour, b, k + 1, x, above)
-                if (self%weighted(b, 3, k)) then
-                    call split(d, self%eps, m*m, m*m, 3, below, here, above, self%up_z(:, :, now), &
-                                    self%down, self%cut(b)%slope_z(1, 1, k))
-                else
-                    call split(d, self%eps, m*m, m*m, 3, below, here, above, self%up_z(:, :, now), self%down)
-                end if
+                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, self%down)
             end if
             if (k > 0) call add(5*m*m, self%up_z(:, :, 1 - now), self%down, &
                                 self%through(:, :, now))
@@ -288,15 +286,15 @@ contains
         end associate
     end subroutine z_plane
 
-    !> Adds to r the pressure of the wall in plane k, and to the force on the sphere; or the fluxes that
-    !> a test gives.
+    !> Adds to r the pressure of the wall in plane k, and to the force on the sphere; or the fluxes
+    !> that are given.
     subroutine add_walls(self, neighbour, b, k, x, r)
         class(level_t), intent(inout) :: self
         integer, intent(in) :: neighbour(6), b, k
         real(dp), intent(in), contiguous :: x(:, :, :, :)
         real(dp), intent(inout) :: r(self%m**2, 5)
-        real(dp) :: pressure, change
-        integer :: c, side
+        real(dp) :: pressure, change, beside(5)
+        integer :: c, side, at(3)
 
         associate (cut => self%cut(b), m => self%m)
             do c = cut%first(k), cut%first(k + 1) - 1
@@ -306,12 +304,12 @@ contains
                         cycle
                     end if
                     pressure = pressure_of(x(cell, :, k, b))
+                    at = [mod(cell - 1, m) + 1, (cell - 1)/m + 1, k]
                     change = 0
                     do side = 1, 6
                         if (abs(cut%pull(side, c)) <= 0) cycle
-                        change = change + cut%pull(side, c) &
-                                 *(pressure_of(state_beside(self, neighbour, b, &
-                                   [mod(cell - 1, m) + 1, (cell - 1)/m + 1, k], side, x)) - pressure)
+                        beside = state_beside(self, neighbour, b, at, side, x)
+                        change = change + cut%pull(side, c)*(pressure_of(beside) - pressure)
                     end do
                     pressure = max(pressure + change, 0.0_dp)
                     r(cell, 2:4) = r(cell, 2:4) + pressure*area

@@ -1,9 +1,9 @@
 !> Planes of a brick with the cells beside it, and the sums of split fluxes out of its cells.
 !>
-!> A plane that is padded along x is plane(m + 2 depth, m, 5), along y plane(m, m + 2 depth, 5). What
-!> fills it is a brick or a ghost face (cartesian_bricks). `up` and `down` are split fluxes F+ at the
-!> upper and F- at the lower faces of a padded plane's cells; `open` the open areas of the faces above
-!> cells 0 to m. Nothing is collective.
+!> A plane that is padded along x is plane(m + 2 depth, m, 5), along y plane(m, m + 2 depth, 5).
+!> What fills it is a brick or a ghost face (cartesian_bricks). `up` and `down` are split fluxes F+
+!> at the upper and F- at the lower faces of a padded plane's cells; `opening` the open areas of the
+!> faces above cells 0 to m. Nothing is collective.
 module cartesian_planes
 
     use bl_kinds, only: dp
@@ -11,8 +11,8 @@ module cartesian_planes
     implicit none(type, external)
     private
 
-    public :: add, fill_middle, fill_columns, fill_rows, leave_x, leave_x_cut, leave_y, leave_y_cut, &
-              leave_z_cut
+    public :: add, fill_middle, fill_columns, fill_rows, leave_x, leave_x_cut, leave_y, &
+              leave_y_cut, leave_z_cut
 
 contains
 
@@ -74,23 +74,24 @@ contains
         do j = 1, 5
             do y = 1, m
                 do i = 1, m
-                    r(i, y, j) = (up(i, y, j) - up(i - 1, y, j)) + (down(i + 1, y, j) - down(i, y, j))
+                    r(i, y, j) = (up(i, y, j) - up(i - 1, y, j)) &
+                                 + (down(i + 1, y, j) - down(i, y, j))
                 end do
             end do
         end do
     end subroutine leave_x
 
-    pure subroutine leave_x_cut(m, depth, open, up, down, r)
+    pure subroutine leave_x_cut(m, depth, opening, up, down, r)
         integer, intent(in) :: m, depth
-        real(dp), intent(in) :: open(0:m, m)
+        real(dp), intent(in) :: opening(0:m, m)
         real(dp), intent(in), dimension(1 - depth:m + depth, m, 5) :: up, down
         real(dp), intent(inout) :: r(m, m, 5)
         integer :: i, j, y
         do j = 1, 5
             do y = 1, m
                 do i = 1, m
-                    r(i, y, j) = open(i, y)*(up(i, y, j) + down(i + 1, y, j)) &
-                                 - open(i - 1, y)*(up(i - 1, y, j) + down(i, y, j))
+                    r(i, y, j) = opening(i, y)*(up(i, y, j) + down(i + 1, y, j)) &
+                                 - opening(i - 1, y)*(up(i - 1, y, j) + down(i, y, j))
                 end do
             end do
         end do
@@ -109,16 +110,16 @@ contains
         end do
     end subroutine leave_y
 
-    pure subroutine leave_y_cut(m, depth, open, up, down, r)
+    pure subroutine leave_y_cut(m, depth, opening, up, down, r)
         integer, intent(in) :: m, depth
-        real(dp), intent(in) :: open(1 - m:m*m)
+        real(dp), intent(in) :: opening(1 - m:m*m)
         real(dp), intent(in), dimension(1 - m*depth:m*(m + depth), 5) :: up, down
         real(dp), intent(inout) :: r(m*m, 5)
         integer :: i, j
         do j = 1, 5
             do i = 1, m*m
-                r(i, j) = r(i, j) + (open(i)*(up(i, j) + down(i + m, j)) &
-                                     - open(i - m)*(up(i - m, j) + down(i, j)))
+                r(i, j) = r(i, j) + (opening(i)*(up(i, j) + down(i + m, j)) &
+                                     - opening(i - m)*(up(i - m, j) + down(i, j)))
             end do
         end do
     end subroutine leave_y_cut

@@ -43,7 +43,7 @@ module cartesian_problem
                                             cartesian_problem_t(64, 30), &
                                             cartesian_problem_t(128, 40), &
                                             cartesian_problem_t(256, 50), &
-                                            cartesian_problem_t(384, 60)]
+                                            cartesian_problem_t(320, 60)]
 
 contains
 

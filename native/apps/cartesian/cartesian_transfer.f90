@@ -1,7 +1,7 @@
 !> What passes between a level and the next coarser one within a brick.
 !>
-!> Fields of one brick are (m, m, 5, m), m cells along an edge on the coarser level, 2 m on the finer.
-!> Nothing is collective.
+!> Fields of one brick are (m, m, 5, m), m cells along an edge on the coarser level, 2 m on the
+!> finer. Nothing is collective.
 module cartesian_transfer
 
     use bl_kinds, only: dp
@@ -13,9 +13,9 @@ module cartesian_transfer
 
 contains
 
-    !> A coarse cell gets the mean of its eight, by their volumes, and the sum of their residuals, in
-    !> units of its own faces, which are four times as large. Without any volume it gets the plain
-    !> mean.
+    !> A coarse cell gets the mean of its eight, by their volumes, and the sum of their residuals,
+    !> in units of its own faces, which are four times as large. Without any volume it gets the
+    !> plain mean.
     pure subroutine restrict_brick(m, volume, x, r, coarse_x, coarse_r)
         integer, intent(in) :: m
         real(dp), intent(in) :: volume(2*m, 2*m, 2*m)

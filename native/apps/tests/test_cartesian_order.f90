@@ -92,14 +92,15 @@ contains
             area(axis) = 1
             call split_weighted(3, 3, axis, 1.0_dp, none, x, x, x, up, down)
             do i = 1, 3
-                call check(maxval(abs(up(i, :) + down(i, :) - full_flux(x(i, :), area))) < 1.0e-13_dp, &
-                           'split fluxes add up')
+                call check(maxval(abs(up(i, :) + down(i, :) - full_flux(x(i, :), area))) &
+                           < 1.0e-13_dp, 'split fluxes add up')
             end do
             call check(maxval(abs(down(2:2, :))) < merge(1.0e-14_dp, 99.0_dp, axis /= 2), &
                        'nothing goes upwind')
             call split_limited(3, 3, axis, 1.0_dp, x, x, x, other, another, faster)
             call check(faster, 'a supersonic cell is noticed')
-            call split_limited(1, 3, axis, 1.0_dp, x(3:1:-1, :), x, x(2:1:-1, :), other, another, faster)
+            call split_limited(1, 3, axis, 1.0_dp, x(3:1:-1, :), x, x(2:1:-1, :), other, another, &
+                               faster)
             call split_weighted(1, 3, axis, 1.0_dp, half, x(3:1:-1, :), x, x(2:1:-1, :), up, down)
             if (.not. faster) call check(maxval(abs(up(1, :) - other(1, :))) &
                                          + maxval(abs(down(1, :) - another(1, :))) < 1.0e-14_dp, &
@@ -118,8 +119,8 @@ contains
         real(dp) :: coarse(5), fine(5)
         coarse = errors(32, state, radius, velocity)
         fine = errors(64, state, radius, velocity)
-        if (comm_rank(MPI_COMM_WORLD) == 0) print '(2a, 5es9.1, a, 5f6.2)', name, ', errors', fine, &
-            ', orders', log(coarse/fine)/log(2.0_dp)
+        if (comm_rank(MPI_COMM_WORLD) == 0) print '(2a, 5es9.1, a, 5f6.2)', name, ', errors', &
+            fine, ', orders', log(coarse/fine)/log(2.0_dp)
         call check(all(fine < 1.0e-3_dp), name//': errors are small')
         call check(all(coarse/fine > ratio_min), name//': order')
     end subroutine test_order
@@ -136,7 +137,8 @@ contains
 
         problem = cartesian_problem_t(n, 12)
         problem%radius = radius
-        call flow%setup(MPI_COMM_WORLD, comm_rank(MPI_COMM_WORLD), comm_size(MPI_COMM_WORLD), problem)
+        call flow%setup(MPI_COMM_WORLD, comm_rank(MPI_COMM_WORLD), comm_size(MPI_COMM_WORLD), &
+                        problem)
         do l = problem%levels, 1, -1
             call flow%fill(l, state, velocity, real(n, dp))
             call flow%exchange(l, flow%levels(l)%now)
@@ -154,7 +156,7 @@ contains
         type(flow_t), intent(in) :: flow
         integer, intent(in) :: b, i, k
         real(dp) :: place(3)
-        place = brick_cells*flow%bricks%at(:, b) - flow%problem%n/2.0_dp &
+        place = flow%bricks%low_corner(b) &
                 + [1 + mod(i - 1, brick_cells), 1 + (i - 1)/brick_cells, k] - 0.5_dp
     end function place_of
 
@@ -175,7 +177,8 @@ contains
             do k = 1, brick_cells
                 do i = 1, brick_cells**2
                     flow%levels(1)%forcing%values(i, :, k, b) = -volume_of(flow, b, i, k) &
-                        *divergence(state, velocity, real(flow%problem%n, dp), place_of(flow, b, i, k))
+                        *divergence(state, velocity, real(flow%problem%n, dp), &
+                                    place_of(flow, b, i, k))
                 end do
             end do
         end do
@@ -266,7 +269,8 @@ contains
         integer :: i
         problem = cartesian_problem_t(32, cycles)
         problem%levels = levels
-        call flow%setup(MPI_COMM_WORLD, comm_rank(MPI_COMM_WORLD), comm_size(MPI_COMM_WORLD), problem)
+        call flow%setup(MPI_COMM_WORLD, comm_rank(MPI_COMM_WORLD), comm_size(MPI_COMM_WORLD), &
+                        problem)
         call flow%restart()
         do i = 1, cycles
             call flow%cycle()
