@@ -193,6 +193,7 @@ contains
             call list_received(bricks, all_bricks, first, listed)
         end do
         bricks%received = bricks%ghosts
+        bricks%sent = bricks%sent(:, :bricks%sent_before(size(bricks%ranks) + 1))
         do number = 1, bricks%own
             do side = 1, 6
                 if (bricks%neighbour(side, number) /= 0) cycle

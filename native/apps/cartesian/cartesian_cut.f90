@@ -140,9 +140,9 @@ contains
         do k = 1, m
             do j = 1, m
                 do i = 0, m + 1
-                    cut%slope_x(row*(j - 1) + i + 2, :, k) = weights(x(i - 1:i, j, k))
-                    cut%slope_y(m*(i + 1) + j, :, k) = weights(y(j, i - 1:i, k))
-                    cut%slope_z(m*(k - 1) + j, :, i) = weights(z(j, k, i - 1:i))
+                    cut%slope_x(row*(j - 1) + i + 2, :, k) = weights(x(i - 1, j, k), x(i, j, k))
+                    cut%slope_y(m*(i + 1) + j, :, k) = weights(y(j, i - 1, k), y(j, i, k))
+                    cut%slope_z(m*(k - 1) + j, :, i) = weights(z(j, k, i - 1), z(j, k, i))
                 end do
             end do
         end do
@@ -155,11 +155,11 @@ contains
         end do
     end subroutine set_slopes
 
-    pure function weights(areas)
-        real(dp), intent(in) :: areas(2)
+    pure function weights(below, above)
+        real(dp), intent(in) :: below, above
         real(dp) :: weights(2)
-        weights = merge(1.0_dp, 0.0_dp, areas > 0)
-        if (all(areas > 0)) weights = 0.5_dp
+        weights = merge(1.0_dp, 0.0_dp, [below, above] > 0)
+        if (min(below, above) > 0) weights = 0.5_dp
     end function weights
 
     !> Sets the open areas of cells and the list of those with wall.

@@ -303,13 +303,14 @@ contains
                         r(cell, :) = r(cell, :) + cut%given(:, c)
                         cycle
                     end if
-                    pressure = pressure_of(x(cell, :, k, b))
+                    pressure = pressure_of(x(cell, 1, k, b), x(cell, 5, k, b))
                     at = [mod(cell - 1, m) + 1, (cell - 1)/m + 1, k]
                     change = 0
                     do side = 1, 6
                         if (abs(cut%pull(side, c)) <= 0) cycle
                         beside = state_beside(self, neighbour, b, at, side, x)
-                        change = change + cut%pull(side, c)*(pressure_of(beside) - pressure)
+                        change = change + cut%pull(side, c) &
+                                 *(pressure_of(beside(1), beside(5)) - pressure)
                     end do
                     pressure = max(pressure + change, 0.0_dp)
                     r(cell, 2:4) = r(cell, 2:4) + pressure*area
@@ -319,9 +320,9 @@ contains
         end associate
     end subroutine add_walls
 
-    pure real(dp) function pressure_of(state) result(pressure)
-        real(dp), intent(in) :: state(5)
-        pressure = state(1)*state(5)**3/gamma
+    pure real(dp) function pressure_of(q, c) result(pressure)
+        real(dp), intent(in) :: q, c
+        pressure = q*c**3/gamma
     end function pressure_of
 
     !> State of the cell on one side of cell `at` of brick b.
