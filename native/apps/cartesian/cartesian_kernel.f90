@@ -9,7 +9,8 @@
 !> residuals are shifted by P = restricted R - R(restricted x), adds what it changed, and takes
 !> another step.
 !>
-!> Exported: `flow_t`. Timed: `cycle`. Collective over the job: all but `fill`. A cycle with three
+!> Exported: `flow_t`. Timed: `cycle`. Collective over the job: all but `fill` and
+!> `give_wall_fluxes`. A cycle with three
 !> levels, each visited twice from the finer one, exchanges the ghosts of the levels 11, 23 and 22
 !> times and sums 32 bytes once over all processes.
 !>

@@ -25,7 +25,7 @@ module cartesian_problem
         integer :: n, cycles
         !> Grids of the multigrid; each coarser one has half the cells along an edge.
         integer :: levels = 3
-        !> Cells of the next coarser level visited twice in a cycle (W) or once (V).
+        !> How often a level has the next coarser one visited in a cycle: twice (W) or once (V).
         integer :: visits = 2
         !> Mach number of the undisturbed flow, along x.
         real(dp) :: mach = 0.4_dp
