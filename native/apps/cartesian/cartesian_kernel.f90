@@ -10,9 +10,8 @@
 !> another step.
 !>
 !> Exported: `flow_t`. Timed: `cycle`. Collective over the job: all but `fill` and
-!> `give_wall_fluxes`. A cycle with three
-!> levels, each visited twice from the finer one, exchanges the ghosts of the levels 11, 23 and 22
-!> times and sums 32 bytes once over all processes.
+!> `give_wall_fluxes`. A cycle with three levels, each visited twice from the finer one, exchanges
+!> the ghosts of the levels 11, 23 and 22 times and sums 32 bytes once over all processes.
 !>
 !> References: M. Aftosmis, M. Berger, G. Adomavicius (2000): A parallel multilevel method for
 !> adaptively refined Cartesian grids with embedded boundaries. AIAA 2000-0808,
