@@ -85,8 +85,8 @@ contains
     pure integer(i8) function cartesian_memory_bytes(problem, ranks) result(size_bytes)
         type(cartesian_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
-        !> Reals of a cell: three states, and what a quarter more cells of coarser levels and the wall
-        !> add; of a face, in ghosts and in what is sent: two layers, one on coarser levels.
+        !> Reals of a cell: three states, and what a quarter more cells of coarser levels and the
+        !> wall add; of a face, in ghosts and in what is sent: two layers, one on coarser levels.
         integer(i8), parameter :: cell_reals = 5*3 + 6, face_reals = 2*(2*5 + 3), real_bytes = 8
         integer(i8) :: bricks, faces
         bricks = (int(problem%n, i8)/brick_cells)**3/ranks + 1
