@@ -31,37 +31,38 @@ contains
     !> `square_radius` of the disc around the origin may be negative.
     pure real(dp) function open_area(y, z, square_radius) result(area)
         real(dp), intent(in) :: y, z, square_radius
-        real(dp) :: radius
 
         area = 1
         if (square_radius <= 0) return
-        radius = sqrt(square_radius)
-        area = 1 - (corner(y + 1, z + 1, radius) - corner(y, z + 1, radius) &
-                    - corner(y + 1, z, radius) + corner(y, z, radius))
+        area = 1 - (corner(y + 1, z + 1, square_radius) - corner(y, z + 1, square_radius) &
+                    - corner(y + 1, z, square_radius) + corner(y, z, square_radius))
         if (area < rounding) area = 0
         if (area > 1 - rounding) area = 1
     end function open_area
 
     !> Area, with the sign of y z, of the disc in the rectangle between the origin and (y, z).
-    pure real(dp) function corner(y, z, radius)
-        real(dp), intent(in) :: y, z, radius
-        real(dp) :: width, height, full
+    pure real(dp) function corner(y, z, square_radius)
+        real(dp), intent(in) :: y, z, square_radius
+        real(dp) :: radius, width, height, full
+        radius = sqrt(square_radius)
         width = min(abs(y), radius)
         height = min(abs(z), radius)
-        full = sqrt(max(radius**2 - height**2, 0.0_dp)) ! a fused product may leave less than 0
+        full = sqrt(max(square_radius - z**2, 0.0_dp))
         if (width <= full) then
             corner = width*height
         else
-            corner = full*height + under_arc(width, radius) - under_arc(full, radius)
+            corner = full*height + under_arc(width, square_radius) - under_arc(full, square_radius)
         end if
         corner = sign(corner, y)*sign(1.0_dp, z)
     end function corner
 
-    !> Integral of sqrt(radius**2 - s**2) over s from 0 to x.
-    pure real(dp) function under_arc(x, radius)
-        real(dp), intent(in) :: x, radius
-        under_arc = (x*sqrt(max(radius**2 - x**2, 0.0_dp)) &
-                     + radius**2*asin(min(x/radius, 1.0_dp)))/2
+    !> Integral of sqrt(square_radius - s**2) over s from 0 to x. Rounding of the root, large where
+    !> it is nearly 0, goes out of the sum, as it would not with an arcsine.
+    pure real(dp) function under_arc(x, square_radius)
+        real(dp), intent(in) :: x, square_radius
+        real(dp) :: root
+        root = sqrt(max(square_radius - x**2, 0.0_dp))
+        under_arc = (x*root + square_radius*atan2(x, root))/2
     end function under_arc
 
     !> Volume of the cell with lower corner `at` outside of the sphere, and the centre of that part
