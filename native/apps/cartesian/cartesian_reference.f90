@@ -1,12 +1,12 @@
 !> What a flow around the sphere must have become.
 !>
-!> An undisturbed flow that the wall lets pass must stay: every cell's surface is closed. The flow is
-!> symmetric about its axis, so that there is no force across. Residual, drag and entropy after the
-!> last cycle of classes S and W were computed by this program; that it computes the right thing is
-!> shown by its order of convergence (native/apps/tests/test_cartesian_order.f90). For larger
-!> classes nothing is stored: their cells are smaller, and they must have less than half of the
-!> drag and change of entropy of class W, which an ideal flow has not, and no larger residual.
-!> States do not depend on the number of processes, sums over them do by rounding.
+!> An undisturbed flow that the wall lets pass must stay: every cell's surface is closed. The flow
+!> is symmetric about its axis, so that there is no force across. Residual, drag and entropy after
+!> the last cycle of classes S and W were computed by this program; that it computes the right thing
+!> is shown by its order of convergence (native/apps/tests/test_cartesian_order.f90). For larger
+!> classes nothing is stored: their cells are smaller, and they must have less than half of the drag
+!> and change of entropy of class W, which an ideal flow has not, and no larger residual. States do
+!> not depend on the number of processes, sums over them do by rounding.
 module cartesian_reference
 
     use bl_kinds, only: dp
