@@ -76,7 +76,29 @@ def overset(problem: Mapping[str, float]) -> Work:
     return Work(memory_bytes=points * 8 * 2 * 5, flops=points * (630 + 16 * 9))
 
 
-WORK = {"ocean": ocean, "lattice": lattice, "planewave": planewave, "overset": overset}
+def cartesian(problem: Mapping[str, float]) -> Work:
+    """Two or three states of 40 B a stage, forcing on coarse levels; cells as if none was cut."""
+    cells = problem["cycles"] * problem["n"] ** 3
+    work = Work()
+    for level in range(int(problem["levels"])):
+        visited = cells * (problem["visits"] / 8) ** level
+        steps = 1 if level == problem["levels"] - 1 else 2
+        coarse = level > 0
+        sweeps = 5 * steps + (steps - 1)
+        moved = steps * (5 * 120 - 40 + (5 * 40 + 40) * coarse)
+        moved += (steps - 1) * (40 + 40 * coarse + 80 + 200 / 8)
+        arithmetic = sweeps * (158 if coarse else 272) + 5 * steps * 50
+        work = Work(work.memory_bytes + visited * moved, work.flops + visited * arithmetic)
+    return work
+
+
+WORK = {
+    "ocean": ocean,
+    "lattice": lattice,
+    "planewave": planewave,
+    "overset": overset,
+    "cartesian": cartesian,
+}
 
 
 @dataclass(frozen=True, slots=True)

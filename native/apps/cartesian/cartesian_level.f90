@@ -1,0 +1,361 @@
+!> One grid of the multigrid: its states, and sweeps over the cells of a brick.
+!>
+!> The finest level is of the second order and sees two layers of its neighbours, coarser ones are
+!> of the first order and see one. A sweep goes through a brick plane by plane; fluxes live in the
+!> processor's caches only. Of the states, memory gives and takes each once for a stage.
+!>
+!> Exported: `level_t`, `new_level`. Nothing is collective.
+module cartesian_level
+
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: aligned
+    use cartesian_bricks, only: bricks_t
+    use cartesian_cut, only: cut_t
+    use cartesian_flux, only: gamma, split_first, split_limited, split_weighted
+    use cartesian_planes, only: add, fill_columns, fill_middle, fill_rows, leave_x, leave_x_cut, &
+                                leave_y, leave_y_cut, leave_z_cut
+    use cartesian_problem, only: side_axis, side_step
+
+    implicit none(type, external)
+    private
+
+    public :: level_t, field_t, new_level
+
+    !> Layout in cartesian_bricks.
+    type :: field_t
+        real(dp), pointer, contiguous :: values(:, :, :, :) => null()
+    end type field_t
+
+    type :: level_t
+        integer :: m = 0, depth = 0, own = 0
+        !> Size of a plane with `depth` more cells on both sides along x or y.
+        integer :: padded = 0
+        !> Of the limiter.
+        real(dp) :: eps = 0
+        !> Fields: the state now, at the begin of the step, and a further one; on coarser levels the
+        !> state that came from the finer one and what is added to the residual.
+        type(field_t) :: now, old, spare, restricted, forcing
+        !> ghost(values of a face, ghosts), and what is sent.
+        real(dp), pointer, contiguous :: ghost(:, :) => null()
+        real(dp), allocatable :: buffer(:, :)
+        !> By own brick; allocated components where `is_cut`.
+        type(cut_t), allocatable :: cut(:)
+        logical, allocatable :: is_cut(:)
+        !> Force on the sphere by the sweeps since it was set to zero.
+        real(dp) :: force(3) = 0
+        !> Open areas of cells without wall.
+        real(dp), allocatable :: whole(:, :)
+        !> Scratch: a padded plane, split fluxes, those across z above the last plane and this one,
+        !> whole fluxes through the faces below and above.
+        real(dp), allocatable :: plane(:, :), up(:, :), down(:, :), up_z(:, :, :), through(:, :, :)
+    contains
+        procedure :: new_field
+        procedure :: sweep_plane
+        procedure :: sweep_brick
+        procedure, private :: sweep_x
+        procedure, private :: sweep_y
+        procedure, private :: rise
+        procedure, private :: sweep_z
+        procedure, private :: add_walls
+        procedure, private :: z_plane
+        procedure, private :: weighted
+    end type level_t
+
+contains
+
+    function new_level(bricks, m, depth, eps) result(level)
+        type(bricks_t), intent(in) :: bricks
+        integer, intent(in) :: m, depth
+        real(dp), intent(in) :: eps
+        type(level_t) :: level
+
+        level%m = m
+        level%depth = depth
+        level%own = bricks%own
+        level%padded = m*(m + 2*depth)
+        level%eps = eps
+        allocate (level%is_cut(bricks%own), source=bricks%cut)
+        allocate (level%cut(bricks%own))
+        allocate (level%ghost(m*m*5*depth, bricks%ghosts), source=1.0_dp)
+        allocate (level%buffer(m*m*5*depth, size(bricks%sent, 2)), &
+                  level%whole(m*m, 3), source=1.0_dp)
+        allocate (level%plane(level%padded, 5), level%up(level%padded, 5), &
+                  level%down(level%padded, 5), level%up_z(m*m, 5, 0:1), &
+                  level%through(m*m, 5, 0:1), source=0.0_dp)
+    end function new_level
+
+    subroutine new_field(self, field)
+        class(level_t), intent(in) :: self
+        type(field_t), intent(out) :: field
+        real(dp), pointer, contiguous :: values(:)
+        values => aligned(5_i8*self%m**3*self%own)
+        field%values(1:self%m**2, 1:5, 1:self%m, 1:self%own) => values
+    end subroutine new_field
+
+    !> Residuals r of all cells of brick b for the states x.
+    subroutine sweep_brick(self, neighbour, b, x, r)
+        class(level_t), intent(inout) :: self
+        integer, intent(in) :: neighbour(6), b
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), intent(inout) :: r(self%m**2, 5, self%m)
+        integer :: k
+        do k = 1, self%m
+            call self%sweep_plane(neighbour, b, k, x, r(:, :, k))
+        end do
+    end subroutine sweep_brick
+
+    !> Residuals r of the cells of plane k, which come one after the other from 1 on: the sums of
+    !> fluxes out of them. `neighbour` as in bricks_t.
+    subroutine sweep_plane(self, neighbour, b, k, x, r)
+        class(level_t), intent(inout) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), intent(inout) :: r(self%m**2, 5)
+
+        call self%sweep_x(neighbour, b, k, x, r)
+        call self%sweep_y(neighbour, b, k, x, r)
+        if (k == 1) then
+            call self%rise(neighbour, b, 0, x)
+            call self%rise(neighbour, b, 1, x)
+        end if
+        call self%rise(neighbour, b, k + 1, x)
+        call self%sweep_z(b, k, r)
+        if (self%is_cut(b)) call self%add_walls(neighbour, b, k, x, r)
+    end subroutine sweep_plane
+
+    !> Split fluxes by whatever routine is right; `weights` of slopes where a wall is.
+    pure subroutine split(depth, eps, count, stride, axis, before, here, after, up, down, weights)
+        integer, intent(in) :: depth, count, stride, axis
+        real(dp), intent(in) :: eps
+        real(dp), intent(in), dimension(stride, *) :: before, here, after
+        real(dp), intent(inout), dimension(stride, *) :: up, down
+        real(dp), intent(in), optional :: weights(stride, *)
+        real(dp), allocatable :: even(:, :)
+        logical :: faster
+
+        if (present(weights)) then
+            call split_weighted(count, stride, axis, eps, weights, before, here, after, up, down)
+            return
+        end if
+        if (depth == 1) then
+            call split_first(count, stride, axis, here, up, down, faster)
+        else
+            call split_limited(count, stride, axis, eps, before, here, after, up, down, faster)
+        end if
+        if (.not. faster) return
+        allocate (even(stride, 2), source=merge(0.0_dp, 0.5_dp, depth == 1))
+        call split_weighted(count, stride, axis, eps, even, before, here, after, up, down)
+    end subroutine split
+
+    !> Sets r to the fluxes out of the cells of plane k across x.
+    subroutine sweep_x(self, neighbour, b, k, x, r)
+        class(level_t), intent(inout) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), contiguous :: x(:, :, :, :)
+        real(dp), intent(inout) :: r(self%m**2, 5)
+        integer :: side
+
+        associate (m => self%m, d => self%depth, n => self%padded, plane => self%plane)
+            call fill_middle(m, d, x(:, :, k, b), plane)
+            do side = 1, 2
+                if (neighbour(side) > 0) then
+                    call fill_columns(m, d, k, side, m, x(:, :, :, neighbour(side)), plane)
+                else
+                    call fill_columns(m, d, k, side, d, self%ghost(:, -neighbour(side)), plane)
+                end if
+            end do
+            if (self%weighted(b, 1, k)) then
+                call split(d, self%eps, n - 2, n, 1, plane, plane(2, 1), plane(3, 1), &
+                           self%up(2, 1), self%down(2, 1), self%cut(b)%slope_x(2, 1, k))
+            else
+                call split(d, self%eps, n - 2*(d - 1), n, 1, plane, plane(d, 1), &
+                           plane(2*d - 1, 1), self%up(d, 1), self%down(d, 1))
+            end if
+            if (self%is_cut(b)) then
+                call leave_x_cut(m, d, self%cut(b)%x(:, :, k), self%up, self%down, r)
+            else
+                call leave_x(m, d, self%up, self%down, r)
+            end if
+        end associate
+    end subroutine sweep_x
+
+    !> Adds to r those across y.
+    subroutine sweep_y(self, neighbour, b, k, x, r)
+        class(level_t), intent(inout) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), contiguous :: x(:, :, :, :)
+        real(dp), intent(inout) :: r(self%m**2, 5)
+        integer :: side, start
+
+        associate (m => self%m, d => self%depth, n => self%padded, plane => self%plane)
+            plane(m*d + 1:m*(m + d), :) = x(:, :, k, b)
+            do side = 3, 4
+                if (neighbour(side) > 0) then
+                    call fill_rows(m, d, k, side, m*m, x(:, :, :, neighbour(side)), plane)
+                else
+                    call fill_rows(m, d, k, side, m*d, self%ghost(:, -neighbour(side)), plane)
+                end if
+            end do
+            start = m*(d - 1) + 1
+            if (self%weighted(b, 2, k)) then
+                call split(d, self%eps, m*(m + 2), n, 2, plane(start - m, 1), plane(start, 1), &
+                           plane(start + m, 1), self%up(start, 1), self%down(start, 1), &
+                           self%cut(b)%slope_y(start, 1, k))
+            else
+                call split(d, self%eps, m*(m + 2), n, 2, plane, plane(start, 1), &
+                           plane(2*start - 1, 1), self%up(start, 1), self%down(start, 1))
+            end if
+            if (self%is_cut(b)) then
+                call leave_y_cut(m, d, self%cut(b)%y(:, :, k), self%up, self%down, r)
+            else
+                call leave_y(m, d, self%up, self%down, r)
+            end if
+        end associate
+    end subroutine sweep_y
+
+    !> Split fluxes across z of plane k, 0 to m + 1, and the whole fluxes through the face below it.
+    subroutine rise(self, neighbour, b, k, x)
+        class(level_t), intent(inout) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), pointer, contiguous, dimension(:, :) :: below, here, above
+        integer :: now
+
+        now = mod(k, 2)
+        associate (m => self%m, d => self%depth, up => self%up_z(:, :, now))
+            call self%z_plane(neighbour, b, k, x, here)
+            below => here
+            above => here
+            if (d > 1) call self%z_plane(neighbour, b, k - 1, x, below)
+            if (d > 1) call self%z_plane(neighbour, b, k + 1, x, above)
+            if (self%weighted(b, 3, k)) then
+                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, self%down, &
+                           self%cut(b)%slope_z(1, 1, k))
+            else
+                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, self%down)
+            end if
+            if (k > 0) call add(5*m*m, self%up_z(:, :, 1 - now), self%down, &
+                                self%through(:, :, now))
+        end associate
+    end subroutine rise
+
+    !> Adds to r those across z, which `rise` computed up to the plane above.
+    subroutine sweep_z(self, b, k, r)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: b, k
+        real(dp), intent(inout) :: r(self%m**2, 5)
+        associate (below => self%through(:, :, mod(k, 2)), &
+                   above => self%through(:, :, mod(k + 1, 2)))
+            if (self%is_cut(b)) then
+                call leave_z_cut(self%m**2, self%cut(b)%z(:, :, k), self%cut(b)%z(:, :, k - 1), &
+                                 above, below, r)
+            else
+                r = r + (above - below)
+            end if
+        end associate
+    end subroutine sweep_z
+
+    !> Whether slopes along an axis in plane k of brick b are other than central somewhere.
+    pure logical function weighted(self, b, axis, k)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: b, axis, k
+        weighted = self%is_cut(b) .and. self%depth > 1
+        if (weighted) weighted = .not. self%cut(b)%plain(axis, k)
+    end function weighted
+
+    !> Plane k, 1 - depth to m + depth, of brick b and its neighbours.
+    subroutine z_plane(self, neighbour, b, k, x, plane)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), pointer, contiguous, intent(out) :: plane(:, :)
+        integer :: other, layer
+
+        associate (m => self%m)
+            if (k >= 1 .and. k <= m) then
+                plane => x(:, :, k, b)
+                return
+            end if
+            other = merge(neighbour(5), neighbour(6), k < 1)
+            if (other > 0) then
+                plane => x(:, :, modulo(k - 1, m) + 1, other)
+            else
+                layer = merge(k + self%depth, k - m, k < 1)
+                plane(1:m*m, 1:5) => self%ghost(5*m*m*(layer - 1) + 1:5*m*m*layer, -other)
+            end if
+        end associate
+    end subroutine z_plane
+
+    !> Adds to r the pressure of the wall in plane k, and to the force on the sphere; or the fluxes
+    !> that are given.
+    subroutine add_walls(self, neighbour, b, k, x, r)
+        class(level_t), intent(inout) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), contiguous :: x(:, :, :, :)
+        real(dp), intent(inout) :: r(self%m**2, 5)
+        real(dp) :: pressure, change, beside(5)
+        integer :: c, side, at(3)
+
+        associate (cut => self%cut(b), m => self%m)
+            do c = cut%first(k), cut%first(k + 1) - 1
+                associate (cell => cut%cell(c), area => cut%area(:, c))
+                    if (allocated(cut%given)) then
+                        r(cell, :) = r(cell, :) + cut%given(:, c)
+                        cycle
+                    end if
+                    pressure = pressure_of(x(cell, 1, k, b), x(cell, 5, k, b))
+                    at = [mod(cell - 1, m) + 1, (cell - 1)/m + 1, k]
+                    change = 0
+                    do side = 1, 6
+                        if (abs(cut%pull(side, c)) <= 0) cycle
+                        beside = state_beside(self, neighbour, b, at, side, x)
+                        change = change + cut%pull(side, c) &
+                                 *(pressure_of(beside(1), beside(5)) - pressure)
+                    end do
+                    pressure = max(pressure + change, 0.0_dp)
+                    r(cell, 2:4) = r(cell, 2:4) + pressure*area
+                    self%force = self%force + (pressure - 1/gamma)*area
+                end associate
+            end do
+        end associate
+    end subroutine add_walls
+
+    pure real(dp) function pressure_of(q, c) result(pressure)
+        real(dp), intent(in) :: q, c
+        pressure = q*c**3/gamma
+    end function pressure_of
+
+    !> State of the cell on one side of cell `at` of brick b.
+    pure function state_beside(self, neighbour, b, at, side, x) result(state)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: neighbour(6), b, at(3), side
+        real(dp), intent(in), contiguous :: x(:, :, :, :)
+        real(dp) :: state(5)
+        integer :: other(3), axis, brick, layer, j
+
+        axis = side_axis(side)
+        other = at
+        other(axis) = other(axis) + side_step(side)
+        brick = b
+        associate (m => self%m, d => self%depth)
+            if (other(axis) < 1 .or. other(axis) > m) brick = neighbour(side)
+            if (brick > 0) then
+                other = modulo(other - 1, m) + 1
+                state = x(other(1) + m*(other(2) - 1), :, other(3), brick)
+                return
+            end if
+            layer = merge(d, 1, side_step(side) < 0)
+            do j = 1, 5
+                select case (axis)
+                case (1)
+                    state(j) = self%ghost(layer + d*(at(2) - 1 + m*(j - 1 + 5*(at(3) - 1))), -brick)
+                case (2)
+                    state(j) = self%ghost(at(1) + m*(layer - 1 + d*(j - 1 + 5*(at(3) - 1))), -brick)
+                case default
+                    state(j) = self%ghost(at(1) + m*(at(2) - 1 + m*(j - 1 + 5*(layer - 1))), -brick)
+                end select
+            end do
+        end associate
+    end function state_beside
+
+end module cartesian_level

@@ -1,0 +1,57 @@
+!> What a flow around the sphere must have become.
+!>
+!> An undisturbed flow that the wall lets pass must stay: every cell's surface is closed. The flow
+!> is symmetric about its axis, so that there is no force across. Residual, drag and entropy after
+!> the last cycle of classes S and W were computed by this program; that it computes the right thing
+!> is shown by its order of convergence (native/apps/tests/test_cartesian_order.f90). For larger
+!> classes nothing is stored: their cells are smaller, and they must have less than half of the drag
+!> and change of entropy of class W, which an ideal flow has not, and no larger residual. States do
+!> not depend on the number of processes, sums over them do by rounding.
+module cartesian_reference
+
+    use bl_kinds, only: dp
+    use bl_verification, only: quantity_t
+    use cartesian_kernel, only: outcome_t
+    use cartesian_problem, only: cartesian_classes
+
+    implicit none(type, external)
+    private
+
+    public :: verify_cartesian
+
+    real(dp), parameter :: rounding = 1.0e-13_dp, lift_max = 1.0e-8_dp
+    real(dp), parameter :: tolerance = 1.0e-8_dp
+    !> Of the residual, a small difference of fluxes.
+    real(dp), parameter :: residual_tolerance = 1.0e-6_dp
+
+    !> Of the first classes, in their order.
+    integer, parameter :: stored = 2
+    real(dp), parameter :: residual(stored) = [1.62591927043e-05_dp, 2.64480267949e-06_dp]
+    real(dp), parameter :: drag(stored) = [0.217205113492_dp, 0.0475781237019_dp]
+    real(dp), parameter :: entropy(stored) = [0.00163425583475_dp, 0.000529328964549_dp]
+
+contains
+
+    pure function verify_cartesian(class_name, unbalance, outcome) result(quantities)
+        character(1), intent(in) :: class_name
+        real(dp), intent(in) :: unbalance
+        type(outcome_t), intent(in) :: outcome
+        type(quantity_t), allocatable :: quantities(:)
+        type(quantity_t) :: found(5)
+        integer :: row
+        row = index(cartesian_classes, class_name)
+        found(1) = quantity_t('undisturbed', unbalance, 0.0_dp, rounding)
+        found(2) = quantity_t('lift', outcome%lift, 0.0_dp, lift_max)
+        if (row <= stored) then
+            found(3) = quantity_t('residual', outcome%residual, residual(row), residual_tolerance)
+            found(4) = quantity_t('drag', outcome%drag, drag(row), tolerance)
+            found(5) = quantity_t('entropy', outcome%entropy, entropy(row), tolerance)
+        else
+            found(3) = quantity_t('residual', outcome%residual, 0.0_dp, residual(stored))
+            found(4) = quantity_t('drag', outcome%drag, 0.0_dp, drag(stored)/2)
+            found(5) = quantity_t('entropy', outcome%entropy, 0.0_dp, entropy(stored)/2)
+        end if
+        quantities = found
+    end function verify_cartesian
+
+end module cartesian_reference
