@@ -70,7 +70,23 @@ def planewave(problem: Mapping[str, float]) -> Work:
     )
 
 
-WORK = {"ocean": ocean, "lattice": lattice, "planewave": planewave}
+def unstructured(problem: Mapping[str, float]) -> Work:
+    """The matrix, written once and read in each sweep with right-hand side, changes and lists."""
+    cells = problem["cells"] * problem["steps"]
+    sweep_bytes = 8 * (125 + 5 + 5 + 5) + 16
+    step_bytes = 8 * (125 + 3 * 12 + 6 * 5 + 4 * 8 * 2 + 5 * 4) + 96
+    return Work(
+        memory_bytes=cells * (problem["sweeps"] * sweep_bytes + step_bytes),
+        flops=cells * (problem["sweeps"] * 250 + 2500),
+    )
+
+
+WORK = {
+    "ocean": ocean,
+    "lattice": lattice,
+    "planewave": planewave,
+    "unstructured": unstructured,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ def read(name, rows, **params):
         ("app.ocean", "S", 128, "4 of the 32 cells", ""),
         ("app.lattice", "A", 3, "factors divide", "ranks = 2 or 4"),
         ("app.planewave", "S", 25, "at most 24", "ranks = 24"),
+        ("app.unstructured", "S", 65, "at most 64", "ranks = 64"),
         ("app.lattice", "S", 1024, "factors divide", "ranks = 512"),
     ],
 )

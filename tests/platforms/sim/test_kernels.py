@@ -18,7 +18,7 @@ pytestmark = [
 
 PROGRAMS = (
     *(f"npb_{kernel}" for kernel in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")),
-    *(f"app_{kernel}" for kernel in ("ocean", "lattice", "planewave")),
+    *(f"app_{kernel}" for kernel in ("ocean", "lattice", "planewave", "unstructured")),
 )
 PLATFORM = """\
 <?xml version='1.0'?>
