@@ -7,7 +7,7 @@
 !> Values are arrays of eight rows, of which the first five (the unknowns) are sent: 40 bytes for each
 !> place. Eight, because a column then is a line of the cache.
 !>
-!> Collective over the job: `ask`. Over the neighbours: `refresh`.
+!> Collective over the job: `ask`, `hand_over`. Over the neighbours: `refresh`.
 module unstructured_exchange
 
     use bl_kinds, only: dp, i8
@@ -17,7 +17,7 @@ module unstructured_exchange
     implicit none(type, external)
     private
 
-    public :: exchange_t, unknowns, width
+    public :: exchange_t, hand_over, unknowns, width
 
     !> Unknowns of a cell, and rows of an array that has them.
     integer, parameter :: unknowns = 5, width = 8
@@ -48,30 +48,41 @@ contains
         integer, intent(in) :: comm, ranks, owners(:), places(:)
         integer(i8), intent(in) :: keys(:)
         integer(i8), allocatable, intent(out) :: asked(:)
-        integer(i8), allocatable :: wanted(:)
-        integer :: wants(0:ranks - 1), asks(0:ranks - 1), next(0:ranks - 1), i
+        integer :: wants(0:ranks - 1), asks(0:ranks - 1), order(size(keys))
 
-        wants = 0
-        do i = 1, size(owners)
-            wants(owners(i)) = wants(owners(i)) + 1
-        end do
-        call comm_alltoall(wants, asks, 1, MPI_INTEGER, comm)
-        allocate (wanted(size(keys)), self%received(size(keys)), asked(sum(asks)), &
-                  self%sent(sum(asks)))
-        next = offsets(wants)
-        do i = 1, size(owners)
-            next(owners(i)) = next(owners(i)) + 1
-            wanted(next(owners(i))) = keys(i)
-            self%received(next(owners(i))) = places(i)
-        end do
-        call comm_alltoallv(wanted, wants, offsets(wants), asked, asks, offsets(asks), &
-                            MPI_INTEGER8, comm)
+        call hand_over(comm, ranks, owners, keys, asked, wants, asks, order)
         self%comm = comm
+        self%received = places(order)
+        allocate (self%sent(size(asked)))
         self%from = messages(wants)
         self%to = messages(asks)
         allocate (self%out(unknowns, size(self%sent)), self%in(unknowns, size(self%received)))
         allocate (self%requests(size(self%from) + size(self%to)))
     end subroutine ask
+
+    !> Sends each key to its owner. `received` are those that came, in the order of the senders; the
+    !> counts are by process, `order` is that in which the keys went.
+    subroutine hand_over(comm, ranks, owners, keys, received, gives, gets, order)
+        integer, intent(in) :: comm, ranks, owners(:)
+        integer(i8), intent(in) :: keys(:)
+        integer(i8), allocatable, intent(out) :: received(:)
+        integer, intent(out) :: gives(0:ranks - 1), gets(0:ranks - 1), order(size(keys))
+        integer :: next(0:ranks - 1), i
+
+        gives = 0
+        do i = 1, size(owners)
+            gives(owners(i)) = gives(owners(i)) + 1
+        end do
+        call comm_alltoall(gives, gets, 1, MPI_INTEGER, comm)
+        next = offsets(gives)
+        do i = 1, size(owners)
+            next(owners(i)) = next(owners(i)) + 1
+            order(next(owners(i))) = i
+        end do
+        allocate (received(sum(gets)))
+        call comm_alltoallv(keys(order), gives, offsets(gives), received, gets, offsets(gets), &
+                            MPI_INTEGER8, comm)
+    end subroutine hand_over
 
     pure function offsets(counts) result(offset)
         integer, intent(in) :: counts(0:)

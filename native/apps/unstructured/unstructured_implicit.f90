@@ -21,12 +21,15 @@ module unstructured_implicit
     use unstructured_exchange, only: unknowns, width
     use unstructured_numbering, only: lanes
     use unstructured_problem, only: gamma
-    use unstructured_residual, only: smoothed
+    use unstructured_residual, only: smoothing
 
     implicit none(type, external)
     private
 
     public :: assemble, relax, advance
+
+    !> What an empty slot, without area, has for its fastest wave.
+    real(dp), parameter :: empty = 1.0e-30_dp
 
 contains
 
@@ -35,37 +38,39 @@ contains
         integer, intent(in) :: blocks, across(lanes, 4, blocks)
         real(dp), intent(in) :: area(lanes, 3, 4, blocks), w(width, *), courant
         real(dp), intent(inout) :: matrix(lanes, unknowns, unknowns, 5, blocks)
-        real(dp) :: mean(lanes, unknowns), speed(lanes), fastest(lanes)
+        real(dp) :: mean(lanes, unknowns), own(lanes, unknowns, unknowns), speed(lanes)
         integer :: block, f, m, l
 
         do block = 1, blocks
-            matrix(:, :, :, 5, block) = 0
+            own = 0
             speed = 0
             do f = 1, 4
                 do m = 1, unknowns
+                    !$omp simd
                     do l = 1, lanes
                         mean(l, m) = 0.5_dp*(w(m, lanes*(block - 1) + l) &
                                              + w(m, across(l, f, block)))
                     end do
                 end do
                 call split_jacobian(mean, area(:, :, f, block), matrix(:, :, :, f, block), &
-                                    matrix(:, :, :, 5, block), fastest)
-                speed = speed + fastest
+                                    own, speed)
             end do
-            ! Empty slots have no area.
-            speed = max(speed, tiny(1.0_dp)**0.25_dp)/(2*courant)
             do m = 1, unknowns
-                matrix(:, m, m, 5, block) = matrix(:, m, m, 5, block) + speed
+                !$omp simd
+                do l = 1, lanes
+                    own(l, m, m) = own(l, m, m) + max(speed(l), empty)/(2*courant)
+                end do
             end do
-            call factorize(matrix(:, :, :, 5, block))
+            call factorize(own)
+            matrix(:, :, :, 5, block) = own
         end do
     end subroutine assemble
 
-    !> A- of a face, A+ added to `own`, and the fastest wave times the area.
-    pure subroutine split_jacobian(mean, area, minus, own, fastest)
+    !> A- of a face; A+ is added to `own`, the fastest wave times the area to `speed`.
+    pure subroutine split_jacobian(mean, area, minus, own, speed)
         real(dp), intent(in) :: mean(lanes, unknowns), area(lanes, 3)
-        real(dp), intent(out) :: minus(lanes, unknowns, unknowns), fastest(lanes)
-        real(dp), intent(inout) :: own(lanes, unknowns, unknowns)
+        real(dp), intent(out) :: minus(lanes, unknowns, unknowns)
+        real(dp), intent(inout) :: own(lanes, unknowns, unknowns), speed(lanes)
         real(dp), dimension(lanes, unknowns) :: q, n, q_row, n_row, q_all, n_all
         real(dp), dimension(lanes) :: un, s0
         real(dp) :: size, half, c, a, b, square, dpressure, dun
@@ -88,10 +93,10 @@ contains
             q(l, 3) = mean(l, 3)
             q(l, 4) = mean(l, 4)
             q(l, 5) = c**2/(gamma - 1) + square
-            s0(l) = smoothed(un(l), c)
+            s0(l) = sqrt(un(l)**2 + (smoothing*c)**2)
             a = 0.5_dp*(abs(un(l) + c) + abs(un(l) - c)) - s0(l)
             b = 0.5_dp*(abs(un(l) + c) - abs(un(l) - c))/c
-            fastest(l) = (abs(un(l)) + c)*size
+            speed(l) = speed(l) + (abs(un(l)) + c)*size
             ! The rows times (1 - b) and a; q_all and n_all are those of A itself.
             dpressure = (gamma - 1)*square*half
             dun = -un(l)*half
@@ -126,30 +131,44 @@ contains
             s0(l) = half*s0(l)
         end do
         do column = 1, unknowns
-            q_all(:, column) = q_all(:, column) - q_row(:, column)
-            n_all(:, column) = n_all(:, column) - n_row(:, column)
             do row = 1, unknowns
-                minus(:, row, column) = q(:, row)*q_row(:, column) + n(:, row)*n_row(:, column)
-                own(:, row, column) = own(:, row, column) + q(:, row)*q_all(:, column) &
-                                      + n(:, row)*n_all(:, column)
+                !$omp simd
+                do l = 1, lanes
+                    minus(l, row, column) = q(l, row)*q_row(l, column) + n(l, row)*n_row(l, column)
+                    own(l, row, column) = own(l, row, column) &
+                                          + q(l, row)*(q_all(l, column) - q_row(l, column)) &
+                                          + n(l, row)*(n_all(l, column) - n_row(l, column))
+                end do
             end do
-            minus(:, column, column) = minus(:, column, column) + 0.5_dp*un - s0
-            own(:, column, column) = own(:, column, column) + 0.5_dp*un + s0
+            !$omp simd
+            do l = 1, lanes
+                minus(l, column, column) = minus(l, column, column) + 0.5_dp*un(l) - s0(l)
+                own(l, column, column) = own(l, column, column) + 0.5_dp*un(l) + s0(l)
+            end do
         end do
     end subroutine split_jacobian
 
     !> Triangular factors without pivots, the inverses of the pivots on the diagonal.
     pure subroutine factorize(a)
         real(dp), intent(inout) :: a(lanes, unknowns, unknowns)
-        integer :: i, j, k
+        integer :: i, j, k, l
         do k = 1, unknowns
-            a(:, k, k) = 1/a(:, k, k)
+            !$omp simd
+            do l = 1, lanes
+                a(l, k, k) = 1/a(l, k, k)
+            end do
             do i = k + 1, unknowns
-                a(:, i, k) = a(:, i, k)*a(:, k, k)
+                !$omp simd
+                do l = 1, lanes
+                    a(l, i, k) = a(l, i, k)*a(l, k, k)
+                end do
             end do
             do j = k + 1, unknowns
                 do i = k + 1, unknowns
-                    a(:, i, j) = a(:, i, j) - a(:, i, k)*a(:, k, j)
+                    !$omp simd
+                    do l = 1, lanes
+                        a(l, i, j) = a(l, i, j) - a(l, i, k)*a(l, k, j)
+                    end do
                 end do
             end do
         end do
@@ -171,16 +190,21 @@ contains
             x = inflow(:, :, block)
             do f = 1, 4
                 do m = 1, unknowns
+                    !$omp simd
                     do l = 1, lanes
                         value(l) = dq(m, across(l, f, block))
                     end do
                     do row = 1, unknowns
-                        x(:, row) = x(:, row) - matrix(:, row, m, f, block)*value
+                        !$omp simd
+                        do l = 1, lanes
+                            x(l, row) = x(l, row) - matrix(l, row, m, f, block)*value(l)
+                        end do
                     end do
                 end do
             end do
             call substitute(matrix(:, :, :, 5, block), x)
             do m = 1, unknowns
+                !$omp simd
                 do l = 1, lanes
                     changes(l) = changes(l) + (x(l, m) - dq(m, lanes*(block - 1) + l))**2
                     dq(m, lanes*(block - 1) + l) = x(l, m)
@@ -193,16 +217,25 @@ contains
     pure subroutine substitute(a, x)
         real(dp), intent(in) :: a(lanes, unknowns, unknowns)
         real(dp), intent(inout) :: x(lanes, unknowns)
-        integer :: i, j
+        integer :: i, j, l
         do j = 1, unknowns - 1
             do i = j + 1, unknowns
-                x(:, i) = x(:, i) - a(:, i, j)*x(:, j)
+                !$omp simd
+                do l = 1, lanes
+                    x(l, i) = x(l, i) - a(l, i, j)*x(l, j)
+                end do
             end do
         end do
         do j = unknowns, 1, -1
-            x(:, j) = x(:, j)*a(:, j, j)
+            !$omp simd
+            do l = 1, lanes
+                x(l, j) = x(l, j)*a(l, j, j)
+            end do
             do i = 1, j - 1
-                x(:, i) = x(:, i) - a(:, i, j)*x(:, j)
+                !$omp simd
+                do l = 1, lanes
+                    x(l, i) = x(l, i) - a(l, i, j)*x(l, j)
+                end do
             end do
         end do
     end subroutine substitute

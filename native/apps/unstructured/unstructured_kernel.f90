@@ -181,15 +181,14 @@ contains
     !> Norm of the residual, and force on the wall: one sum of 64 bytes.
     subroutine measure(self)
         class(flow_t), intent(inout) :: self
-        real(dp) :: sums(unknowns + 3)
-        integer :: m, i
+        real(dp) :: squares(lanes, unknowns), sums(unknowns + 3)
+        integer :: i
 
-        sums = 0
+        squares = 0
         do i = 1, size(self%inflow, 3)
-            do m = 1, unknowns
-                sums(m) = sums(m) + sum(self%inflow(:, m, i)**2)
-            end do
+            squares = squares + self%inflow(:, :, i)**2
         end do
+        sums = [sum(squares, 1), 0.0_dp, 0.0_dp, 0.0_dp]
         associate (walls => self%mesh%walls)
             do i = 1, walls%last(colours)
                 sums(unknowns + 1:) = sums(unknowns + 1:) + walls%normal(:, i) &

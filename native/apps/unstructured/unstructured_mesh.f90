@@ -61,6 +61,7 @@ module unstructured_mesh
         procedure, private :: add_wall
         procedure, private :: weigh
         procedure, private :: arrange_exchanges
+        procedure, private :: arrange_faces
     end type mesh_t
 
 contains
@@ -290,52 +291,26 @@ contains
         end do
     end subroutine gather
 
+    !> Finds out what is exchanged with whom.
     subroutine arrange_exchanges(self, comm, ranks)
         class(mesh_t), intent(inout) :: self
         integer, intent(in) :: comm, ranks
-        integer, allocatable :: owners(:), places(:), shared(:), cell_of_side(:), chosen(:)
-        integer(i8), allocatable :: numbers(:), keys(:), asked(:)
+        integer, allocatable :: owners(:), places(:)
+        integer(i8), allocatable :: numbers(:), asked(:)
         integer(i8) :: sums(1)
-        logical, allocatable :: is_near(:)
-        integer :: slot, f, lane, block, colour, i
+        integer :: slot
 
         associate (mine => self%numbering)
             allocate (owners(mine%own + 1:mine%slots), numbers(mine%own + 1:mine%slots))
-            places = [(slot, slot=mine%own + 1, mine%slots)]
             do slot = mine%own + 1, mine%slots
                 call mine%owner(slot, owners(slot), numbers(slot))
             end do
+            places = [(slot, slot=mine%own + 1, mine%slots)]
             call self%halo%ask(comm, ranks, owners, numbers, places, asked)
             self%halo%sent = slots_of(mine, asked)
+            call self%arrange_faces(comm, ranks, owners, numbers, places)
 
-            allocate (is_near(mine%own + 1:mine%slots), source=.false.)
-            shared = [integer ::]
-            allocate (cell_of_side(self%ghost_side - 4*mine%own), keys(self%ghost_side - 4*mine%own))
-            do block = 1, mine%own/lanes
-                do lane = 1, lanes
-                    do f = 1, 4
-                        slot = self%across(lane, f, block)
-                        if (slot <= mine%own .or. slot > mine%slots) cycle
-                        is_near(slot) = .true.
-                        i = self%side(lane, f, block) - 4*mine%own
-                        cell_of_side(i) = slot
-                        keys(i) = 4*numbers(slot) + face_across(f) - 1
-                    end do
-                end do
-            end do
-            call self%shared%ask(comm, ranks, owners(cell_of_side), keys, &
-                                 [(4*mine%own + i, i=1, size(keys))], asked)
-            self%shared%sent = 4*(slots_of(mine, asked/4) - 1) + int(mod(asked, 4_i8)) + 1
-
-            do colour = 1, colours
-                chosen = pack(places, is_near .and. &
-                              [(mine%cells(slot)%colour() == colour, slot=mine%own + 1, mine%slots)])
-                call self%colour(colour)%ask(comm, ranks, owners(chosen), numbers(chosen), chosen, &
-                                             asked)
-                self%colour(colour)%sent = slots_of(mine, asked)
-            end do
-
-            sums = size(keys)
+            sums = self%ghost_side - 4*mine%own
             call comm_allreduce(sums, 1, MPI_INTEGER8, MPI_SUM, comm)
             self%cut_faces = sums(1)/2
             sums = mine%cells_own
@@ -343,6 +318,43 @@ contains
             self%cells_most = sums(1)
         end associate
     end subroutine arrange_exchanges
+
+    !> Shared faces, known by 4 times the number of the other's cell and its face less one; and the
+    !> cells of the halo (owners, numbers, slots `places`) across them, by colours.
+    subroutine arrange_faces(self, comm, ranks, owners, numbers, places)
+        class(mesh_t), intent(inout) :: self
+        integer, intent(in) :: comm, ranks
+        integer, intent(in) :: owners(self%numbering%own + 1:), places(:)
+        integer(i8), intent(in) :: numbers(self%numbering%own + 1:)
+        integer, allocatable :: across(:), sides(:), chosen(:), colour_of(:)
+        logical, allocatable :: is_near(:)
+        integer(i8), allocatable :: keys(:), asked(:)
+        integer :: many, colour, i
+
+        associate (mine => self%numbering)
+            many = self%ghost_side - 4*mine%own
+            allocate (keys(many), is_near(mine%own + 1:mine%slots))
+            sides = pack(self%side, self%side > 4*mine%own .and. self%side <= self%ghost_side)
+            across = pack(self%across, self%side > 4*mine%own .and. self%side <= self%ghost_side)
+            keys = pack(spread(spread([1, 2, 3, 4], 1, lanes), 3, mine%own/lanes), &
+                        self%side > 4*mine%own .and. self%side <= self%ghost_side)
+            do i = 1, many
+                keys(i) = 4*numbers(across(i)) + face_across(keys(i)) - 1
+            end do
+            call self%shared%ask(comm, ranks, owners(across), keys, sides, asked)
+            self%shared%sent = 4*(slots_of(mine, asked/4) - 1) + int(mod(asked, 4_i8)) + 1
+
+            is_near = .false.
+            is_near(across) = .true.
+            colour_of = [(mine%cells(places(i))%colour(), i=1, size(places))]
+            do colour = 1, colours
+                chosen = pack(places, is_near .and. colour_of == colour)
+                call self%colour(colour)%ask(comm, ranks, owners(chosen), numbers(chosen), chosen, &
+                                             asked)
+                self%colour(colour)%sent = slots_of(mine, asked)
+            end do
+        end associate
+    end subroutine arrange_faces
 
     pure function slots_of(numbers, cells) result(slots)
         type(numbering_t), intent(in) :: numbers

@@ -9,10 +9,9 @@
 module unstructured_numbering
 
     use bl_kinds, only: dp, i8
-    use bl_messages, only: comm_alltoall, comm_alltoallv
-    use mpi, only: MPI_INTEGER, MPI_INTEGER8
     use unstructured_box, only: cell_number, cell_of, cell_t, cells_around, colours, kinds, &
                                 surrounding
+    use unstructured_exchange, only: hand_over
     use unstructured_nodes, only: nodes_t
     use unstructured_order, only: curve_place, sorted_order
     use unstructured_partition, only: cut_cells, cuts_t
@@ -82,50 +81,25 @@ contains
         type(cuts_t), intent(out) :: cuts
         integer(i8), allocatable, intent(out) :: numbers(:)
         type(nodes_t) :: nodes
-        type(cell_t) :: cell
-        integer(i8) :: begin, number
-        integer(i8), allocatable :: given(:)
+        integer(i8) :: begin, end, i
+        integer(i8), allocatable :: keys(:)
         real(dp), allocatable :: centres(:, :)
-        integer, allocatable :: owners(:)
-        integer, dimension(0:ranks - 1) :: gives, gets, next
-        integer :: many, i
+        integer, allocatable :: owners(:), order(:)
+        integer :: gives(0:ranks - 1), gets(0:ranks - 1)
 
         begin = kinds*((rank*int(n, i8)**3)/ranks)
-        many = int(kinds*(((rank + 1)*int(n, i8)**3)/ranks) - begin)
-        associate (low => cell_of(n, begin), high => cell_of(n, begin + many - 1))
+        end = kinds*(((rank + 1)*int(n, i8)**3)/ranks)
+        associate (low => cell_of(n, begin), high => cell_of(n, end - 1))
             call nodes%cover(n, [0, 0, low%hexahedron(3)], [n, n, high%hexahedron(3) + 1])
         end associate
-        allocate (centres(3, many), owners(many), given(many))
-        do i = 1, many
-            cell = cell_of(n, begin + i - 1)
-            centres(:, i) = nodes%centre(cell)
+        keys = [(i, i=begin, end - 1)]
+        allocate (centres(3, size(keys)), owners(size(keys)), order(size(keys)))
+        do i = 1, size(keys)
+            centres(:, i) = nodes%centre(cell_of(n, keys(i)))
         end do
         call cut_cells(comm, ranks, centres, cuts, owners)
-
-        gives = 0
-        do i = 1, many
-            gives(owners(i)) = gives(owners(i)) + 1
-        end do
-        call comm_alltoall(gives, gets, 1, MPI_INTEGER, comm)
-        next = offsets(gives)
-        do i = 1, many
-            number = begin + i - 1
-            next(owners(i)) = next(owners(i)) + 1
-            given(next(owners(i))) = number
-        end do
-        allocate (numbers(sum(gets)))
-        call comm_alltoallv(given, gives, offsets(gives), numbers, gets, offsets(gets), &
-                            MPI_INTEGER8, comm)
+        call hand_over(comm, ranks, owners, keys, numbers, gives, gets, order)
     end subroutine deal
-
-    pure function offsets(counts) result(offset)
-        integer, intent(in) :: counts(0:)
-        integer :: offset(0:ubound(counts, 1)), i
-        offset(0) = 0
-        do i = 1, ubound(counts, 1)
-            offset(i) = offset(i - 1) + counts(i - 1)
-        end do
-    end function offsets
 
     !> Own cells in the order of their colours and of the curve.
     subroutine number_cells(self, cells)

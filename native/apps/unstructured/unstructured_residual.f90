@@ -27,9 +27,9 @@ module unstructured_residual
     implicit none(type, external)
     private
 
-    public :: average, reconstruct, gather_fluxes, smoothed
+    public :: average, reconstruct, gather_fluxes, smoothing
 
-    !> Speeds of convection are not taken for less than this share of the speed of sound.
+    !> |un| is rounded off where it vanishes, to this share of the speed of sound.
     real(dp), parameter :: smoothing = 0.05_dp
 
 contains
@@ -56,14 +56,21 @@ contains
         real(dp), intent(in) :: w(width, own), at_nodes(width, *)
         real(dp), intent(inout) :: sides(width, 4, own)
         real(dp) :: middle(width)
-        integer :: slot, f
+        integer :: slot, f, m
         do slot = 1, own
-            middle = w(:, slot) + (at_nodes(:, corner(1, slot)) + at_nodes(:, corner(2, slot)) &
-                                   + at_nodes(:, corner(3, slot)) &
-                                   + at_nodes(:, corner(4, slot)))/12
-            do f = 1, 4
-                sides(:, f, slot) = middle - at_nodes(:, corner(f, slot))/3
-            end do
+            associate (c => corner(:, slot))
+                !$omp simd
+                do m = 1, width
+                    middle(m) = w(m, slot) + (at_nodes(m, c(1)) + at_nodes(m, c(2)) &
+                                              + at_nodes(m, c(3)) + at_nodes(m, c(4)))/12
+                end do
+                do f = 1, 4
+                    !$omp simd
+                    do m = 1, width
+                        sides(m, f, slot) = middle(m) - at_nodes(m, c(f))/3
+                    end do
+                end do
+            end associate
         end do
     end subroutine reconstruct
 
@@ -79,9 +86,11 @@ contains
             inflow(:, :, block) = 0
             do f = 1, 4
                 do m = 1, unknowns
+                    !$omp simd
                     do l = 1, lanes
                         left(l, m) = sides(m, 4*lanes*(block - 1) + 4*(l - 1) + f)
                     end do
+                    !$omp simd
                     do l = 1, lanes
                         right(l, m) = sides(m, side(l, f, block))
                     end do
@@ -126,7 +135,7 @@ contains
             square = u**2 + v**2 + w**2
             c = sqrt((gamma - 1)*(h - 0.5_dp*square))
             un = u*nx + v*ny + w*nz
-            s0 = smoothed(un, c)
+            s0 = sqrt(un**2 + (smoothing*c)**2)
             a = 0.5_dp*(abs(un + c) + abs(un - c)) - s0
             b = 0.5_dp*(abs(un + c) - abs(un - c))/c
             dun = density*(un_right - un_left)
@@ -149,12 +158,5 @@ contains
                                - s0*d5 - along*h - across*un)
         end do
     end subroutine roe_flux
-
-    !> |un|, rounded off where it vanishes.
-    elemental real(dp) function smoothed(un, c)
-        !$omp declare simd
-        real(dp), intent(in) :: un, c
-        smoothed = sqrt(un**2 + (smoothing*c)**2)
-    end function smoothed
 
 end module unstructured_residual
