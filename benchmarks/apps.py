@@ -71,7 +71,7 @@ def planewave(problem: Mapping[str, float]) -> Work:
 
 
 def unstructured(problem: Mapping[str, float]) -> Work:
-    """A matrix that every sweep reads; in a step it, sides of faces, areas and flow once or twice."""
+    """A matrix that each sweep reads; in a step it, sides of faces, areas, flow once or twice."""
     cells = problem["cells"] * problem["steps"]
     sweep_bytes = 8 * (125 + 5 + 5 + 5) + 16
     step_bytes = 8 * (125 + 2 * 12 + 2 * 20 + 4 * 5 + 2 * 5 + 2 * 5) + 96
