@@ -23,8 +23,8 @@ module unstructured_box
     implicit none(type, external)
     private
 
-    public :: cell_t, cell_of, cell_number, cells_around, colours, kinds, surrounding
-    public :: node_number, position
+    public :: cell_t, cell_of, cell_number, colours, kinds, surrounding
+    public :: node_number, position, surroundings_t, find_surroundings
 
     integer, parameter :: colours = 2, kinds = 6
     !> Cells around a node inside of the box.
@@ -47,6 +47,14 @@ module unstructured_box
         procedure :: across
         procedure :: is_outside
     end type cell_t
+
+    !> Cells around a node, relative to it, and which of their corners, from 1, it is.
+    type :: surroundings_t
+        type(cell_t) :: cells(surrounding)
+        integer :: corner(surrounding) = 0
+    contains
+        procedure :: near => around_node
+    end type surroundings_t
 
     !> The face by which a cell is seen from across its face.
     integer, parameter, public :: face_across(4) = [4, 2, 3, 1]
@@ -129,34 +137,35 @@ contains
         is_outside = any(self%hexahedron < 0 .or. self%hexahedron >= n)
     end function is_outside
 
-    !> The cells around a node, some of them outside of the box, always in the same order; and which
-    !> corner of the cell, from 1, the node is.
-    pure subroutine cells_around(node, cells, corner)
-        integer, intent(in) :: node(3)
-        type(cell_t), intent(out) :: cells(surrounding)
-        integer, intent(out) :: corner(surrounding)
+    !> The cells around a node at the origin, some of them outside of the box, always in the same
+    !> order.
+    pure type(surroundings_t) function find_surroundings() result(around)
         type(cell_t) :: cell
-        integer :: nodes(3, 4), many, i, j, k, c, kind
+        integer :: nodes(3, 4), many, offset, kind, c
 
         many = 0
-        do k = 0, 1
-            do j = 0, 1
-                do i = 0, 1
-                    cell%hexahedron = node - [i, j, k]
-                    do kind = 1, kinds
-                        cell%kind = kind
-                        nodes = cell%corners()
-                        do c = 1, 4
-                            if (any(nodes(:, c) /= node)) cycle
-                            many = many + 1
-                            cells(many) = cell
-                            corner(many) = c
-                        end do
-                    end do
+        do offset = 0, 7
+            cell%hexahedron = -[ibits(offset, 0, 1), ibits(offset, 1, 1), ibits(offset, 2, 1)]
+            do kind = 1, kinds
+                cell%kind = kind
+                nodes = cell%corners()
+                do c = 1, 4
+                    if (any(nodes(:, c) /= 0)) cycle
+                    many = many + 1
+                    around%cells(many) = cell
+                    around%corner(many) = c
                 end do
             end do
         end do
-    end subroutine cells_around
+    end function find_surroundings
+
+    !> The cell `i` around a node.
+    pure type(cell_t) function around_node(self, node, i) result(cell)
+        class(surroundings_t), intent(in) :: self
+        integer, intent(in) :: node(3), i
+        cell%hexahedron = node + self%cells(i)%hexahedron
+        cell%kind = self%cells(i)%kind
+    end function around_node
 
     !> Where a node lies; `random` are three numbers between 0 and 1 that belong to it.
     pure function position(n, at, random) result(x)

@@ -15,7 +15,8 @@ module unstructured_mesh
     use bl_kinds, only: dp, i8
     use bl_messages, only: comm_allreduce
     use mpi, only: MPI_INTEGER8, MPI_MAX, MPI_SUM
-    use unstructured_box, only: cell_of, cell_t, cells_around, colours, face_across, surrounding
+    use unstructured_box, only: cell_of, cell_t, colours, face_across, find_surroundings, &
+                                surrounding, surroundings_t
     use unstructured_exchange, only: exchange_t
     use unstructured_numbering, only: lanes, numbering_t
     use unstructured_stencil, only: node_weights
@@ -132,15 +133,16 @@ contains
         integer, intent(in) :: f
         real(dp), intent(out) :: area(3), middle(3)
         real(dp) :: a(3), b(3)
-        integer :: others(3), i
-
         ! The nodes' numbers grow from corner to corner: both cells of a face take them alike.
-        others = pack([1, 2, 3, 4], [(i /= f, i=1, 4)])
-        a = x(:, others(2)) - x(:, others(1))
-        b = x(:, others(3)) - x(:, others(1))
+        integer, parameter :: corners(3, 4) = reshape([2, 3, 4, 1, 3, 4, 1, 2, 4, 1, 2, 3], [3, 4])
+
+        associate (p => corners(1, f), q => corners(2, f), r => corners(3, f))
+            a = x(:, q) - x(:, p)
+            b = x(:, r) - x(:, p)
+            middle = (x(:, p) + x(:, q) + x(:, r))/3
+        end associate
         area = [a(2)*b(3) - a(3)*b(2), a(3)*b(1) - a(1)*b(3), a(1)*b(2) - a(2)*b(1)]/2
-        if (dot_product(area, x(:, others(1)) - x(:, f)) < 0) area = -area
-        middle = (x(:, others(1)) + x(:, others(2)) + x(:, others(3)))/3
+        if (dot_product(area, middle - x(:, f)) < 0) area = -area
     end subroutine look_at_face
 
     !> Lists the faces on walls.
@@ -242,16 +244,18 @@ contains
         integer, intent(in) :: ghost_of(:, :)
         real(dp), intent(in) :: images(:, :)
         integer, parameter :: members_max = 4*surrounding
+        type(surroundings_t) :: around
         integer :: members(members_max), many, node, round, at(3)
         real(dp) :: points(3, members_max)
 
+        around = find_surroundings()
         associate (numbers => self%numbering)
             allocate (self%first(size(numbers%node_at, 2) + 1))
             do round = 1, 2
                 self%first(1) = 1
                 do node = 1, size(numbers%node_at, 2)
                     at = numbers%node_at(:, node)
-                    call gather(self, ghost_of, images, at, members, points, many)
+                    call gather(self, around, ghost_of, images, at, members, points, many)
                     self%first(node + 1) = self%first(node) + many
                     if (round == 1) cycle
                     self%member(self%first(node):self%first(node + 1) - 1) = members(:many)
@@ -265,25 +269,26 @@ contains
         end associate
     end subroutine weigh
 
-    subroutine gather(mesh, ghost_of, images, at, members, points, many)
+    subroutine gather(mesh, around, ghost_of, images, at, members, points, many)
         class(mesh_t), intent(in) :: mesh
+        type(surroundings_t), intent(in) :: around
         integer, intent(in) :: ghost_of(:, :), at(3)
         real(dp), intent(in) :: images(:, :)
         integer, intent(out) :: members(:), many
         real(dp), intent(out) :: points(:, :)
-        type(cell_t) :: near(surrounding)
-        integer :: corner(surrounding), i, f, slot
+        type(cell_t) :: cell
+        integer :: i, f, slot
 
         many = 0
-        call cells_around(at, near, corner)
         do i = 1, surrounding
-            if (near(i)%is_outside(mesh%numbering%n)) cycle
-            slot = mesh%numbering%slot(near(i))
+            cell = around%near(at, i)
+            if (cell%is_outside(mesh%numbering%n)) cycle
+            slot = mesh%numbering%slot(cell)
             many = many + 1
             members(many) = slot
-            points(:, many) = mesh%numbering%nodes%centre(near(i))
+            points(:, many) = mesh%numbering%nodes%centre(cell)
             do f = 1, 4
-                if (f == corner(i) .or. ghost_of(f, slot) == 0) cycle
+                if (f == around%corner(i) .or. ghost_of(f, slot) == 0) cycle
                 many = many + 1
                 members(many) = mesh%ghost_slot + ghost_of(f, slot)
                 points(:, many) = images(:, ghost_of(f, slot))

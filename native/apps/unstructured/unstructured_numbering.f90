@@ -9,8 +9,8 @@
 module unstructured_numbering
 
     use bl_kinds, only: dp, i8
-    use unstructured_box, only: cell_number, cell_of, cell_t, cells_around, colours, kinds, &
-                                surrounding
+    use unstructured_box, only: cell_number, cell_of, cell_t, colours, find_surroundings, kinds, &
+                                surrounding, surroundings_t
     use unstructured_exchange, only: hand_over
     use unstructured_nodes, only: nodes_t
     use unstructured_order, only: curve_place, sorted_order
@@ -159,23 +159,25 @@ contains
 
     subroutine number_halo(self)
         class(numbering_t), intent(inout) :: self
-        type(cell_t) :: near(surrounding)
+        type(surroundings_t) :: around
+        type(cell_t) :: cell
         type(cell_t), allocatable :: cells(:)
-        integer :: corner(surrounding), node, i, round
+        integer :: node, i, round
 
+        around = find_surroundings()
         ! Counted in the first round, kept in the second.
         do round = 1, 2
             self%slots = self%own
             do node = 1, size(self%node_at, 2)
-                call cells_around(self%node_at(:, node), near, corner)
                 do i = 1, surrounding
-                    if (near(i)%is_outside(self%n)) cycle
-                    associate (h => near(i)%hexahedron)
-                        associate (slot => self%slot_of(near(i)%kind, h(1), h(2), h(3)))
+                    cell = around%near(self%node_at(:, node), i)
+                    if (cell%is_outside(self%n)) cycle
+                    associate (h => cell%hexahedron)
+                        associate (slot => self%slot_of(cell%kind, h(1), h(2), h(3)))
                             if (slot > 0 .or. (round == 1 .and. slot < 0)) cycle
                             self%slots = self%slots + 1
                             slot = merge(-1, self%slots, round == 1)
-                            if (round == 2) cells(self%slots) = near(i)
+                            if (round == 2) cells(self%slots) = cell
                         end associate
                     end associate
                 end do
