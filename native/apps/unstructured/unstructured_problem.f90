@@ -42,7 +42,7 @@ module unstructured_problem
                                                unstructured_problem_t(16, 30), &
                                                unstructured_problem_t(32, 40), &
                                                unstructured_problem_t(64, 50), &
-                                               unstructured_problem_t(112, 25)]
+                                               unstructured_problem_t(112, 50)]
 
 contains
 
