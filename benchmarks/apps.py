@@ -92,12 +92,24 @@ def cartesian(problem: Mapping[str, float]) -> Work:
     return work
 
 
+def unstructured(problem: Mapping[str, float]) -> Work:
+    """A matrix that each sweep reads; in a step it, sides of faces, areas, flow once or twice."""
+    cells = problem["cells"] * problem["steps"]
+    sweep_bytes = 8 * (125 + 5 + 5 + 5) + 16
+    step_bytes = 8 * (125 + 2 * 12 + 2 * 20 + 4 * 5 + 2 * 5 + 2 * 5) + 96
+    return Work(
+        memory_bytes=cells * (problem["sweeps"] * sweep_bytes + step_bytes),
+        flops=cells * (problem["sweeps"] * 250 + 2200),
+    )
+
+
 WORK = {
     "ocean": ocean,
     "lattice": lattice,
     "planewave": planewave,
     "overset": overset,
     "cartesian": cartesian,
+    "unstructured": unstructured,
 }
 
 

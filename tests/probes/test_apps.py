@@ -34,6 +34,7 @@ def read(name, rows, **params):
         ("app.lattice", "A", 3, "factors divide", "ranks = 2 or 4"),
         ("app.planewave", "S", 25, "at most 24", "ranks = 24"),
         ("app.cartesian", "S", 9, "at most 8", "ranks = 8"),
+        ("app.unstructured", "S", 65, "at most 64", "ranks = 64"),
         ("app.lattice", "S", 1024, "factors divide", "ranks = 512"),
         ("app.overset", "S", 40, "at most 39", "ranks = 39"),
     ],

@@ -33,4 +33,11 @@ CALLS_ON_4 = {
     },
     # 25 iterations for 10 bands, forth and back; four matrices and two lists are summed.
     "planewave": {"MPI_Alltoall": 4 * 25 * 10 * 2, "MPI_Allreduce": 4 * 25 * 6},
+    # 20 steps of 12 sweeps: shared faces, two colours a sweep, the halo. The box is cut into four
+    # columns: each has two neighbours across faces, three in its halo. A sum a step and a sweep.
+    "unstructured": {
+        **dict.fromkeys(("MPI_Isend", "MPI_Irecv"), 4 * 20 * ((1 + 2 * 12) * 2 + 3)),
+        "MPI_Waitall": 4 * 20 * (1 + 2 * 12 + 1),
+        "MPI_Allreduce": 4 * 20 * (1 + 12),
+    },
 }

@@ -18,7 +18,10 @@ pytestmark = [
 
 PROGRAMS = (
     *(f"npb_{kernel}" for kernel in ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")),
-    *(f"app_{kernel}" for kernel in ("ocean", "lattice", "planewave", "overset", "cartesian")),
+    *(
+        f"app_{kernel}"
+        for kernel in ("ocean", "lattice", "planewave", "overset", "cartesian", "unstructured")
+    ),
 )
 PLATFORM = """\
 <?xml version='1.0'?>
