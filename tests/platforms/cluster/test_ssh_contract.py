@@ -10,17 +10,6 @@ pytestmark = pytest.mark.netns
 
 
 @pytest.fixture
-def ssh_options(ssh_cluster):
-    _, config = ssh_cluster
-    return {
-        "hosts": ("node[1-2]",),
-        "config": config,
-        "agent": f"ssh -F {config}",
-        "subnet": "10.94.0.0/24",
-    }
-
-
-@pytest.fixture
 def bench(ssh_options, open_bench):
     return open_bench("ssh", **ssh_options)
 

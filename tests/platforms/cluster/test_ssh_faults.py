@@ -22,18 +22,6 @@ from bareline.vocabulary.model import Command, Layout
 pytestmark = pytest.mark.netns
 
 
-@pytest.fixture
-def ssh_options(ssh_cluster):
-    _, config = ssh_cluster
-    return {
-        "hosts": ("node[1-2]",),
-        "config": config,
-        "agent": f"ssh -F {config}",
-        "subnet": "10.94.0.0/24",
-        "connect_s": 5,
-    }
-
-
 def left_behind():
     return [path.name for path in Path("/tmp").glob(f"bareline-{os.getpid()}-*")]
 

@@ -65,7 +65,7 @@ class Connection:
         options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
         arguments = [self.name, _LOCK, owner_mark(), self.remote_folder]
         arguments += [self.native_folder, abandoned]
-        line = ["sh", "-c", script("keeper"), "sh", *arguments]
+        line = ["sh", "-c", script("description") + script("keeper"), "sh", *arguments]
         words = [word for option in options for word in ("-o", option)]
         argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
         self._keeper = self._stack.enter_context(conversation({(self.name,): argv}))
