@@ -278,4 +278,4 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
 
 def _requeued(run, times):
     told = f"was requeued (restart {times})"
-    return any(told in event.text for event in run.events())
+    return any(told in event.event for event in run.events())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.differences import CommonSet, common_set
 from bareline.platforms.remote.modules import loader, try_modules
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
+from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
 from bareline.platforms.remote.trial import Housekeeping, housekeeping
 from bareline.platforms.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
@@ -150,7 +150,7 @@ class RemoteAllocation(HostsAllocation):
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
         cores = {self.nodes[node].name: self.nodes[node].cores for node in nodes}
-        lines = self.talk_lines(nodes, script("housekeeper"), arguments)
+        lines = self.talk_lines(nodes, END_MARKED + script("housekeeper"), arguments)
         try:
             with conversation(lines) as talk, housekeeping(talk, cores) as house:
                 house.begin(command.inputs)
@@ -262,8 +262,3 @@ class RemoteAllocation(HostsAllocation):
         PlatformError
             It did.
         """
-
-
-def signal_as_negative(code: int) -> int:
-    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
-    return 128 - code if 128 < code < 128 + signal.NSIG else code

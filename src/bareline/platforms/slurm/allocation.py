@@ -245,19 +245,13 @@ class SlurmAllocation(RemoteAllocation):
         for attempt in range(1, _TRIES + 1):
             try:
                 return super().run(command, layout, timeout_s=timeout_s)
-            except NodesLost as error:
-                if attempt == _TRIES or self._job.inherited:
-                    raise
-                self._events.append(f"{error}; the trial is repeated")
-                self._renew()
             except PlatformError as error:
-                lost = self._find_lost()
+                lost = error if isinstance(error, NodesLost) else self._find_lost()
                 if lost is None:
                     raise
                 if attempt == _TRIES or self._job.inherited:
                     raise lost from error
-                self._events.append(f"{lost}; the trial is repeated")
-                self._renew()
+                self._replace(lost, "the trial is repeated")
         raise AssertionError("unreachable")
 
     def explain_failure(self, stderr: str) -> None:
@@ -304,11 +298,10 @@ class SlurmAllocation(RemoteAllocation):
         state = job_state(self._job.number)
         if not state.runs:
             lost = self._find_lost()
+            assert lost is not None
             if self._job.inherited:
-                assert lost is not None
                 raise lost
-            self._events.append(f"{lost}: a new one is asked for")
-            self._renew()
+            self._replace(lost, "a new one is asked for")
             return
         limit_s = 60.0 * self._options.time_min
         needed_s = min(timeout_s + _MARGIN_S, limit_s / 2)
@@ -323,6 +316,24 @@ class SlurmAllocation(RemoteAllocation):
             f"allocation {self._job.number} ends in {state.left_s:.0f} s: a new one is asked for"
         )
         self._renew()
+
+    def _replace(self, lost: NodesLost, then: str) -> None:
+        """Get other nodes in the place of what is lost.
+
+        Raises
+        ------
+        NodesLost
+            There are none.
+        """
+        self._events.append(f"{lost}; {then}")
+        try:
+            self._renew()
+        except PlatformError as error:
+            raise NodesLost(
+                f"{lost.what}, and there are no others: {error.what}",
+                where=lost.where,
+                hint="`bareline continue --retry-failed` goes on when the nodes are back",
+            ) from error
 
     def _renew(self) -> None:
         self._job.end()

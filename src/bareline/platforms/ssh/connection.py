@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.remote.conversation import Conversation, conversation, script
+from bareline.platforms.remote.shell import remote_line
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
@@ -120,16 +121,8 @@ class Connection:
     def argv(
         self, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> list[str]:
-        """Give the local command line that runs `argv` there; quoted here and only here."""
-        inner = list(argv)
-        if env:
-            inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
-        line = shlex.join(inner)
-        if cwd:
-            line = f"cd {shlex.quote(cwd)} && {line}"
-        # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
-        line += "; exit $?"
-        return [*self.command(), self.name, line]
+        """Give the local command line that runs `argv` there."""
+        return [*self.command(), self.name, remote_line(argv, env, cwd)]
 
     def command(self) -> list[str]:
         """Give ssh with its options, without the host: through the open connection only."""
