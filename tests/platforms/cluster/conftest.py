@@ -54,7 +54,7 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
         yield stack.enter_context(make_slurm(4))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ssh_options(ssh_cluster):
     _, config = ssh_cluster
     return {

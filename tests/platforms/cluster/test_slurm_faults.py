@@ -28,6 +28,10 @@ pytestmark = [pytest.mark.netns, pytest.mark.slurm]
 OPTIONS = {"subnet": "10.94.0.0/24", "time_min": 10}
 
 
+#: Lasts long when it runs for the first time.
+_LONG_ONCE = "[ -e /tmp/$1 ] && exec echo again; sleep 0.7; touch /tmp/$1; sleep 100"
+
+
 def jobs():
     said = subprocess.run(
         ["squeue", "--noheader", "--states=R,PD", "--format=%i"],
@@ -78,9 +82,8 @@ def test_an_allocation_that_is_taken_away_is_renewed_and_the_trial_repeated(
     argv = line.format(job=job).split()
     timer = threading.Timer(1.5, lambda: subprocess.run(argv, check=True, capture_output=True))
     timer.start()
-    script = "[ -e /tmp/$1 ] && exec echo again; touch /tmp/$1; sleep 100"
     try:
-        output = bench.run("sh", "-c", script, "sh", bench.token, timeout_s=60)
+        output = bench.run("sh", "-c", _LONG_ONCE, "sh", bench.token, timeout_s=60)
     finally:
         timer.join()
         Path("/tmp", bench.token).unlink(missing_ok=True)
@@ -100,11 +103,17 @@ def test_a_dead_node_is_told_apart_and_excluded(slurm_cluster, open_bench):
         timer = threading.Timer(2.0, lambda: stack.enter_context(slurm_cluster.dead(1)))
         timer.start()
         try:
-            lines = bench.ranks("sleep", timeout_s=12)
+            output = bench.run(
+                *("sh", "-c", _LONG_ONCE, "sh", bench.token),
+                mpi=True,
+                layout=Layout(2),
+                timeout_s=60,
+            )
         finally:
             timer.join()
+            Path("/tmp", bench.token).unlink(missing_ok=True)
     names = [node.name for node in bench.allocation.nodes]
-    assert lines.timed_out, "the repeated trial ran to its limit"
+    assert output.stdout == "again\nagain\n", "the trial was repeated"
     assert len(names) == 2 and "node2" not in names
     assert any("node2: the node failed" in text for text in bench.allocation.events())
 
