@@ -7,6 +7,7 @@ network; clients only need its socket.
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,8 +15,6 @@ from pathlib import Path
 
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
-from bareline.platforms.remote.files import send
-from bareline.platforms.remote.shell import remote_line
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.vocabulary.errors import PlatformError
 
@@ -174,10 +173,17 @@ class Access:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> list[str]:
-        """Give the local command line that runs `argv` in a guest."""
+        """Give the local command line that runs `argv` in a guest; quoted here and only here."""
+        inner = list(argv)
+        if env:
+            inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
+        line = shlex.join(inner)
+        if cwd:
+            line = f"cd {shlex.quote(cwd)} && {line}"
+        # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
+        line += "; exit $?"
         # Without the open connection there is to be none: the address may be another's outside.
-        through = ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name]
-        return [*through, remote_line(argv, env, cwd)]
+        return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
 
     def run(self, name: str, argv: Sequence[str], *, timeout_s: float = 60.0) -> Finished:
         """Run a housekeeping command in a guest."""
@@ -191,5 +197,18 @@ class Access:
         PlatformError
             It did not arrive whole.
         """
-        unpack = ["sh", "-c", 'mkdir -p "$1" && tar -xf - -C "$1"', "sh", folder]
-        send(self.argv(name, unpack), archive, name)
+        command = ["sh", "-c", 'mkdir -p "$1" && tar -xf - -C "$1"', "sh", folder]
+        try:
+            done = subprocess.run(
+                self.argv(name, command),
+                input=archive,
+                capture_output=True,
+                env=local_environment(),
+                timeout=120.0,
+                check=False,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise PlatformError("files could not be copied within 120 s", where=name) from error
+        if done.returncode:
+            said = done.stderr.decode(errors="replace").strip()
+            raise PlatformError(f"files could not be copied: {said}", where=name)

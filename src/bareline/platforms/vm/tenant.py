@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import signal
+import tarfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -10,8 +13,6 @@ from pathlib import Path
 
 from bareline.platforms.hosts import HostsAllocation, Node
 from bareline.platforms.launchers import Job, MpiInstallation, Network
-from bareline.platforms.remote.files import pack
-from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.fleet import ANSWER_S, Fleet
 from bareline.platforms.vm.guest import DEVICE, Guest
@@ -22,6 +23,12 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 
 _NATIVE = "/opt/bareline/native"
 _WATCH_S = 0.5
+
+#: Ends the processes of a trial in a guest: those whose environment holds its mark.
+_END_MARKED = (
+    'for p in $(grep -lazsF "$1" /proc/[0-9]*/environ); do p=${p%/environ}; '
+    '[ "${p#/proc/}" = $$ ] || kill -9 "${p#/proc/}" 2>/dev/null; done; :'
+)
 
 
 class TenantAllocation(HostsAllocation):
@@ -112,7 +119,7 @@ class TenantAllocation(HostsAllocation):
         waiting = [guest for guest in self.guests if guest.name not in self._has_native]
         if waiting:
             # Programs find others beside their own folder, so the whole installation goes along.
-            packed = pack(self._build_native().parent)
+            packed = _pack(self._build_native().parent)
             with ThreadPoolExecutor(max_workers=len(waiting)) as pool:
                 list(pool.map(lambda g: self.access.send(g.name, packed, _NATIVE), waiting))
             self._has_native |= {guest.name for guest in waiting}
@@ -136,11 +143,13 @@ class TenantAllocation(HostsAllocation):
 
     def end_marked(self, token: str) -> None:
         """Kill what carries a trial's mark, in all guests at once."""
-        argv = ["sh", "-c", f'{END_MARKED}end_marked "$1"', "sh", f"{TRIAL_VARIABLE}={token}"]
+        mark = f"{TRIAL_VARIABLE}={token}"
 
         def end(guest: Guest) -> None:
             if guest.name not in self._broken:
-                self.access.run(guest.name, argv, timeout_s=ANSWER_S)
+                self.access.run(
+                    guest.name, ["sh", "-c", _END_MARKED, "sh", mark], timeout_s=ANSWER_S
+                )
 
         with ThreadPoolExecutor(max_workers=len(self.guests)) as pool:
             list(pool.map(end, self.guests))
@@ -167,7 +176,7 @@ class TenantAllocation(HostsAllocation):
         self._note_broken(None)
         if command.mpi:
             return output
-        return replace(output, exit_code=signal_as_negative(output.exit_code))
+        return replace(output, exit_code=_signal_as_negative(output.exit_code))
 
     def _note_broken(self, cause: PlatformError | None) -> None:
         """Find out whether guests broke; raise when they did.
@@ -241,3 +250,15 @@ class _Watch:
                     if guest not in dead:
                         self.access.connect(guest.name)
                 return
+
+
+def _signal_as_negative(code: int) -> int:
+    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
+    return 128 - code if 128 < code < 128 + signal.NSIG else code
+
+
+def _pack(folder: Path) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(folder, arcname=".")
+    return packed.getvalue()
