@@ -176,10 +176,10 @@ SLURM = {"subnet": "10.94.0.0/24", "time_min": 10, "mpi": "openmpi"}
 def test_programs_are_built_on_a_node_and_copied(
     slurm_cluster, project, make_spec, acquire, tmp_path, monkeypatch
 ):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "node-cache"))
+    monkeypatch.setenv("BARELINE_CACHE", str(tmp_path / "cache"))
     made = SlurmPlatform.build(make_spec("slurm", native="copy", **SLURM), tmp_path / "cache")
     assert made.host.startswith("node") and not made.cached
-    assert made.path.parent == tmp_path / "node-cache" / "bareline"
+    assert made.path.parent == tmp_path / "cache"
     with acquire("slurm", native="copy", **SLURM) as nodes:
         assert hello(nodes) == [f"hello from {node.name}" for node in nodes.nodes]
     assert project.builds == 1

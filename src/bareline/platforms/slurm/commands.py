@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from dataclasses import dataclass
 
@@ -151,6 +152,8 @@ def restarts() -> int:
 
 def earlier_ending(job: str) -> str:
     """Ask the accounting how a requeued job ended before, in words; "" where there is none."""
+    if shutil.which("sacct") is None:
+        return ""
     done = ask("sacct", "-nPXD", f"--jobs={job}", "--format=State", timeout_s=10.0)
     rows = [row.split()[0] for row in done.stdout.splitlines() if row.strip()]
     if done.exit_code or len(rows) < 2:
