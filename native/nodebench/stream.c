@@ -171,7 +171,9 @@ static void add_options(struct bl_json *json, const void *data)
     bl_json_integer(json, "size_bytes", (int64_t)(stream->count * sizeof(double)));
     bl_json_integer(json, "last_level_cache_bytes", (int64_t)bl_last_level_cache_bytes());
     bl_json_string(json, "stores", bl_stores_names[stream->stores]);
+#ifdef BL_HAVE_TARGETS
     bl_json_string(json, "instruction_set", bl_set_names[stream->set]);
+#endif
 }
 
 static double median_time_s(const struct bl_series *series)

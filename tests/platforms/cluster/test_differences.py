@@ -107,7 +107,7 @@ def programs_of_ranks(bench):
     import threading
 
     def work():
-        bench.run("{native}/npb_ep", "A", mpi=True, layout=Layout(2), timeout_s=60)
+        bench.run("{native}/npb_ep", "W", mpi=True, layout=Layout(2), timeout_s=60)
 
     thread = threading.Thread(target=work)
     thread.start()
