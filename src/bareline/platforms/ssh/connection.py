@@ -126,7 +126,9 @@ class Connection:
 
     def command(self) -> list[str]:
         """Give ssh with its options, without the host: through the open connection only."""
-        options = ("ControlMaster=no", f"ControlPath={self._socket}", "BatchMode=yes")
+        # ssh would log in anew where the open connection is gone, and hang where the host is.
+        options = ["ControlMaster=no", f"ControlPath={self._socket}", "BatchMode=yes"]
+        options += ["ProxyCommand=false"]
         words = [word for option in options for word in ("-o", option)]
         return ["ssh", *self._config, *words]
 
