@@ -2,7 +2,7 @@
 #
 # The default is the compiler's own baseline of the architecture at -O3, so that one build runs on
 # every node of a mixed cluster and in a virtual machine whose CPU model hides features. Loops whose
-# speed depends on wider vectors choose their code when the program starts (BL_DISPATCH in
+# speed depends on wider vectors choose their code when the program starts (BL_EACH_SET in
 # common/bl_dispatch.h). BARELINE_NATIVE_ARCH=ON compiles for this machine alone.
 
 include(CheckCCompilerFlag)
@@ -22,12 +22,16 @@ if(BARELINE_NATIVE_ARCH)
     endif()
 else()
     check_c_source_compiles("
-        __attribute__((target_clones(\"avx512f\", \"avx2\", \"default\")))
-        double scale(double x) { return 2 * x; }
-        int main(int n, char **v) { (void)v; return (int)scale(n); }"
-        BARELINE_HAVE_TARGET_CLONES)
-    if(BARELINE_HAVE_TARGET_CLONES)
-        target_compile_definitions(bareline_flags INTERFACE BL_HAVE_TARGET_CLONES)
+        __attribute__((target(\"avx2\"))) static double narrow(double x) { return 2 * x; }
+        __attribute__((target(\"avx512f\"))) static double wide(double x) { return 2 * x; }
+        int main(int n, char **v)
+        {
+            (void)v;
+            return (int)(__builtin_cpu_supports(\"avx512f\") ? wide(n) : narrow(n));
+        }"
+        BARELINE_HAVE_TARGETS)
+    if(BARELINE_HAVE_TARGETS)
+        target_compile_definitions(bareline_flags INTERFACE BL_HAVE_TARGETS)
     endif()
 endif()
 

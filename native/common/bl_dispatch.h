@@ -1,15 +1,41 @@
 /*
- * BL_DISPATCH marks a function that is compiled for several instruction sets; the program picks
- * the widest that the processor has when it starts. The loops it marks must be in a plain function
- * of their own: the bodies that OpenMP makes out of parallel regions are not cloned.
+ * The instruction set that the programs choose their code for when they start: the widest that the
+ * processor, and a virtual machine's model of it, has, or the one that BARELINE_INSTRUCTION_SET
+ * names, so that nodes that differ can be held to what all of them have.
+ *
+ * Exported: enum bl_set, bl_instruction_set, BL_EACH_SET. Nothing here is collective.
  */
 #ifndef BL_DISPATCH_H
 #define BL_DISPATCH_H
 
-#ifdef BL_HAVE_TARGET_CLONES
-#define BL_DISPATCH __attribute__((target_clones("avx512f", "avx2", "default")))
+/* In ascending order; the features are those of the options in harness/InstructionSets.cmake. */
+enum bl_set { BL_GENERIC, BL_AVX2, BL_AVX512, BL_SETS };
+
+extern const char *const bl_set_names[BL_SETS];
+
+/* Ends the program where the variable names a set that is unknown or not here. */
+enum bl_set bl_instruction_set(void);
+
+/*
+ * BL_EACH_SET(DEFINE, ...) defines a function once for each set: DEFINE(set, attribute, ...). The
+ * loops must be in a plain function of their own: the bodies that OpenMP makes out of parallel
+ * regions do not inherit the attribute. BL_SET_TABLE(name) is the table of the functions name_set.
+ */
+#ifdef BL_HAVE_TARGETS
+#define BL_EACH_SET(DEFINE, ...)                                                                   \
+    DEFINE(generic, , __VA_ARGS__)                                                                 \
+    DEFINE(avx2, __attribute__((target("avx2"))), __VA_ARGS__)                                     \
+    DEFINE(avx512, __attribute__((target("avx512f"))), __VA_ARGS__)
+#define BL_SET_TABLE(name)                                                                         \
+    {                                                                                              \
+        name##_generic, name##_avx2, name##_avx512                                                 \
+    }
 #else
-#define BL_DISPATCH
+#define BL_EACH_SET(DEFINE, ...) DEFINE(generic, , __VA_ARGS__)
+#define BL_SET_TABLE(name)                                                                         \
+    {                                                                                              \
+        name##_generic, name##_generic, name##_generic                                             \
+    }
 #endif
 
 #endif

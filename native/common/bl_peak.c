@@ -2,8 +2,10 @@
 #include "bl_peak.h"
 
 #include "bl_clock.h"
+#include "bl_dispatch.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -81,7 +83,9 @@ static const struct bl_peak_kernel kernels[] = {
 int bl_peak_kernels(const struct bl_peak_kernel **found)
 {
     *found = kernels;
-    __builtin_cpu_init();
+    const enum bl_set most = bl_instruction_set();
+    if (getenv("BARELINE_INSTRUCTION_SET"))
+        return most == BL_AVX512 ? 4 : most == BL_AVX2 ? 3 : 1;
     if (!__builtin_cpu_supports("avx"))
         return 1;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))

@@ -19,8 +19,8 @@ struct bl_peak_kernel {
     double (*run)(int64_t rounds, double factor, double addend);
 };
 
-/* Kernels that this processor (or the model of it that a guest sees) can run, widest last;
- * returns how many. */
+/* Kernels that this processor (or the model of it that a guest sees) can run, widest last, none
+ * beyond what BARELINE_INSTRUCTION_SET names; returns how many. */
 int bl_peak_kernels(const struct bl_peak_kernel **kernels);
 
 /* Best rate (flop/s) of a burst of about 1 ms, over `duration_s`. */

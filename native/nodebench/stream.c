@@ -37,35 +37,19 @@ static const size_t fallback_bytes = (size_t)256 << 20;
 typedef void kernel_fn(double *restrict to, const double *restrict x, const double *restrict y,
                        size_t count);
 
-BL_DISPATCH static void copy(double *restrict to, const double *restrict x,
-                             const double *restrict y, size_t count)
-{
-    (void)y;
-    for (size_t i = 0; i < count; i++)
-        to[i] = x[i];
-}
+#define REGULAR(set, attribute, name, value)                                                       \
+    attribute static void name##_##set(double *restrict to, const double *restrict x,              \
+                                       const double *restrict y, size_t count)                     \
+    {                                                                                              \
+        (void)y;                                                                                   \
+        for (size_t i = 0; i < count; i++)                                                         \
+            to[i] = value;                                                                         \
+    }
 
-BL_DISPATCH static void scale(double *restrict to, const double *restrict x,
-                              const double *restrict y, size_t count)
-{
-    (void)y;
-    for (size_t i = 0; i < count; i++)
-        to[i] = FACTOR * x[i];
-}
-
-BL_DISPATCH static void add(double *restrict to, const double *restrict x, const double *restrict y,
-                            size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = x[i] + y[i];
-}
-
-BL_DISPATCH static void triad(double *restrict to, const double *restrict x,
-                              const double *restrict y, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        to[i] = x[i] + FACTOR * y[i];
-}
+BL_EACH_SET(REGULAR, copy, x[i])
+BL_EACH_SET(REGULAR, scale, FACTOR *x[i])
+BL_EACH_SET(REGULAR, add, x[i] + y[i])
+BL_EACH_SET(REGULAR, triad, x[i] + FACTOR * y[i])
 
 #ifdef __SSE2__
 /* Counts are multiples of LINE_DOUBLES and arrays are aligned to lines. */
@@ -84,15 +68,9 @@ NONTEMPORAL(copy, _mm_load_pd(x + i))
 NONTEMPORAL(scale, _mm_mul_pd(q, _mm_load_pd(x + i)))
 NONTEMPORAL(add, _mm_add_pd(_mm_load_pd(x + i), _mm_load_pd(y + i)))
 NONTEMPORAL(triad, _mm_add_pd(_mm_load_pd(x + i), _mm_mul_pd(q, _mm_load_pd(y + i))))
-#define KERNEL(name)                                                                               \
-    {                                                                                              \
-        name, name##_nontemporal                                                                   \
-    }
+#define KERNEL(name) BL_SET_TABLE(name), name##_nontemporal
 #else
-#define KERNEL(name)                                                                               \
-    {                                                                                              \
-        name, NULL                                                                                 \
-    }
+#define KERNEL(name) BL_SET_TABLE(name), NULL
 #endif
 
 const char *const bl_stores_names[] = {"regular", "nontemporal", "best", NULL};
@@ -104,7 +82,8 @@ static const struct kernel {
     int bytes; /* an element */
     enum array to, x, y;
     double of_x, of_y; /* to = of_x x + of_y y, for the check */
-    kernel_fn *run[2]; /* by enum bl_stores */
+    kernel_fn *regular[BL_SETS];
+    kernel_fn *nontemporal; /* NULL where there are no such stores */
 } kernels[] = {
     {"copy", 16, C, A, A, 1, 0, KERNEL(copy)},
     {"scale", 16, B, C, C, FACTOR, 0, KERNEL(scale)},
@@ -120,6 +99,7 @@ struct stream {
     int threads;
     const struct kernel *kernel;
     enum bl_stores stores;
+    enum bl_set set;
 };
 
 /* The calling thread's part of the arrays. */
@@ -148,7 +128,8 @@ static void run_kernel(void *data)
 {
     const struct stream *stream = data;
     const struct kernel *kernel = stream->kernel;
-    kernel_fn *const run = kernel->run[stream->stores];
+    kernel_fn *const run = stream->stores == BL_STORES_NONTEMPORAL ? kernel->nontemporal
+                                                                   : kernel->regular[stream->set];
 #pragma omp parallel
     {
         const int thread = bl_this_thread();
@@ -190,6 +171,9 @@ static void add_options(struct bl_json *json, const void *data)
     bl_json_integer(json, "size_bytes", (int64_t)(stream->count * sizeof(double)));
     bl_json_integer(json, "last_level_cache_bytes", (int64_t)bl_last_level_cache_bytes());
     bl_json_string(json, "stores", bl_stores_names[stream->stores]);
+#ifdef BL_HAVE_TARGETS
+    bl_json_string(json, "instruction_set", bl_set_names[stream->set]);
+#endif
 }
 
 static double median_time_s(const struct bl_series *series)
@@ -212,7 +196,7 @@ static struct bl_series run_with(struct stream *stream, enum bl_stores stores, i
 static struct bl_series run_best(struct stream *stream, int repeats)
 {
     struct bl_series regular = run_with(stream, BL_STORES_REGULAR, repeats);
-    if (!stream->kernel->run[BL_STORES_NONTEMPORAL])
+    if (!stream->kernel->nontemporal)
         return regular;
     struct bl_series nontemporal = run_with(stream, BL_STORES_NONTEMPORAL, repeats);
     const bool better = median_time_s(&nontemporal) < median_time_s(&regular);
@@ -258,8 +242,9 @@ void bl_stream(const struct bl_node_options *options)
     struct stream stream = {
         .threads = bl_threads_set(options->threads),
         .stores = options->stores,
+        .set = bl_instruction_set(),
     };
-    if (stream.stores != BL_STORES_BEST && !kernels[0].run[stream.stores])
+    if (stream.stores == BL_STORES_NONTEMPORAL && !kernels[0].nontemporal)
         bl_die(BL_STATUS_USAGE, "--stores: this architecture has no non-temporal stores here, use "
                                 "regular");
     stream.count = choose_count(options, stream.threads);

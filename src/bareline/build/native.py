@@ -54,6 +54,8 @@ class NativeBuild:
         How long configuring and compiling took.
     cached
         It was there already.
+    host
+        The node on which it lies; this machine where that is empty.
     """
 
     toolchain: str
@@ -62,6 +64,7 @@ class NativeBuild:
     left_out: tuple[str, ...]
     seconds: float
     cached: bool = False
+    host: str = ""
 
     @property
     def programs(self) -> Path:

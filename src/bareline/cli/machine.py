@@ -40,4 +40,5 @@ def build(
 
     row = build_for(on, platforms) if on is not None else build_row(mpi)
     state = "cached" if row["cached"] else f"built in {row['seconds']:.1f} s"
-    emit(as_json, lambda: [row], lambda _: print(f"{row['toolchain']}: {state}\n{row['path']}"))
+    path = f"{row['host']}:{row['path']}" if row["host"] else row["path"]
+    emit(as_json, lambda: [row], lambda _: print(f"{row['toolchain']}: {state}\n{path}"))

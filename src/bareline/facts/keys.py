@@ -95,6 +95,7 @@ _PROCESSOR = (
     _detail("cpu.frequency_driver", "Frequency driver", Group.PROCESSOR),
     _detail("cpu.idle_driver", "Idle driver", Group.PROCESSOR),
     FactKey("cpu.isa", "Vector instructions", Group.PROCESSOR),
+    FactKey("cpu.common_set", "Instruction set forced on all nodes", Group.PROCESSOR),
     _detail("cpu.flops_per_cycle", "Operations per cycle and core", Group.PROCESSOR),
     FactKey("cpu.peak_flops_per_core", "Peak per core (double)", Group.PROCESSOR, "flop/s"),
     FactKey("cpu.peak_flops", "Peak per node (double)", Group.PROCESSOR, "flop/s"),

@@ -95,6 +95,8 @@ def _submit_slurm(
         words = options.request()
     else:
         words = SlurmOptions(nodes=nodes, time_min=time_min).request()
+    # A job that is preempted or loses a node goes on later with what is left.
+    words += ["--requeue", "--open-mode=append"]
     words += [f"--job-name=bareline {run.path.name}"[:80], f"--output={run.path.resolve()}/{_LOG}"]
     script = run.path / _SCRIPT
     lines = ["#!/bin/sh", f"cd {shlex.quote(str(Path.cwd()))}", f"exec {shlex.join(command)}", ""]

@@ -6,7 +6,7 @@ The native programs choose among their own variants (``native/harness/Instructio
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
@@ -65,3 +65,37 @@ def widest(shown: Iterable[str]) -> str:
     names = set(shown)
     families = [one.family for one in INSTRUCTION_SETS if one.family and one.name in names]
     return families[-1] if families else ""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSet:
+    """A set that the native programs choose their code for.
+
+    Parameters
+    ----------
+    name
+        What ``BARELINE_INSTRUCTION_SET`` is given.
+    flags
+        What it needs, by the kernel's names.
+    openblas
+        The processor whose kernels OpenBLAS then takes, for ``OPENBLAS_CORETYPE``.
+    """
+
+    name: str
+    flags: frozenset[str]
+    openblas: str
+
+
+_AVX2 = frozenset(("avx2", "fma", "bmi1", "bmi2"))
+_AVX512 = _AVX2 | {f"avx512{part}" for part in ("f", "cd", "bw", "dq", "vl")}
+#: The widest first, as ``native/common/bl_dispatch.c`` has them.
+KERNEL_SETS = (
+    KernelSet("avx512", _AVX512, "SkylakeX"),
+    KernelSet("avx2", _AVX2, "Haswell"),
+    KernelSet("generic", frozenset(), "Prescott"),
+)
+
+
+def kernel_set(flags: Collection[str]) -> KernelSet:
+    """Give the widest set that a processor with these flags of the kernel can run."""
+    return next(one for one in KERNEL_SETS if one.flags <= set(flags))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from bareline.platforms.base import PlatformSpec, load_platform_types
 from bareline.platforms.netns import namespaces
 from bareline.vocabulary.errors import PlatformError
 
@@ -51,3 +52,25 @@ def slurm_cluster() -> Iterator[SlurmCluster]:
             pytest.skip(f"{program} is not installed")
     with ExitStack() as stack:
         yield stack.enter_context(make_slurm(4))
+
+
+@pytest.fixture(scope="module")
+def ssh_options(ssh_cluster):
+    _, config = ssh_cluster
+    return {
+        "hosts": ("node[1-2]",),
+        "config": config,
+        "agent": f"ssh -F {config}",
+        "subnet": "10.94.0.0/24",
+        "connect_s": 5,
+    }
+
+
+@pytest.fixture
+def make_spec() -> Callable[..., PlatformSpec]:
+    """Describe a platform: ``make_spec("ssh", hosts=...)``."""
+
+    def make(kind: str, **options: object) -> PlatformSpec:
+        return PlatformSpec(kind, kind, load_platform_types()[kind].options(**options))
+
+    return make

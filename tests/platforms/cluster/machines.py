@@ -5,9 +5,11 @@ A test that uses them works from inside their network: its thread enters it and 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -33,7 +35,7 @@ UseDNS no
 PasswordAuthentication no
 PermitRootLogin prohibit-password
 PidFile none
-SetEnv SHLVL=2
+SetEnv SHLVL=2 XDG_CACHE_HOME={folder}/cache MODULEPATH={folder}/modules
 MaxSessions 64
 MaxStartups 100:30:200
 """
@@ -63,6 +65,16 @@ class Machines:
             return subprocess.Popen(
                 place.enter(argv), stdin=subprocess.DEVNULL, stdout=output, stderr=output
             )
+
+    @staticmethod
+    def stop(daemon: subprocess.Popen[bytes]) -> None:
+        """Kill a daemon; what was started is nsenter, which waits for it."""
+        with contextlib.suppress(OSError):
+            children = Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text()
+            for child in children.split():
+                os.kill(int(child), signal.SIGKILL)
+        daemon.kill()
+        daemon.wait()
 
     def must(self, host: int, *argv: str) -> None:
         """Run a command on a host, or in the switch for -1."""
@@ -125,8 +137,7 @@ def ssh_hosts(count: int) -> Iterator[tuple[Machines, Path]]:
             known += f"{address} {public}\n"
             argv = [sshd, "-D", "-e", "-f", str(folder / "sshd_config")]
             daemon = those.start(index, argv, f"sshd{index}.log")
-            stack.callback(daemon.wait)
-            stack.callback(daemon.kill)
+            stack.callback(those.stop, daemon)
         (folder / "known_hosts").write_text(known)
         config = folder / "ssh_config"
         config.write_text(_CLIENT.format(hosts=listed, folder=folder))
@@ -139,7 +150,7 @@ _SLURM = """\
 ClusterName=test
 SlurmctldHost=switch({controller})
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge/socket
+AuthInfo=socket={folder}/munge/socket,cred_expire=5
 SlurmUser=root
 StateSaveLocation={folder}/state
 SlurmdSpoolDir={folder}/spool.%n
@@ -160,9 +171,12 @@ SwitchType=switch/none
 TmpFS=/dev/shm
 KillWait=2
 SlurmdTimeout={timeout_s}
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,sched_min_interval=0
 {nodes}
 PartitionName=all Nodes=node[1-{count}] Default=YES MaxTime=INFINITE State=UP OverSubscribe=NO
+PartitionName=urgent Nodes=node[1-{count}] MaxTime=INFINITE State=UP PriorityTier=10
 """
 
 
@@ -171,6 +185,7 @@ class SlurmCluster:
     """A cluster whose daemons run."""
 
     machines: Machines
+    count: int
     daemons: list[subprocess.Popen[bytes]]
 
     @property
@@ -182,6 +197,49 @@ class SlurmCluster:
         name = f"node{host + 1}"
         argv = ["env", f"SLURM_CONF={self.conf}", _program("slurmd"), "-D", "-N", name]
         return self.machines.start(host, argv, f"slurmd{host}.out")
+
+    @contextmanager
+    def dead(self, host: int) -> Iterator[None]:
+        """Let a node die with all that runs on it, and come back afterwards."""
+        index = len(self.daemons) - self.count + host
+        node = f"node{host + 1}"
+        self.machines.stop(self.daemons[index])
+        for step in self._steps(host):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(step, signal.SIGKILL)
+        _slurm("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+        try:
+            yield
+        finally:
+            self.daemons[index] = self.start_node(host)
+            deadline = time.monotonic() + 30
+            while (
+                _slurm("sinfo", "-hN", "--partition=all", f"--nodes={node}", "--format=%T")
+                not in _ALIVE
+            ):
+                assert time.monotonic() < deadline, f"{node} does not come back"
+                _slurm("scontrol", "update", f"nodename={node}", "state=resume")
+                time.sleep(0.2)
+
+    def _steps(self, host: int) -> list[int]:
+        """List the processes of a host that its slurmd has started."""
+        own = Path(f"/proc/{self.machines.hosts._hosts[host].pid}/ns/pid").readlink()
+        found = []
+        for entry in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                said = (entry / "environ").read_bytes() + (entry / "cmdline").read_bytes()
+                if (entry / "ns/pid").readlink() == own and (
+                    b"SLURM_JOB" in said or b"slurmstepd" in said
+                ):
+                    found.append(int(entry.name))
+        return found
+
+
+_ALIVE = ("idle", "allocated", "mixed", "completing")
+
+
+def _slurm(*argv: str) -> str:
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _program(name: str) -> str:
@@ -223,7 +281,7 @@ def slurm_cluster(count: int, *, timeout_s: int = 10) -> Iterator[SlurmCluster]:
         )
         files = [f"--{key}={munge}/{name}" for key, name in _MUNGE]
         argv = [_program("munged"), "--foreground", "--force", *files]
-        cluster = SlurmCluster(those, [])
+        cluster = SlurmCluster(those, count, [])
         controller = ["env", f"SLURM_CONF={conf}", _program("slurmctld"), "-D"]
         cluster.daemons.append(those.start(-1, argv, "munged.out"))
         deadline = time.monotonic() + 10
@@ -232,7 +290,7 @@ def slurm_cluster(count: int, *, timeout_s: int = 10) -> Iterator[SlurmCluster]:
             time.sleep(0.02)
         cluster.daemons.append(those.start(-1, controller, "slurmctld.out"))
         cluster.daemons += [cluster.start_node(index) for index in range(count)]
-        stack.callback(_end, cluster.daemons)
+        stack.callback(lambda: [those.stop(daemon) for daemon in cluster.daemons])
         before = os.environ.get("SLURM_CONF")
         os.environ["SLURM_CONF"] = str(conf)
         stack.callback(_restore, before)
@@ -249,13 +307,6 @@ _MUNGE = (
 )
 
 
-def _end(daemons: list[subprocess.Popen[bytes]]) -> None:
-    for daemon in daemons:
-        daemon.kill()
-    for daemon in daemons:
-        daemon.wait()
-
-
 def _restore(conf: str | None) -> None:
     os.environ.pop("SLURM_CONF", None)
     if conf is not None:
@@ -268,7 +319,7 @@ def _wait_idle(count: int, folder: Path) -> None:
     while said != f"{count} idle":
         assert time.monotonic() < deadline, (said, (folder / "slurmctld.log").read_text()[-2000:])
         time.sleep(0.1)
-        line = ["sinfo", "--noheader", "--format=%D %t"]
+        line = ["sinfo", "--noheader", "--partition=all", "--format=%D %t"]
         said = subprocess.run(line, capture_output=True, text=True, check=False).stdout.strip()
 
 

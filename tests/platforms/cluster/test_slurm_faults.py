@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,16 @@ from bareline.platforms.slurm import commands
 from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
+from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
 OPTIONS = {"subnet": "10.94.0.0/24", "time_min": 10}
+
+
+#: Lasts long when it runs for the first time.
+_LONG_ONCE = "[ -e /tmp/$1 ] && exec echo again; sleep 0.7; touch /tmp/$1; sleep 100"
 
 
 def jobs():
@@ -58,23 +64,34 @@ def test_an_allocation_is_given_back(slurm_cluster, acquire):
     _until(lambda: jobs() == [])
 
 
-def test_an_allocation_that_is_cancelled_is_renewed_and_the_trial_repeated(
-    slurm_cluster, open_bench
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("scancel {job}", "was cancelled (CANCELLED)"),
+        (
+            "sbatch --partition=urgent --nodes=4 --exclusive --output=/dev/null --wrap=true",
+            "was preempted by a job of higher priority (PREEMPTED)",
+        ),
+    ],
+)
+def test_an_allocation_that_is_taken_away_is_renewed_and_the_trial_repeated(
+    slurm_cluster, open_bench, line, says
 ):
     bench = open_bench("slurm", **OPTIONS)
     (job,) = jobs()
-    timer = threading.Timer(1.5, lambda: subprocess.run(["scancel", job], check=True))
+    argv = line.format(job=job).split()
+    timer = threading.Timer(1.5, lambda: subprocess.run(argv, check=True, capture_output=True))
     timer.start()
-    script = "[ -e /tmp/$1 ] && exec echo again; touch /tmp/$1; sleep 100"
     try:
-        output = bench.run("sh", "-c", script, "sh", bench.token, timeout_s=60)
+        output = bench.run("sh", "-c", _LONG_ONCE, "sh", bench.token, timeout_s=60)
     finally:
         timer.join()
         Path("/tmp", bench.token).unlink(missing_ok=True)
     assert output.stdout == "again\n"
     told = bench.allocation.events()
-    assert f"the allocation {job} has ended" in told[0]
+    assert f"the allocation {job} {says}" in told[0]
     assert "the trial is repeated" in told[0]
+    assert "in the queue" in told[1]
     assert jobs() == [bench.allocation.facts()["slurm.job"]]
     assert marked_processes(bench.token) == []
 
@@ -82,35 +99,23 @@ def test_an_allocation_that_is_cancelled_is_renewed_and_the_trial_repeated(
 def test_a_dead_node_is_told_apart_and_excluded(slurm_cluster, open_bench):
     bench = open_bench("slurm", mpi="openmpi", **OPTIONS)
     assert [node.name for node in bench.allocation.nodes] == ["node1", "node2"]
-    index = len(slurm_cluster.daemons) - 4 + 1  # of node2
-
-    def kill():
-        slurm_cluster.daemons[index].kill()
-        subprocess.run(
-            ["scontrol", "update", "nodename=node2", "state=down", "reason=test"], check=True
-        )
-
-    timer = threading.Timer(2.0, kill)
-    timer.start()
-    try:
-        lines = bench.ranks("sleep", timeout_s=12)
-    finally:
-        timer.join()
-        slurm_cluster.daemons[index].wait()
-        slurm_cluster.daemons[index] = slurm_cluster.start_node(1)
+    with ExitStack() as stack:
+        timer = threading.Timer(2.0, lambda: stack.enter_context(slurm_cluster.dead(1)))
+        timer.start()
+        try:
+            output = bench.run(
+                *("sh", "-c", _LONG_ONCE, "sh", bench.token),
+                mpi=True,
+                layout=Layout(2),
+                timeout_s=60,
+            )
+        finally:
+            timer.join()
+            Path("/tmp", bench.token).unlink(missing_ok=True)
     names = [node.name for node in bench.allocation.nodes]
-    assert lines.timed_out, "the repeated trial ran to its limit"
+    assert output.stdout == "again\nagain\n", "the trial was repeated"
     assert len(names) == 2 and "node2" not in names
     assert any("node2: the node failed" in text for text in bench.allocation.events())
-    _until(_idle_again)
-
-
-def _idle_again():
-    subprocess.run(
-        ["scontrol", "update", "nodename=node2", "state=resume"], check=False, capture_output=True
-    )
-    line = ["sinfo", "--noheader", "--Node", "--nodes=node2", "--format=%T"]
-    return subprocess.run(line, capture_output=True, text=True, check=True).stdout.strip() == "idle"
 
 
 def test_an_allocation_that_would_end_too_soon_is_renewed_before_the_trial(
@@ -226,15 +231,26 @@ def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):
     _until(lambda: jobs() == [])
 
 
-def test_a_submitted_study_is_measured_by_a_job(slurm_cluster, tmp_path, monkeypatch):
+_LONG = """\
+[study]
+name = "s"
+launches = 6
+precision = 0
+[[measure]]
+probe = "mpi.barrier"
+ranks = 2
+nodes = 2
+timeout_s = 60
+"""
+
+
+def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_cluster, tmp_path):
+    """It is requeued by hand, then because a node fails: it goes on with what is left."""
     (tmp_path / "platforms.toml").write_text(
         '[platform.nodes]\ntype = "slurm"\nsubnet = "10.94.0.0/24"\ntime_min = 10\n'
         'mpi = "openmpi"\n'
     )
-    (tmp_path / "study.toml").write_text(
-        '[study]\nname = "s"\nlaunches = 1\nprecision = 0\n'
-        '[[measure]]\nprobe = "mpi.barrier"\nranks = 2\nnodes = 2\ntimeout_s = 60\n'
-    )
+    (tmp_path / "study.toml").write_text(_LONG)
     argv = [sys.executable, "-m", "bareline"]
     done = subprocess.run(
         [*argv, "submit", "study.toml", "--on", "nodes", "--out", "run"],
@@ -245,13 +261,30 @@ def test_a_submitted_study_is_measured_by_a_job(slurm_cluster, tmp_path, monkeyp
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "run"
+    run = Run.open(tmp_path / "run")
     status = [*argv, "status", "run", "--json"]
 
     def row():
         said = subprocess.run(status, cwd=tmp_path, capture_output=True, text=True, check=True)
         return json.loads(said.stdout)[0]
 
-    assert row()["job"].startswith("slurm ")
-    _until(lambda: row()["remaining"] == 0, timeout_s=120)
-    assert row()["measured"] == 1, (tmp_path / "run" / "submission.log").read_text()
-    _until(lambda: row()["job_state"] in ("ended", "completed", "cd"))
+    system, job = row()["job"].split()
+    assert system == "slurm"
+    _until(lambda: len(run.finished()) >= 1, timeout_s=60)
+    subprocess.run(["scontrol", "requeue", job], check=True)
+    _until(lambda: _requeued(run, 1) and len(run.finished()) >= 3, timeout_s=60)
+    *_, last = _said(
+        "scontrol", "show", "hostnames", _said("squeue", "-hj", job, "-o", "%N")
+    ).split()
+    with slurm_cluster.dead(int(last.removeprefix("node")) - 1):
+        _until(lambda: row()["remaining"] == 0, timeout_s=90)
+        assert _requeued(run, 2)
+    log = (tmp_path / "run" / "submission.log").read_text()
+    assert row()["measured"] == 6, log
+    assert all(record.status == "measured" for record in run.finished().values()), log
+    _until(lambda: row()["job_state"] in ("ended", "completed"))
+
+
+def _requeued(run, times):
+    told = f"was requeued (restart {times})"
+    return any(told in event.event for event in run.events())

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import pytest
+from kept import keeping
 
 from bareline.testing.platforms import MpiContract, PlatformContract
 
 pytestmark = pytest.mark.netns
 
 
-@pytest.fixture
-def ssh_options(ssh_cluster):
-    _, config = ssh_cluster
-    return {
-        "hosts": ("node[1-2]",),
-        "config": config,
-        "agent": f"ssh -F {config}",
-        "subnet": "10.94.0.0/24",
-    }
+@pytest.fixture(scope="module")
+def kept(ssh_cluster, tmp_path_factory):
+    with keeping(tmp_path_factory.mktemp("kept")) as those:
+        yield those
 
 
 @pytest.fixture
-def bench(ssh_options, open_bench):
-    return open_bench("ssh", **ssh_options)
+def bench(ssh_options, kept):
+    return kept.bench("ssh", **ssh_options)
 
 
 @pytest.fixture(params=["openmpi", "mpich", "openmpi-here"])
-def mpi_bench(request, ssh_options, open_bench):
+def mpi_bench(request, ssh_options, kept, rank_program):
     flavour, _, here = request.param.partition("-")
     more = {"launcher": "here"} if here else {}
-    return open_bench("ssh", mpi=flavour, **ssh_options, **more)
+    return kept.bench("ssh", rank_program(flavour), mpi=flavour, **ssh_options, **more)
 
 
 class TestSsh(PlatformContract):

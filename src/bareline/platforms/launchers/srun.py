@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job
 
 
 def srun_argv(
-    job: Job, mpi: MpiInstallation, *, plugin: str = "pmix", binds: bool = True
+    job: Job,
+    mpi: MpiInstallation,
+    *,
+    plugin: str = "pmix",
+    binds: bool = True,
+    before: Sequence[str] = (),
 ) -> list[str]:
     """Give the command line with which Slurm starts a job inside an allocation.
 
@@ -18,6 +25,8 @@ def srun_argv(
         or Intel MPI that was built without PMIx.
     binds
         Whether the cluster is able to bind tasks to cores; one that is not refuses the option.
+    before
+        Words before each rank's command, which load what it needs.
     """
     layout = job.layout
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
@@ -33,4 +42,5 @@ def srun_argv(
         line += [f"--chdir={job.cwd}"]
     # Through env(1): --export splits its list at commas, which values may hold.
     variables = {**mpi.settings(job), **job.env}
-    return [*line, "env", *(f"{name}={value}" for name, value in variables.items()), *job.argv]
+    setting = (f"{name}={value}" for name, value in variables.items())
+    return [*line, *before, "env", *setting, *job.argv]

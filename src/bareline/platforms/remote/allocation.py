@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
+from bareline.build.native import NativeBuild
 from bareline.platforms.hosts import (
     SERVER_READY_S,
     SERVER_TRIES,
     HostsAllocation,
+    Node,
     expand,
     local_environment,
     mentions,
     needs_folder,
 )
+from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.process import end_group, run_process, spawn
 from bareline.platforms.remote.conversation import conversation, script
+from bareline.platforms.remote.differences import CommonSet, common_set
+from bareline.platforms.remote.modules import loader, try_modules
+from bareline.platforms.remote.native import NativePrograms, Way, build_there
+from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
 from bareline.platforms.remote.trial import Housekeeping, housekeeping
 from bareline.platforms.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 
 
 class RemoteAllocation(HostsAllocation):
@@ -33,8 +41,25 @@ class RemoteAllocation(HostsAllocation):
 
     #: Whether the last argument of `node_argv` is a line for a shell, with all inside.
     quotes: bool = True
+    #: Whether MPI's launcher runs on this machine, which may leave processes, too.
+    launches_here: bool = False
     #: What a user does when a node was lost.
     lost_hint: str = "the next trial tries to reach it again"
+
+    def __init__(self, nodes: Sequence[Node], *, cache: Path, way: Way, native_target: str) -> None:
+        self._events: list[str] = []
+        #: Words before every command that load the modules it needs.
+        self.loader: list[str] = []
+        self._common: CommonSet | None = None
+        self._native = NativePrograms(
+            self, way=way, target=native_target, cache=cache, tell=self._events.append
+        )
+        super().__init__(nodes)
+
+    @property
+    @abstractmethod
+    def mpi(self) -> MpiInstallation:
+        """The nodes' MPI library."""
 
     @abstractmethod
     def talk_lines(
@@ -46,6 +71,57 @@ class RemoteAllocation(HostsAllocation):
         name, unless the node knows that by itself.
         """
 
+    def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
+        """Hold nodes whose processors differ to the instruction set that all of them have.
+
+        Parameters
+        ----------
+        flags
+            What the kernel says of each node's processor, by the node's name.
+        """
+        self._common = common_set(flags)
+        if self._common is not None:
+            self._events.append(str(self._common))
+
+    def load(self, modules: Sequence[str]) -> None:
+        """Have environment modules loaded before every command.
+
+        Raises
+        ------
+        PlatformError
+            A node cannot load one.
+        """
+        self.loader = []
+        try_modules(self, modules)
+        self.loader = loader(modules)
+
+    def native_folder(self) -> str:
+        """Give the folder of bareline's own programs, the same on every node."""
+        return self._native.folder()
+
+    def build_native(self) -> NativeBuild:
+        """Build bareline's own programs on the first node; see `build_there`."""
+        return build_there(self)
+
+    def events(self) -> tuple[str, ...]:
+        """Tell what happened to nodes since the last call."""
+        told = tuple(self._events)
+        self._events.clear()
+        return told
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the nodes, and to what they are held."""
+        from bareline.facts import gather
+
+        facts = dict(gather(self))
+        if self._common is not None:
+            facts["cpu.common_set"] = self._common.chosen.name
+        try:
+            mpi = self.mpi
+        except PlatformError:
+            return facts  # What needs no MPI can still be measured.
+        return {**facts, "mpi.flavour": mpi.flavour, "mpi.version": mpi.version}
+
     def helpers_s(self) -> float | None:
         """Tell that this machine's load says nothing about the nodes'."""
         return None
@@ -56,6 +132,9 @@ class RemoteAllocation(HostsAllocation):
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
         self.repair()
+        if self._common is not None:
+            forced = tuple(self._common.variables.items())
+            command = replace(command, env=(*forced, *command.env))
         first = 0 if command.mpi else self._index(command.node)
         used = set(range(layout.nodes)) if command.mpi else {first}
         if command.server is not None:
@@ -71,13 +150,17 @@ class RemoteAllocation(HostsAllocation):
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
         cores = {self.nodes[node].name: self.nodes[node].cores for node in nodes}
-        lines = self.talk_lines(nodes, script("housekeeper"), arguments)
-        with conversation(lines) as talk, housekeeping(talk, cores) as house:
-            house.begin(command.inputs)
-            hidden = self._storage_caveats(command, values["workdir"], nodes)
-            if command.server is None:
-                return self._launch(command, layout, values, timeout_s, house, hidden)
-            return self._serve(command, command.server, layout, values, timeout_s, house)
+        lines = self.talk_lines(nodes, END_MARKED + script("housekeeper"), arguments)
+        try:
+            with conversation(lines) as talk, housekeeping(talk, cores) as house:
+                house.begin(command.inputs)
+                hidden = self._storage_caveats(command, values["workdir"], nodes)
+                if command.server is None:
+                    return self._launch(command, layout, values, timeout_s, house, hidden)
+                return self._serve(command, command.server, layout, values, timeout_s, house)
+        finally:
+            if token and command.mpi and self.launches_here:
+                self.end_marked(token)
 
     def _server_node(self, server: Server, layout: Layout) -> int:
         return server.node if server.node >= 0 else layout.nodes + server.node
@@ -118,7 +201,8 @@ class RemoteAllocation(HostsAllocation):
                     problem = str(error)
                 end_group(process)
                 said.seek(0)
-                lines = said.read().decode(errors="replace").strip().splitlines()
+                text = self.clean_stderr(said.read().decode(errors="replace"))
+                lines = text.strip().splitlines()
                 problem = lines[-1] if lines else problem
         raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
 
@@ -178,8 +262,3 @@ class RemoteAllocation(HostsAllocation):
         PlatformError
             It did.
         """
-
-
-def signal_as_negative(code: int) -> int:
-    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
-    return 128 - code if 128 < code < 128 + signal.NSIG else code

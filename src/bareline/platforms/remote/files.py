@@ -12,8 +12,6 @@ from bareline.platforms.process import run_process
 from bareline.vocabulary.errors import PlatformError
 
 _COPY_S = 300.0
-#: Unpacks standard input in a folder.
-UNPACK = ("sh", "-c", 'mkdir -p "$1" && tar -xf - -C "$1"', "sh")
 
 
 def pack(folder: Path) -> bytes:
@@ -24,8 +22,8 @@ def pack(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-def send(line: Sequence[str], archive: bytes, where: str) -> None:
-    """Give an archive to a command line that unpacks it on a node.
+def send(line: Sequence[str], archive: bytes, where: str) -> str:
+    """Give an archive to a command line that unpacks it on a node; give what that says.
 
     Raises
     ------
@@ -37,3 +35,4 @@ def send(line: Sequence[str], archive: bytes, where: str) -> None:
         raise PlatformError(f"files could not be copied within {_COPY_S:.0f} s", where=where)
     if done.exit_code:
         raise PlatformError(f"files could not be copied: {done.stderr.strip()}", where=where)
+    return done.stdout

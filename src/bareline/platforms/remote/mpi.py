@@ -1,20 +1,13 @@
-"""The MPI library of nodes: found there, and the native programs built against it."""
+"""The MPI library of nodes, found there."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import subprocess
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bareline.build.native import ensure_native
-from bareline.build.sources import source_folder
-from bareline.platforms.hosts import HostsAllocation, local_environment
-from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, find_mpi, identify
-from bareline.platforms.remote.files import pack
-from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
+from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify
+from bareline.vocabulary.errors import ToolMissing
 
 _FIND = """
 for name in "$@"; do
@@ -24,28 +17,6 @@ for name in "$@"; do
     printf 'end\\n'
 done
 """
-#: Builds into a cache folder of the node, in one step for whoever looks at it.
-_BUILD = """
-set -e
-target=${XDG_CACHE_HOME:-$HOME/.cache}/bareline/native-$1
-if [ ! -d "$target" ]; then
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-    tar -xf - -C "$work"
-    cd "$work"
-    {
-        cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DBARELINE_TESTS=OFF "-DMPI_C_COMPILER=$2"
-        cmake --build build --parallel "$(nproc)"
-        cmake --install build --prefix "$work/prefix"
-    } >log 2>&1 || { tail -n 12 log >&2; exit 1; }
-    mkdir -p "$(dirname "$target")"
-    mv -T "$work/prefix" "$target" 2>/dev/null || [ -d "$target" ]
-else
-    cat >/dev/null
-fi
-printf '%s\\n' "$target"
-"""
-_BUILD_S = 1800.0
 
 
 def find_remote_mpi(nodes: HostsAllocation, choice: str) -> MpiInstallation:
@@ -88,72 +59,3 @@ def find_remote_mpi(nodes: HostsAllocation, choice: str) -> MpiInstallation:
         where=where,
         hint="name its mpirun as `mpi`, or what loads it as `modules`",
     )
-
-
-def remote_native(nodes: HostsAllocation, mpi: MpiInstallation, cache: Path) -> bytes:
-    """Give the native programs for the nodes' library, packed.
-
-    What this machine can build, with the same library in the same version, is built here; anything
-    else on the first node, with its own compilers, once.
-
-    Raises
-    ------
-    BuildError
-        They do not build there.
-    """
-    try:
-        here = find_mpi(mpi.flavour)
-        if here.version == mpi.version and here.mpicc is not None:
-            return pack(ensure_native(here, cache).parent)
-    except PlatformError:
-        pass  # Not the library of the nodes: they build by themselves.
-    return _build_there(nodes, mpi)
-
-
-def _build_there(nodes: HostsAllocation, mpi: MpiInstallation) -> bytes:
-    where = nodes.nodes[0].name
-    if mpi.mpicc is None:
-        raise BuildError(f"{mpi.title} is there without its compiler wrapper", where=where)
-    sources = _pack_sources()
-    key = hashlib.sha256(sources + mpi.title.encode() + mpi.mpicc.encode()).hexdigest()[:16]
-    line = nodes.node_argv(0, ["sh", "-c", _BUILD, "sh", key, mpi.mpicc], {})
-    built = _exchange(line, sources, "built", where)
-    target = built.decode(errors="replace").strip().splitlines()[-1]
-    return _exchange(
-        nodes.node_argv(0, ["tar", "-C", target, "-cf", "-", "."], {}), b"", "read", where
-    )
-
-
-def _exchange(line: Sequence[str], content: bytes, done_what: str, where: str) -> bytes:
-    try:
-        done = subprocess.run(
-            line,
-            input=content,
-            capture_output=True,
-            env=local_environment(),
-            timeout=_BUILD_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
-        raise BuildError(
-            f"the native programs are not {done_what} after {_BUILD_S:.0f} s", where=where
-        ) from error
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise BuildError(f"the native programs cannot be {done_what} there: {said}", where=where)
-    return done.stdout
-
-
-def _pack_sources() -> bytes:
-    """Pack what CMake needs, the same bytes for the same sources."""
-    top = source_folder()
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        files = [top / "CMakeLists.txt", *sorted((top / "native").rglob("*"))]
-        for path in files:
-            if path.is_file():
-                entry = tarfile.TarInfo(str(path.relative_to(top)))
-                entry.size, entry.mode = path.stat().st_size, path.stat().st_mode & 0o777
-                with path.open("rb") as opened:
-                    archive.addfile(entry, opened)
-    return packed.getvalue()

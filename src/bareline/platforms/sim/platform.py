@@ -25,6 +25,7 @@ from bareline.platforms.sim.network import Network
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.real import real_compute_s
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 
 #: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
@@ -34,7 +35,6 @@ _REPETITIONS = ("-i", "3", "-x", "1")
 #: Arrays from this size on are shared by all ranks where memory is folded.
 _FOLDED_BYTES = 65_536
 _RECORDING_TIMEOUT_S = 3600.0
-_INSTRUCTION_SETS = ("avx512", "avx2", "generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,13 +338,7 @@ def _processor() -> str:
 
 def _widest_set() -> str:
     """Name the widest instruction set of this machine, as the kernels' launcher chooses it."""
-    flags = set(_first_processor().get("flags", "").split())
-    needed = {"avx2": {"avx2", "fma", "bmi1", "bmi2"}}
-    needed["avx512"] = needed["avx2"] | {f"avx512{part}" for part in ("f", "cd", "bw", "dq", "vl")}
-    for name in _INSTRUCTION_SETS:
-        if name == "generic" or needed[name] <= flags:
-            return name
-    return "generic"
+    return kernel_set(_first_processor().get("flags", "").split()).name
 
 
 def _what(argv: list[str], layout: Layout) -> str:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
+import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from bareline.build.native import ensure_native
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
 from bareline.platforms.hosts import Node
@@ -20,15 +19,19 @@ from bareline.platforms.launchers import (
     find_mpi,
     srun_argv,
 )
+from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
-from bareline.platforms.remote.files import UNPACK, send
-from bareline.platforms.remote.mpi import find_remote_mpi, remote_native
+from bareline.platforms.remote.conversation import conversation, script
+from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.slurm.commands import (
     JobState,
     broken_nodes,
+    earlier_ending,
     job_state,
     must,
     outside_environment,
+    restarts,
+    settled_state,
 )
 from bareline.platforms.slurm.job import Job
 from bareline.platforms.slurm.options import SlurmOptions
@@ -38,6 +41,10 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 #: An allocation with less time than a trial may take, and this, is renewed before it.
 _MARGIN_S = 30.0
 _TRIES = 2
+#: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
+_KILLED_WITHIN_S = 60.0
+#: How long the first step of an allocation may take: nodes may have to wake up.
+_DESCRIBE_S = 120.0
 #: That a task ended with a code, which the exit code says as well.
 _SRUN_ADDS = re.compile(
     r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with exit code \d+|Terminated|Killed)"
@@ -70,40 +77,45 @@ class SlurmAllocation(RemoteAllocation):
         self, options: SlurmOptions, context: Context, job: Job, state: JobState, wanted: int
     ) -> None:
         self._options = options
+        self.launches_here = options.launcher == "mpirun"
         self._context = context
         self._job = job
         self._wanted = wanted
         self._excluded: set[str] = set()
-        self._events: list[str] = []
-        self._has_native = False
-        self._cores: dict[str, tuple[int, str]] = {}
-        super().__init__([])
+        super().__init__(
+            [],
+            cache=context.cache,
+            way=options.native,
+            native_target=f"{options.folder}/bareline-{owner_mark()}.native",
+        )
+        self._tell_restart()
         self._use(state)
+
+    def _tell_restart(self) -> None:
+        """Tell that Slurm has started this job again: it goes on with what is left."""
+        if self._job.inherited and restarts():
+            why = earlier_ending(self._job.number)
+            self._events.append(
+                f"job {self._job.number} was requeued{f': it {why}' if why else ''} "
+                f"(restart {restarts()})"
+            )
 
     def _use(self, state: JobState) -> None:
         """Take the nodes of an allocation that has begun."""
         names = state.nodes[: self._wanted]
         self.nodes = tuple(Node(name, name, 1) for name in names)
-        self._has_native = False
+        self._native.forget()
         self._tools.clear()
         self._tidied.clear()
-        self.nodes = tuple(
-            Node(name, self._address(index), self._ask_cores(index))
-            for index, name in enumerate(names)
-        )
-
-    def _ask_cores(self, node: int) -> int:
-        done = self.on_node(node, ["nproc"])
-        if done.exit_code or not done.stdout.strip().isdigit():
-            raise PlatformError(
-                f"no step can be started there: {done.stderr.strip()[-300:]}",
-                where=self.nodes[node].name,
-            )
-        return int(done.stdout)
-
-    def _address(self, node: int) -> str:
-        """Give the address of a node on MPI's network; its name unless one is asked for."""
-        return self.nodes[node].name
+        self.loader = []
+        everyone = range(len(names))
+        text = script("description") + "describe\nsay ready\n"
+        with conversation(self.talk_lines(everyone, text, [])) as talk:
+            talk.wait("ready", _DESCRIBE_S)
+            told = talk.said
+        self.nodes = tuple(Node(name, name, int(told[name]["cores"][0])) for name in names)
+        self.compare({name: told[name]["flags"][0].split() for name in names})
+        self.load(self._options.modules)
 
     # How programs are started --------------------------------------------------------------------
 
@@ -115,6 +127,7 @@ class SlurmAllocation(RemoteAllocation):
             f"--jobid={self._job.number}",
             "--overlap",
             "--mpi=none",
+            *(["--cpu-bind=none"] if self._binds else []),
             f"--nodes={count}",
             f"--ntasks={count}",
             "--ntasks-per-node=1",
@@ -128,6 +141,8 @@ class SlurmAllocation(RemoteAllocation):
     ) -> list[str]:
         """Give the command line of a step on one node."""
         setting = ["env", *(f"{name}={value}" for name, value in env.items())] if env else []
+        if self.loader:  # a module may set what is set here
+            setting += [*self.loader, *setting]
         return [*self._step([self.nodes[self._index(node)].name], cwd), *setting, *argv]
 
     def talk_lines(
@@ -135,7 +150,8 @@ class SlurmAllocation(RemoteAllocation):
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
         """Give the command line of one step for all nodes: a step costs a third of a second."""
         names = [self.nodes[node].name for node in nodes]
-        return {tuple(names): [*self._step(names), "sh", "-c", text, "sh", "-", *arguments]}
+        argv = [*self.loader, "sh", "-c", text, "sh", "-", *arguments]
+        return {tuple(names): [*self._step(names), *argv]}
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
@@ -154,12 +170,15 @@ class SlurmAllocation(RemoteAllocation):
             as_root=True,
         )
         if options.launcher == "srun":
-            line = srun_argv(job, self.mpi, plugin=options.mpi_type, binds=self._binds)
+            line = srun_argv(
+                job, self.mpi, plugin=options.mpi_type, binds=self._binds, before=self.loader
+            )
             return [line[0], f"--jobid={self._job.number}", "--overlap", "--quiet", *line[1:]]
         # From here, as in a shell that salloc has started: mpirun starts its daemons by srun.
         mark = {key: value for key, value in env.items() if key == TRIAL_VARIABLE}
         setting = {**self._salloc_variables(layout), **mark}
-        return ["env", *(f"{name}={value}" for name, value in setting.items()), *self.mpi.argv(job)]
+        argv = [*self.loader, *self.mpi.argv(job)]
+        return ["env", *(f"{name}={value}" for name, value in setting.items()), *argv]
 
     def _salloc_variables(self, layout: Layout) -> dict[str, str]:
         """Give what a launcher finds in the environment of an allocation."""
@@ -204,21 +223,9 @@ class SlurmAllocation(RemoteAllocation):
     @cached_property
     def mpi(self) -> MpiInstallation:
         """The nodes' MPI library."""
-        if self._options.native == "shared" and shutil.which("mpirun"):
+        if self._options.has_library_here:
             return find_mpi(self._options.mpi)
         return find_remote_mpi(self, self._options.mpi)
-
-    def native_folder(self) -> str:
-        """Give the folder of the native programs: the shared cache, or copies on the nodes."""
-        if self._options.native == "shared":
-            return str(ensure_native(self.mpi, self._context.cache))
-        target = f"{self._options.folder}/bareline-{owner_mark()}.native"
-        if not self._has_native:
-            packed = remote_native(self, self.mpi, self._context.cache)
-            names = [node.name for node in self.nodes]
-            send([*self._step(names), *UNPACK, target], packed, ", ".join(names))
-            self._has_native = True
-        return f"{target}/bin"
 
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""
@@ -238,19 +245,13 @@ class SlurmAllocation(RemoteAllocation):
         for attempt in range(1, _TRIES + 1):
             try:
                 return super().run(command, layout, timeout_s=timeout_s)
-            except NodesLost as error:
-                if attempt == _TRIES or self._job.inherited:
-                    raise
-                self._events.append(f"{error}; the trial is repeated")
-                self._renew()
             except PlatformError as error:
-                lost = self._find_lost()
+                lost = error if isinstance(error, NodesLost) else self._find_lost()
                 if lost is None:
                     raise
                 if attempt == _TRIES or self._job.inherited:
                     raise lost from error
-                self._events.append(f"{lost}; the trial is repeated")
-                self._renew()
+                self._replace(lost, "the trial is repeated")
         raise AssertionError("unreachable")
 
     def explain_failure(self, stderr: str) -> None:
@@ -260,22 +261,31 @@ class SlurmAllocation(RemoteAllocation):
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
-        """Find out what of the allocation is gone."""
-        state = job_state(self._job.number)
+        """Find out what of the allocation is gone, and why."""
+        state = settled_state(self._job.number)
         names = tuple(node.name for node in self.nodes)
         broken = [name for name in broken_nodes(names) if name in names]
         missing = [name for name in names if name not in state.nodes] if state.runs else []
         if broken or missing:
             lost = sorted({*broken, *missing})
             self._excluded.update(lost)
+            self._await_the_end(state)
             return NodesLost("the node failed", where=", ".join(lost), hint=self.lost_hint)
         if not state.runs:
+            self._await_the_end(state)
+            clause, hint = state.ending
             return NodesLost(
-                f"the allocation {self._job.number} has ended ({state.state})",
-                where=", ".join(names),
-                hint="it was cancelled, preempted, or its time was over",
+                f"the allocation {self._job.number} {clause}", where=", ".join(names), hint=hint
             )
         return None
+
+    def _await_the_end(self, state: JobState) -> None:
+        """Give Slurm time to end this very process, where it is part of a job that has ended.
+
+        Otherwise every trial that is left would fail at once, and a requeued job had nothing to do.
+        """
+        if self._job.inherited and not state.runs:
+            time.sleep(_KILLED_WITHIN_S)
 
     def _see_time(self, timeout_s: float) -> None:
         """Renew an allocation that would end before a trial does.
@@ -288,11 +298,10 @@ class SlurmAllocation(RemoteAllocation):
         state = job_state(self._job.number)
         if not state.runs:
             lost = self._find_lost()
+            assert lost is not None
             if self._job.inherited:
-                assert lost is not None
                 raise lost
-            self._events.append(f"{lost}: a new one is asked for")
-            self._renew()
+            self._replace(lost, "a new one is asked for")
             return
         limit_s = 60.0 * self._options.time_min
         needed_s = min(timeout_s + _MARGIN_S, limit_s / 2)
@@ -308,6 +317,24 @@ class SlurmAllocation(RemoteAllocation):
         )
         self._renew()
 
+    def _replace(self, lost: NodesLost, then: str) -> None:
+        """Get other nodes in the place of what is lost.
+
+        Raises
+        ------
+        NodesLost
+            There are none.
+        """
+        self._events.append(f"{lost}; {then}")
+        try:
+            self._renew()
+        except PlatformError as error:
+            raise NodesLost(
+                f"{lost.what}, and there are no others: {error.what}",
+                where=lost.where,
+                hint="`bareline continue --retry-failed` goes on when the nodes are back",
+            ) from error
+
     def _renew(self) -> None:
         self._job.end()
         state = self._job.begin(self._wanted, sorted(self._excluded))
@@ -316,41 +343,23 @@ class SlurmAllocation(RemoteAllocation):
         )
         self._use(state)
 
-    def events(self) -> tuple[str, ...]:
-        """Tell what happened to the allocation since the last call."""
-        told, self._events = tuple(self._events), []
-        return told
-
     def close(self) -> None:
         """Remove what was copied to the nodes."""
-        if self._has_native:
-            names = [node.name for node in self.nodes]
-            target = f"{self._options.folder}/bareline-{owner_mark()}.native"
-            from bareline.platforms.process import run_process
-
+        if self._native.copied:
             run_process(
-                [*self._step(names), "rm", "-rf", "--", target],
+                [*self._step(sorted(self._native.copied)), "rm", "-rf", "--", self._native.target],
                 env=outside_environment(),
                 timeout_s=60.0,
             )
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, the wait for them and how MPI runs on them."""
-        from bareline.facts import gather
-
-        facts = {
-            **gather(self),
+        facts = super().facts()
+        how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
+        return {
+            **facts,
+            **how,
             "slurm.job": self._job.number,
             "slurm.queue_wait_s": round(self._job.waited_s, 3),
             "slurm.launcher": self._options.launcher,
-        }
-        try:
-            mpi = self.mpi
-        except PlatformError:
-            return facts  # What needs no MPI can still be measured.
-        return {
-            **facts,
-            "mpi.flavour": mpi.flavour,
-            "mpi.version": mpi.version,
-            "mpi.transport": self._options.transport,
         }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import time
 from dataclasses import dataclass
 
 from bareline.platforms.hosts import local_environment
@@ -67,6 +69,21 @@ def queued(text: str) -> str | None:
     return match[1] if match else None
 
 
+#: What a user reads of how an allocation ended, and what to do about it, by Slurm's word.
+_ENDINGS = {
+    "TIMEOUT": ("has reached its time limit", "ask for more as `time_min`"),
+    "PREEMPTED": ("was preempted by a job of higher priority", "another `qos` may be safe from it"),
+    "NODE_FAIL": ("ended because a node of it failed", "`sinfo -R` says why nodes are down"),
+    "CANCELLED": ("was cancelled", "somebody called `scancel`, or a limit was reached"),
+    "REQUEUED": ("was put back into the queue", "it goes on when it gets nodes again"),
+    "PENDING": ("was put back into the queue", "it goes on when it gets nodes again"),
+    "SUSPENDED": ("was suspended", "another job uses its nodes; measure with `exclusive = true`"),
+    "OUT_OF_MEMORY": ("ran out of memory", "ask for whole nodes with `exclusive = true`"),
+    "DEADLINE": ("has reached its deadline", "ask for it earlier"),
+}
+_SETTLED_S = 30.0
+
+
 @dataclass(frozen=True, slots=True)
 class JobState:
     """How a job stands.
@@ -93,6 +110,12 @@ class JobState:
         """Whether its nodes can be used."""
         return self.state == "RUNNING"
 
+    @property
+    def ending(self) -> tuple[str, str]:
+        """What became of it, as a clause, and what to do about it."""
+        clause, hint = _ENDINGS.get(self.state, ("has ended", "see `scontrol show job`"))
+        return f"{clause} ({self.state})", hint
+
 
 def job_state(job: str) -> JobState:
     """Ask how a job stands; one that Slurm has forgotten is ``GONE``."""
@@ -101,18 +124,41 @@ def job_state(job: str) -> JobState:
         "--noheader",
         f"--jobs={job}",
         "--states=all",
-        "--Format=StateCompact:12,TimeLeft:24,NodeList:4000,Reason:60",
+        "--Format=State:20,TimeLeft:24,NodeList:4000,Reason:60",
     )
-    row = done.stdout.strip().splitlines()
+    row = done.stdout.strip("\n").splitlines()
     if done.exit_code or not row:
         return JobState("GONE", None, (), last_line(done.stderr))
     line = row[0]
-    state = {"R": "RUNNING", "PD": "PENDING", "CG": "COMPLETING", "CA": "CANCELLED"}.get(
-        line[:12].strip(), line[:12].strip()
-    )
-    nodes = line[36:4036].strip()
+    nodes = line[44:4044].strip()
     names = must("scontrol", "show", "hostnames", nodes).split() if nodes else []
-    return JobState(state, read_time_s(line[12:36].strip()), tuple(names), line[4036:].strip())
+    left_s = read_time_s(line[20:44].strip())
+    return JobState(line[:20].strip(), left_s, tuple(names), line[4044:].strip())
+
+
+def settled_state(job: str) -> JobState:
+    """Ask how a job stands; for one whose steps are just being ended wait until it is told why."""
+    deadline = time.monotonic() + _SETTLED_S
+    while (state := job_state(job)).state == "COMPLETING" and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return state
+
+
+def restarts() -> int:
+    """Tell how often the job that this process is part of was requeued."""
+    count = os.environ.get("SLURM_RESTART_COUNT", "")
+    return int(count) if count.isdigit() else 0
+
+
+def earlier_ending(job: str) -> str:
+    """Ask the accounting how a requeued job ended before, in words; "" where there is none."""
+    if shutil.which("sacct") is None:
+        return ""
+    done = ask("sacct", "-nPXD", f"--jobs={job}", "--format=State", timeout_s=10.0)
+    rows = [row.split()[0] for row in done.stdout.splitlines() if row.strip()]
+    if done.exit_code or len(rows) < 2:
+        return ""
+    return _ENDINGS.get(rows[-2], (rows[-2].lower(), ""))[0]
 
 
 def read_time_s(text: str) -> float | None:

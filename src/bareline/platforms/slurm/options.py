@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bareline.platforms.base import Options
 from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.remote.modules import ModuleName
+from bareline.platforms.remote.native import Way
 
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
@@ -37,13 +40,15 @@ class SlurmOptions(Options):
         What ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without PMIx.
     mpi
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
+    modules
+        Environment modules to load on the nodes before anything.
     transport, binding
         How ranks talk, and whether they are bound to cores.
     subnet, device
         The network that MPI uses, where the library is not to choose.
     native
-        Whether bareline's own programs are copied to the nodes, or the cache folder of this
-        machine is ``shared`` with them.
+        Whether bareline's own programs are copied to the nodes, or the folder that they are built
+        in is ``shared`` by all of them.
     folder
         Folder of the nodes in which bareline makes its own.
     io_folder
@@ -63,11 +68,12 @@ class SlurmOptions(Options):
     launcher: Literal["srun", "mpirun"] = "srun"
     mpi_type: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] = "pmix"
     mpi: str = "auto"
+    modules: tuple[ModuleName, ...] = ()
     transport: Transport = "auto"
     binding: Binding = "none"
     subnet: Annotated[str, Field(pattern=r"^[0-9./]+$")] | None = None
     device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
-    native: Literal["copy", "shared"] = "shared"
+    native: Way = "shared"
     folder: _Path = "/tmp"
     io_folder: _Path | None = None
 
@@ -75,6 +81,11 @@ class SlurmOptions(Options):
     def node_count(self) -> int:
         """Number of nodes."""
         return self.nodes
+
+    @property
+    def has_library_here(self) -> bool:
+        """Whether this machine, a login node of the cluster, has the nodes' own MPI library."""
+        return self.native == "shared" and not self.modules and shutil.which("mpirun") is not None
 
     def request(self) -> list[str]:
         """Give the words with which ``salloc`` and ``sbatch`` are asked for the nodes."""

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bareline.build.native import NativeBuild, build_native
+from bareline.host.cache import scratch_folder
 from bareline.host.tools import install_hint
-from bareline.platforms.base import Allocation, Availability, Platform, PlatformSpec
+from bareline.platforms.base import Availability, Context, Platform, PlatformSpec
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import own_job
@@ -44,8 +45,17 @@ class SlurmPlatform(Platform[SlurmOptions]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:
-        """Build the native programs for the cluster's MPI library, where this machine has it."""
-        return build_native(find_mpi(spec.options.mpi), cache)
+        """Build the native programs on a node of an allocation, in the user's cache there.
+
+        Here instead where the cache is shared and this machine has the library.
+        """
+        if spec.options.has_library_here:
+            return build_native(find_mpi(spec.options.mpi), cache)
+        with (
+            scratch_folder(spec.name) as scratch,
+            cls(spec, Context(scratch, cache)).acquire(Layout()) as nodes,
+        ):
+            return nodes.build_native()
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -53,7 +63,7 @@ class SlurmPlatform(Platform[SlurmOptions]):
         return clean() if shutil.which("squeue") else []
 
     @contextmanager
-    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+    def acquire(self, layout: Layout) -> Iterator[SlurmAllocation]:
         """Get the nodes that the layout needs, and give them back on every exit.
 
         Raises

@@ -10,13 +10,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bareline.build.native import ensure_native
 from bareline.platforms.base import Context
 from bareline.platforms.hosts import Node, local_environment
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.remote.allocation import RemoteAllocation
-from bareline.platforms.remote.files import UNPACK, send
-from bareline.platforms.remote.mpi import find_remote_mpi, remote_native
+from bareline.platforms.remote.mpi import find_remote_mpi
+from bareline.platforms.ssh.agent import agent_text
 from bareline.platforms.ssh.connection import Connection
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError
@@ -42,18 +41,24 @@ class SshAllocation(RemoteAllocation):
         told: Mapping[str, Mapping[str, Sequence[str]]],
     ) -> None:
         self._options = options
+        self.launches_here = options.launcher == "here"
         self._context = context
         self._connections = tuple(connections)
         self._told = dict(told)
-        self._has_native: set[str] = set()
         self._has_agent = False
-        self._events: list[str] = []
         nodes = []
         for connection in connections:
             said = told[connection.name]
             address = self._address(connection.name, said)
             nodes.append(Node(connection.name, address, int(said["cores"][0])))
-        super().__init__(nodes)
+        super().__init__(
+            nodes,
+            cache=context.cache,
+            way=options.native,
+            native_target=connections[0].native_folder,
+        )
+        self.compare({name: said["flags"][0].split() for name, said in told.items()})
+        self.load(options.modules)
 
     def _address(self, name: str, said: Mapping[str, Sequence[str]]) -> str:
         """Give the address of a host on MPI's network."""
@@ -77,20 +82,14 @@ class SshAllocation(RemoteAllocation):
 
     # How programs are started --------------------------------------------------------------------
 
-    @property
-    def _modules(self) -> list[str]:
-        """Give what loads the environment modules before a program."""
-        if not self._options.modules:
-            return []
-        load = f'module load {" ".join(self._options.modules)} >/dev/null 2>&1 && exec "$@"'
-        return ["bash", "-lc", load, "bash"]
-
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         """Give the command line that runs through the host's open connection."""
-        inner = [*self._modules, *argv]
-        return self._connections[self._index(node)].argv(inner, env, cwd)
+        if self.loader:  # a module may set what is set here
+            setting = (f"{name}={value}" for name, value in env.items())
+            argv = [*self.loader, "env", *setting, *argv]
+        return self._connections[self._index(node)].argv(argv, env, cwd)
 
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
@@ -99,7 +98,8 @@ class SshAllocation(RemoteAllocation):
         lines: dict[tuple[str, ...], Sequence[str]] = {}
         for node in nodes:
             name = self.nodes[node].name
-            lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
+            argv = ["sh", "-c", text, "sh", name, *arguments]
+            lines[(name,)] = self.node_argv(node, argv, {})
         return lines
 
     def mpi_argv(
@@ -108,7 +108,7 @@ class SshAllocation(RemoteAllocation):
         """Give the command line of the launcher, on the first host or here."""
         here = self._options.launcher == "here"
         job = Job(
-            argv=[*self._modules, *argv] if here else argv,
+            argv=argv,
             layout=layout,
             nodes=self.nodes,
             env=env,
@@ -154,26 +154,11 @@ class SshAllocation(RemoteAllocation):
         path = f"{folder}/agent"
         if self._has_agent:
             return path
-        cases = []
+        commands: dict[tuple[str, ...], list[str]] = {}
         for node, connection in zip(self.nodes, self._connections, strict=True):
             command = connection.command() if here else shlex.split(self._options.agent)
-            line = shlex.join([*command, node.name])
-            cases.append(f'{node.address}|{node.name}) exec {line} "$@" ;;')
-        text = "\n".join(
-            [
-                "#!/bin/sh",
-                "# Called by the launcher as: agent [option...] address command...",
-                "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
-                "address=$1",
-                "shift",
-                "case $address in",
-                *cases,
-                "esac",
-                'echo "no host $address" >&2',
-                "exit 255",
-                "",
-            ]
-        )
+            commands[node.address, node.name] = [*command, node.name]
+        text = agent_text(commands, self.loader)
         if here:
             Path(path).write_text(text, encoding="utf-8")
             Path(path).chmod(0o700)
@@ -189,19 +174,6 @@ class SshAllocation(RemoteAllocation):
         return path
 
     # What is on the hosts ------------------------------------------------------------------------
-
-    def native_folder(self) -> str:
-        """Bring the native programs to the hosts that do not have them yet."""
-        if self._options.native == "shared":
-            return str(ensure_native(find_mpi(self.mpi.flavour), self._context.cache))
-        waiting = [c for c in self._connections if c.name not in self._has_native]
-        if waiting:
-            packed = remote_native(self, self.mpi, self._context.cache)
-            for connection in waiting:
-                line = connection.argv([*UNPACK, connection.native_folder])
-                send(line, packed, connection.name)
-                self._has_native.add(connection.name)
-        return f"{self._connections[0].native_folder}/bin"
 
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""
@@ -221,29 +193,14 @@ class SshAllocation(RemoteAllocation):
             connection.start()
             self._told[connection.name] = connection.wait()
             self._events.append(f"{connection.name} was lost and is connected again")
-            self._has_native.discard(connection.name)
+            self._native.forget([connection.name])
             self._has_agent = False
-
-    def events(self) -> tuple[str, ...]:
-        """Tell what happened to hosts since the last call."""
-        told, self._events = tuple(self._events), []
-        return told
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the hosts and how MPI runs on them."""
-        from bareline.facts import gather
-
-        facts = dict(gather(self))
-        try:
-            mpi = self.mpi
-        except PlatformError:
-            return facts  # What needs no MPI can still be measured.
-        return {
-            **facts,
-            "mpi.flavour": mpi.flavour,
-            "mpi.version": mpi.version,
-            "mpi.transport": self._options.transport,
-        }
+        facts = super().facts()
+        how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
+        return {**facts, **how}
 
 
 def open_all(connections: Sequence[Connection]) -> dict[str, Mapping[str, Sequence[str]]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.remote.conversation import Conversation, conversation, script
+from bareline.platforms.remote.shell import remote_line
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
@@ -65,7 +66,7 @@ class Connection:
         options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
         arguments = [self.name, _LOCK, owner_mark(), self.remote_folder]
         arguments += [self.native_folder, abandoned]
-        line = ["sh", "-c", script("keeper"), "sh", *arguments]
+        line = ["sh", "-c", script("description") + script("keeper"), "sh", *arguments]
         words = [word for option in options for word in ("-o", option)]
         argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
         self._keeper = self._stack.enter_context(conversation({(self.name,): argv}))
@@ -120,20 +121,14 @@ class Connection:
     def argv(
         self, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
     ) -> list[str]:
-        """Give the local command line that runs `argv` there; quoted here and only here."""
-        inner = list(argv)
-        if env:
-            inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
-        line = shlex.join(inner)
-        if cwd:
-            line = f"cd {shlex.quote(cwd)} && {line}"
-        # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
-        line += "; exit $?"
-        return [*self.command(), self.name, line]
+        """Give the local command line that runs `argv` there."""
+        return [*self.command(), self.name, remote_line(argv, env, cwd)]
 
     def command(self) -> list[str]:
         """Give ssh with its options, without the host: through the open connection only."""
-        options = ("ControlMaster=no", f"ControlPath={self._socket}", "BatchMode=yes")
+        # ssh would log in anew where the open connection is gone, and hang where the host is.
+        options = ["ControlMaster=no", f"ControlPath={self._socket}", "BatchMode=yes"]
+        options += ["ProxyCommand=false"]
         words = [word for option in options for word in ("-o", option)]
         return ["ssh", *self._config, *words]
 

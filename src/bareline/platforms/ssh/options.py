@@ -10,6 +10,8 @@ from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.base import Options
 from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.remote.modules import ModuleName
+from bareline.platforms.remote.native import Way
 from bareline.platforms.ssh.inventory import expand_hosts, read_inventory
 from bareline.vocabulary.errors import PlatformError
 
@@ -40,8 +42,8 @@ class SshOptions(Options):
     transport, binding
         How ranks talk, and whether the library binds them to cores.
     native
-        Whether bareline's own programs are copied to the hosts, or the cache folder of this
-        machine is ``shared`` with them.
+        Whether bareline's own programs are copied to the hosts, or the folder that they are built
+        in is ``shared`` by all of them.
     folder
         Folder of the hosts in which bareline makes its own, gone afterwards.
     io_folder
@@ -55,14 +57,14 @@ class SshOptions(Options):
     group: str | None = None
     config: Path | None = None
     mpi: str = "auto"
-    modules: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")], ...] = ()
+    modules: tuple[ModuleName, ...] = ()
     launcher: Literal["first", "here"] = "first"
     agent: str = "ssh"
     subnet: str | None = None
     device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
     transport: Transport = "auto"
     binding: Binding = "none"
-    native: Literal["copy", "shared"] = "copy"
+    native: Way = "copy"
     folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/tmp"
     io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] | None = None
     connect_s: Annotated[float, Field(gt=0, le=600)] = 20.0

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bareline.build.native import NativeBuild, build_native
+from bareline.build.native import NativeBuild
+from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.base import Allocation, Availability, Platform, PlatformSpec
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.base import Availability, Context, Platform, PlatformSpec
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection
 from bareline.platforms.ssh.options import SshOptions
@@ -39,8 +39,12 @@ class SshPlatform(Platform[SshOptions]):
 
     @classmethod
     def build(cls, spec: PlatformSpec[SshOptions], cache: Path) -> NativeBuild:
-        """Build the native programs for the hosts' MPI library, where this machine has it too."""
-        return build_native(find_mpi(spec.options.mpi), cache)
+        """Build the native programs on the first host, with its compilers, in its cache."""
+        with (
+            scratch_folder(spec.name) as scratch,
+            cls(spec, Context(scratch, cache)).acquire(Layout()) as hosts,
+        ):
+            return hosts.build_native()
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -53,7 +57,7 @@ class SshPlatform(Platform[SshOptions]):
         return removed
 
     @contextmanager
-    def acquire(self, layout: Layout) -> Iterator[Allocation]:
+    def acquire(self, layout: Layout) -> Iterator[SshAllocation]:
         """Take the hosts that the layout needs.
 
         Raises

@@ -1,0 +1,292 @@
+"""bareline's own programs on nodes: built there or here, copied to each node or seen by all.
+
+What `bareline build --on` has made on the first node, with its compilers against its MPI library,
+is taken first; then what this machine builds, where it has the same library in the same version;
+then the first node builds.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+import subprocess
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, Protocol
+
+from bareline.build.native import NativeBuild, ensure_native
+from bareline.build.sources import source_folder, sources_key
+from bareline.host.owner import owner_mark
+from bareline.host.tools import install_hint
+from bareline.platforms.hosts import Node, local_environment
+from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.remote.conversation import script
+from bareline.platforms.remote.files import pack, send
+from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
+from bareline.vocabulary.model import TRIAL_VARIABLE
+from bareline.vocabulary.units import listing
+
+#: Whether programs are copied to every node, or lie on a file system that all nodes see.
+Way = Literal["copy", "shared"]
+_BUILD_S = 1800.0
+_FIND_S = 60.0
+
+
+class Nodes(Protocol):
+    """What of an allocation brings programs to its nodes; see `RemoteAllocation`."""
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes; the first one builds."""
+
+    @property
+    def mpi(self) -> MpiInstallation:
+        """Their MPI library."""
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs a program on a node."""
+
+    def talk_lines(
+        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
+    ) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """Give the local command lines that run a script on nodes."""
+
+
+class NativePrograms:
+    """bareline's own programs on the nodes of an allocation.
+
+    Parameters
+    ----------
+    way
+        How they get to the nodes.
+    target
+        Folder of the nodes for copies; whoever owns the nodes removes it.
+    cache
+        bareline's cache folder on this machine.
+    tell
+        Takes what a user should know.
+    """
+
+    def __init__(
+        self, nodes: Nodes, *, way: Way, target: str, cache: Path, tell: Callable[[str], None]
+    ) -> None:
+        self._nodes = nodes
+        self._way = way
+        self._cache = cache
+        self._tell = tell
+        self.target = target
+        self._seen_at = ""
+        #: Names of the nodes that have a copy.
+        self.copied: set[str] = set()
+
+    def folder(self) -> str:
+        """Give the folder of the programs, on every node; made and brought there if need be.
+
+        Raises
+        ------
+        ToolMissing
+            They have to be built on the first node, and a compiler is missing there.
+        BuildError
+            They do not build.
+        PlatformError
+            They do not arrive on a node, or cannot be seen there.
+        """
+        if self._way == "shared":
+            self._seen_at = self._seen_at or self._share()
+            return self._seen_at
+        waiting = [i for i, node in enumerate(self._nodes.nodes) if node.name not in self.copied]
+        if waiting:
+            self._copy(waiting)
+            self.copied.update(self._nodes.nodes[i].name for i in waiting)
+        return f"{self.target}/bin"
+
+    def forget(self, names: Sequence[str] | None = None) -> None:
+        """Take it that nodes have no copy any more: some, or all."""
+        self.copied.difference_update(list(self.copied) if names is None else names)
+        self._seen_at = ""
+
+    def _share(self) -> str:
+        found, machine = find_there(self._nodes)
+        programs = found.programs if found else self._made_here(machine)
+        programs = programs or build_there(self._nodes).programs
+        everyone = range(len(self._nodes.nodes))
+        for line in self._receive(everyone, str(programs.parent), "look", b""):
+            word, name, *_ = line.split()
+            if word == "unseen":
+                raise PlatformError(
+                    f"the programs in {programs} cannot be seen there",
+                    where=name,
+                    hint='write native = "copy", or set BARELINE_CACHE to a shared folder',
+                )
+        return str(programs)
+
+    def _copy(self, waiting: Sequence[int]) -> None:
+        found, machine = find_there(self._nodes)
+        here = None if found else self._made_here(machine)
+        if here is None:
+            there = found or build_there(self._nodes)
+            lacking = self._receive(waiting, self.target, "unpack", fetch(self._nodes, there.path))
+        else:
+            lacking = self._receive(waiting, self.target, "unpack", pack(here.parent))
+            if any(line.startswith(f"lacks {self._nodes.nodes[0].name} ") for line in lacking):
+                # The library is the same, the systems are not.
+                try:
+                    built = fetch(self._nodes, build_there(self._nodes).path)
+                    lacking = self._receive(waiting, self.target, "unpack", built)
+                except PlatformError as error:
+                    self._tell(f"this machine's builds of the native programs are used: {error}")
+        by_node: dict[str, list[str]] = {}
+        for line in lacking:
+            _, name, library = line.split()
+            by_node.setdefault(name, []).append(library)
+        for name, libraries in by_node.items():
+            self._tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
+
+    def _receive(self, nodes: Sequence[int], folder: str, what: str, content: bytes) -> list[str]:
+        said = []
+        lines = self._nodes.talk_lines(nodes, script("receiver"), [folder, what])
+        for names, line in lines.items():
+            said += send(line, content, ", ".join(names)).splitlines()
+        return [line for line in said if line.startswith(("lacks ", "unseen "))]
+
+    def _made_here(self, machine: str) -> Path | None:
+        """Build with this machine's MPI library where it is the nodes' own."""
+        mpi = self._nodes.mpi
+        try:
+            here = find_mpi(mpi.mpirun if os.access(mpi.mpirun, os.X_OK) else mpi.flavour)
+            if (here.version, platform.machine()) == (mpi.version, machine) and here.mpicc:
+                return ensure_native(here, self._cache)
+        except PlatformError:
+            pass  # Not the library of the nodes, or no compiler: they build by themselves.
+        return None
+
+
+def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
+    """Find what was built on the first node with the compilers and the library that it has now.
+
+    Returns
+    -------
+    NativeBuild or None
+        The build.
+    str
+        The node's architecture.
+    """
+    said = _ask(nodes, "find")
+    build = _finished(said, nodes.nodes[0].name) if "cached" in said else None
+    return build, said.get("machine", [""])[0]
+
+
+def build_there(nodes: Nodes) -> NativeBuild:
+    """Build on the first node with its own compilers, or find the build in its cache.
+
+    Raises
+    ------
+    ToolMissing
+        A program for it is missing there.
+    BuildError
+        They do not build there.
+    """
+    where = nodes.nodes[0].name
+    if nodes.mpi.mpicc is None:
+        raise ToolMissing(
+            f"{nodes.mpi.title} is there without its compiler wrapper mpicc",
+            where=where,
+            hint="install its development files there, or name what brings them as `modules`",
+        )
+    said = _ask(nodes, "build", _pack_sources())
+    for tool in said.get("missing", ()):
+        raise ToolMissing(
+            f"'{tool}' is not installed, and the native programs have to be built there",
+            where=where,
+            hint=f"{install_hint(tool)}, or name what brings it as `modules`",
+        )
+    for reason in said.get("failed", ()):
+        raise BuildError(f"the native programs cannot be built: {reason}", where=where)
+    return _finished(said, where)
+
+
+def fetch(nodes: Nodes, build: Path) -> bytes:
+    """Give a build of the first node as a tar archive.
+
+    Raises
+    ------
+    BuildError
+        It cannot be read.
+    """
+    line = nodes.node_argv(0, ["tar", "-C", str(build), "-cf", "-", "."], {})
+    done = _exchange(line, b"", "read", nodes.nodes[0].name)
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()
+        raise BuildError(f"cannot be read: {said}", where=f"{nodes.nodes[0].name}:{build}")
+    return done.stdout
+
+
+def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
+    path = Path(said["target"][0])
+    return NativeBuild(
+        toolchain=said["toolchain"][0],
+        path=path,
+        log=path / "log",
+        left_out=tuple(said.get("left", ())),
+        seconds=float(said["seconds"][0]),
+        cached="cached" in said,
+        host=host,
+    )
+
+
+def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]:
+    """Run the builder on the first node; give what it says, by its first word."""
+    mpi, where = nodes.mpi, nodes.nodes[0].name
+    argv = ["sh", "-c", script("builder"), "sh", order, sources_key(source_folder())]
+    # The mark lets whoever frees the node end a build that was left alone.
+    mark = {TRIAL_VARIABLE: f"{owner_mark()}-build"}
+    line = nodes.node_argv(0, [*argv, mpi.mpicc or "", mpi.title], mark)
+    done = _exchange(line, sources, "built", where)
+    said: dict[str, list[str]] = {}
+    for row in done.stdout.decode(errors="replace").splitlines():
+        word, _, rest = row.partition(" ")
+        said.setdefault(word, []).append(rest)
+    if done.returncode and not ("missing" in said or "failed" in said):
+        log = said.get("log", [""])[0]
+        raise BuildError(
+            f"the native programs do not build:\n{done.stderr.decode(errors='replace').strip()}",
+            where=where,
+            hint=f"the whole log is {where}:{log}" if log else None,
+        )
+    return said
+
+
+def _exchange(
+    line: Sequence[str], content: bytes, done_what: str, where: str
+) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return subprocess.run(
+            line,
+            input=content,
+            capture_output=True,
+            env=local_environment(),
+            timeout=_BUILD_S if content else _FIND_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise BuildError(
+            f"the native programs are not {done_what} after {error.timeout:.0f} s", where=where
+        ) from error
+
+
+def _pack_sources() -> bytes:
+    """Pack what CMake needs."""
+    top = source_folder()
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path in [top / "CMakeLists.txt", *sorted((top / "native").rglob("*"))]:
+            if path.is_file():
+                entry = tarfile.TarInfo(str(path.relative_to(top)))
+                entry.size, entry.mode = path.stat().st_size, path.stat().st_mode & 0o777
+                with path.open("rb") as opened:
+                    archive.addfile(entry, opened)
+    return packed.getvalue()
