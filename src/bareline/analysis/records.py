@@ -34,12 +34,16 @@ class Records:
         One row per probe and metric: layer, unit, better, detail, headline.
     runs
         The runs, in the order given.
+    left_out
+        One row per case that a plan did not ask of a platform: platform, the case's columns,
+        reason.
     """
 
     trials: pl.DataFrame
     values: pl.DataFrame
     declarations: pl.DataFrame
     runs: tuple[Run, ...]
+    left_out: pl.DataFrame
 
     @property
     def platforms(self) -> list[str]:
@@ -141,7 +145,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
     """
     frames = [run.frame() for run in runs]
     shared = _shared_names(frames)
-    trials, values = [], []
+    trials, values, left_out = [], [], []
     offset = 0
     for number, (run, raw) in enumerate(zip(runs, frames, strict=True)):
         frame = raw.with_row_index("row", offset).with_columns(
@@ -151,13 +155,16 @@ def read_runs(runs: Sequence[Run]) -> Records:
             _params(raw),
         )
         offset += frame.height
+        unfit = _left_out(run)
         if shared:
-            frame = frame.with_columns(
+            name = (
                 pl.when(pl.col("platform").is_in(sorted(shared)))
                 .then(pl.col("platform") + _told_apart("", run))
                 .otherwise(pl.col("platform"))
                 .alias("platform")
             )
+            frame, unfit = frame.with_columns(name), unfit.with_columns(name)
+        left_out.append(unfit)
         trials.append(frame.drop("samples"))
         values.append(
             frame.filter(pl.col("status") == "measured")
@@ -172,7 +179,32 @@ def read_runs(runs: Sequence[Run]) -> Records:
             where=", ".join(str(run.path) for run in runs),
             hint="`bareline continue RUN` measures",
         )
-    return Records(everything, pl.concat(values), _declarations(runs), tuple(runs))
+    return Records(
+        everything, pl.concat(values), _declarations(runs), tuple(runs), pl.concat(left_out)
+    )
+
+
+def _left_out(run: Run) -> pl.DataFrame:
+    """Give what the plan of a run left out, with the columns of a case as trials have them."""
+    rows = [
+        {
+            "platform": row.platform,
+            "probe": row.case.probe,
+            "params": row.case.params,
+            "ranks": row.case.ranks,
+            "threads": row.case.threads,
+            "nodes": row.case.nodes or 0,
+            "profile": row.case.profile,
+            "reason": row.reason,
+        }
+        for row in run.left_out()
+    ]
+    schema = {
+        "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
+        "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "reason": pl.String,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, schema=schema)
+    return frame.with_columns(_params(frame)).drop("profile")
 
 
 def _params(frame: pl.DataFrame) -> pl.Expr:

@@ -15,6 +15,8 @@ from typing import Any, Protocol
 from bareline.session.origin import plan_of, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
+from bareline.vocabulary.capacity import told
+from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Case, Failed, Measured, Record, Stage, Trial, format_point
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -77,8 +79,21 @@ class History:
         self._spent_s: dict[int, float] = defaultdict(float)
 
     def add(self, record: Record) -> None:
-        """Take a record into account."""
+        """Take a record into account.
+
+        Raises
+        ------
+        StoreError
+            The plan has another trial in its place: another bareline made it.
+        """
         trial = record.trial
+        planned = self._plan[trial.index] if trial.index < len(self._plan) else None
+        if planned is None or (planned.platform, planned.case) != (trial.platform, trial.case):
+            raise StoreError(
+                f"trial {trial.index} ({trial.case.label} on {trial.platform}) is not what this "
+                "bareline plans there",
+                hint="go on with the bareline that began it, or measure again into a new folder",
+            )
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
         cell = (trial.platform, trial.case)
@@ -236,9 +251,11 @@ def status_of(run: Run) -> dict[str, Any]:
     for record in run.finished().values():
         history.add(record)
     tally = history.tally()
-    by_platform: dict[str, dict[str, int]] = {}
+    by_platform = {
+        name: {"planned": 0, "measured": 0, "failed": 0} for name in run.header.platforms
+    }
     for trial in plan:
-        counts = by_platform.setdefault(trial.platform, {"planned": 0, "measured": 0, "failed": 0})
+        counts = by_platform[trial.platform]
         counts["planned"] += 1
         if trial.index in history.records:
             counts[history.records[trial.index].status] += 1
@@ -257,4 +274,5 @@ def status_of(run: Run) -> dict[str, Any]:
         "remaining": tally.remaining,
         "active": run.is_being_written(),
         "platforms": by_platform,
+        "left_out": told(run.left_out()),
     }

@@ -158,7 +158,6 @@ def _trial(line: _Line) -> Trial:
         platform=line.platform,
         case=case,
         layout=Layout.parse(line.layout) if line.layout else None,
-        misfit=line.reason if line.stage is Stage.LAYOUT else None,
         timeout_s=line.timeout_s,
     )
 

@@ -4,6 +4,7 @@
 
     run.toml                 study, platforms, seed, versions, configuration hash
     facts/<platform>.json    what each platform is
+    left_out.jsonl           one line per case that the plan does not ask of a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             what happened to platforms: nodes replaced, rebuilt
     raw/<trial>.json         what a trial printed, or a folder raw/<trial>/ where that is much
@@ -30,8 +31,10 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
+from bareline.store.left_out import LEFT_OUT_FILE, left_out_line, read_left_out
 from bareline.store.lines import from_line, read_frame, to_line
 from bareline.store.raw import read_raw, refuse_link, write_raw
+from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Output, Record, Scalar, Trial, trial_name
 
@@ -56,7 +59,7 @@ class Event:
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 #: What a run directory holds; none may be a symbolic link when it is written to.
-_CONTENT = (HEADER_FILE, "records.jsonl", "events.jsonl", "facts", "raw")
+_CONTENT = (HEADER_FILE, LEFT_OUT_FILE, "records.jsonl", "events.jsonl", "facts", "raw")
 
 _MEND = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
@@ -76,8 +79,13 @@ class Run:
     # Making and opening ----------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, header: Header) -> Run:
+    def create(cls, path: Path, header: Header, left_out: Sequence[LeftOut] = ()) -> Run:
         """Make a run directory.
+
+        Parameters
+        ----------
+        left_out
+            What its plan does not ask of a platform, and why.
 
         Raises
         ------
@@ -95,6 +103,7 @@ class Run:
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
             (path / "records.jsonl").touch()
+            _write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
             _write_atomically(path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise StoreError(
@@ -298,6 +307,20 @@ class Run:
             return []
         return list(_whole_lines(file, _EVENT.validate_json))
 
+    def left_out(self) -> list[LeftOut]:
+        """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
+
+        Raises
+        ------
+        StoreError
+            A line is damaged.
+        """
+        file = self.path / LEFT_OUT_FILE
+        if not file.exists():
+            return []
+        probes, platforms = self.header.probes, self.header.platforms
+        return list(_whole_lines(file, lambda line: read_left_out(line, probes, platforms)))
+
     def records(self) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
 
@@ -376,7 +399,7 @@ def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:
 def _is_unmade(path: Path) -> bool:
     """Tell whether a folder holds nothing but what a kill leaves that came before ``run.toml``."""
     for entry in path.iterdir():
-        if entry.name == f"{HEADER_FILE}.part":
+        if entry.name in (f"{HEADER_FILE}.part", LEFT_OUT_FILE, f"{LEFT_OUT_FILE}.part"):
             continue
         if entry.name not in _CONTENT or entry.is_symlink():
             return False

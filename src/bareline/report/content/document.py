@@ -138,6 +138,9 @@ class Document:
     from_before, from_first
         Every platform compared with the step before it and with the first one; only for a study
         whose platforms are steps.
+    left_out
+        What the plan did not ask of a platform and why, as of
+        `bareline.analysis.records.Records`.
     facts
         Flat facts by platform; offered as raw data.
     fact_rows
@@ -177,6 +180,7 @@ class Document:
     comparison: pl.DataFrame | None
     from_before: pl.DataFrame | None = None
     from_first: pl.DataFrame | None = None
+    left_out: pl.DataFrame | None = None
     facts: Mapping[str, Mapping[str, Scalar]] = field(default_factory=lambda: MappingProxyType({}))
     fact_rows: Sequence[Fact] = ()
     exhibits: Sequence[ExhibitSpec] = ()

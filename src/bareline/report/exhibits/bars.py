@@ -363,7 +363,7 @@ def _summary(groups: Sequence[tuple[str, list[Cell]]], scale: Scale) -> str:
         values = [
             f"{cell.platform} {scale.show(cell.value)} {scale.unit}"
             if cell.value is not None
-            else f"{cell.platform} {cell.verdict or 'missing'}"
+            else f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
             for cell in cells
         ]
         parts.append(f"{label + ': ' if label else ''}{listing(values)}")
