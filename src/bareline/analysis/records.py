@@ -94,6 +94,15 @@ class Records:
             }
         return probes
 
+    @property
+    def growing(self) -> dict[str, set[str]]:
+        """Give the parameters that the studies make grow with the ranks, by probe."""
+        found: dict[str, set[str]] = {}
+        for run in self.runs:
+            for measure in run.header.study.get("measure", []):
+                found.setdefault(str(measure["probe"]), set()).update(measure.get("per_rank", {}))
+        return found
+
     @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
         """Facts of each platform, by the name it has here."""

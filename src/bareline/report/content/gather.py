@@ -53,6 +53,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
         from_before=comparison.from_before if steps else None,
         from_first=comparison.from_first if steps else None,
         left_out=records.left_out,
+        growing=records.growing,
         facts=facts,
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
         exhibits=[ExhibitSpec(**table) for table in header.study.get("exhibit", [])],

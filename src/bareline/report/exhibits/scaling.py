@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import altair as alt
@@ -12,6 +12,7 @@ import altair as alt
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import Cell, is_number, tidy, varying_beside
 from bareline.report.content.document import Document
+from bareline.report.content.efficiency import Point, each_rank, efficiencies
 from bareline.report.content.published import PublishedPoint, beside, points_for
 from bareline.report.content.wording import (
     axis_title,
@@ -41,7 +42,7 @@ from bareline.report.figures.marks import (
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
-from bareline.vocabulary.model import Layer, Scalar
+from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.units import listing
 
 WIDTH_PX = 300
@@ -49,17 +50,6 @@ VALUE_HEIGHT_PX = 180
 EFFICIENCY_HEIGHT_PX = 105
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A cell by ranks; `efficiency` is against the fewest ranks of the same platform, in %."""
-
-    cell: Cell
-    ranks: float
-    efficiency: float | None
-    low: float | None
-    high: float | None
 
 
 class Scaling(Exhibit):
@@ -87,47 +77,19 @@ class Scaling(Exhibit):
         return drawn
 
 
-def efficiencies(cells: Sequence[Cell], x: str, *, weak: bool) -> list[Point]:
-    """Give parallel efficiencies of one platform's cells: 100 % at the fewest ranks.
-
-    With a problem of fixed size that is speed-up over growth of ranks; with one that grows with
-    them (`weak`) it is what is left of the speed per rank. An efficiency takes the interval of its
-    own value only. Simulated and wall times are never divided by each other.
-    """
-    known = sorted((c for c in cells if c.value), key=lambda cell: float(cell.coordinates[x]))
-    found = []
-    for cell in known:
-        base = next((one for one in known if one.simulated == cell.simulated), None)
-        assert base is not None and base.value and cell.value
-        ranks = float(cell.coordinates[x])
-        growth = ranks / float(base.coordinates[x])
-        work = growth if weak and cell.better == "lower" else 1.0
-
-        def share(
-            value: float | None, base_value: float = base.value, cell: Cell = cell,
-            growth: float = growth, work: float = work,
-        ) -> float | None:  # fmt: skip
-            if not value:
-                return None
-            speed = base_value / value if cell.better == "lower" else value / base_value
-            return 100 * speed * work / growth
-
-        ends = [share(cell.lo), share(cell.hi)]
-        told = sorted(end for end in ends if end is not None)
-        low, high = (told[0], told[1]) if len(told) == 2 else (None, None)
-        found.append(Point(cell, ranks, share(cell.value), low, high))
-    return found
-
-
 def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
     weak = spec.scaling == "weak"
-    names = varying_beside(cells, x)
+    growing = document.growing.get(cells[0].probe, ()) if weak else ()
+    names = varying_beside([each_rank(cell, growing) for cell in cells], x)
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
-        groups.setdefault(describe(cell, names), []).append(cell)
+        groups.setdefault(describe(each_rank(cell, growing), names), []).append(cell)
+    samples = document.metric_samples.get((cells[0].probe, cells[0].metric))
     points = {
         title: {
-            name: efficiencies([cell for cell in own if cell.platform == name], x, weak=weak)
+            name: efficiencies(
+                [cell for cell in own if cell.platform == name], x, weak=weak, samples=samples
+            )
             for name in document.names
         }
         for title, own in groups.items()
@@ -158,6 +120,7 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
                     f"Dashed: ideal from each platform's own fewest {parameter_name(x)} ({ideal})."
                     if program
                     else "",
+                    _starts(x, points) if program else "",
                     DIAMONDS if published else "",
                 ],
             )
@@ -165,7 +128,18 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
         probe=cells[0].probe,
         layer=cells[0].layer,
         panels=tuple(
-            _panel(document, title, x, axes, ticks, groups[title], own, published, weak=weak)
+            _panel(
+                document,
+                title,
+                x,
+                axes,
+                ticks,
+                groups[title],
+                own,
+                published,
+                places=_places(document, groups[title], x, names, growing),
+                weak=weak,
+            )
             for title, own in points.items()
         ),
         wide=True,
@@ -174,6 +148,45 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
         data_table=_table(x, axes, points, metric, published, program=program),
         data=tidy(cells),
     )
+
+
+def _places(
+    document: Document,
+    cells: Sequence[Cell],
+    x: str,
+    names: Collection[str],
+    growing: Collection[str],
+) -> list[float]:
+    """Give every place of the axis at which a panel's cases were to be measured.
+
+    A case that failed everywhere, or fits nowhere, has no cell and still is a gap.
+    """
+    there = {_line(each_rank(cell, growing), names) for cell in cells}
+    places = {float(cell.coordinates[x]) for cell in cells}
+    if x in ("ranks", "nodes", "threads"):
+        for row in document.planned.filter(probe=cells[0].probe).iter_rows(named=True):
+            case = replace(cells[0], **row)
+            if row[x] and _line(each_rank(case, growing), names) in there:
+                places.add(float(row[x]))
+    return sorted(places)
+
+
+def _line(cell: Cell, names: Collection[str]) -> tuple[object, ...]:
+    """Tell the lines of a panel apart, but for what varies inside a trial."""
+    inside = parse_point(cell.point)
+    shown = {name: cell.coordinates.get(name) for name in names if name not in inside}
+    return (cell.params, cell.threads, *sorted(shown.items()))
+
+
+def _starts(x: str, points: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
+    """Say where efficiency begins on each platform, where that is not the same everywhere."""
+    starts = {
+        (name, line[0].ranks) for own in points.values() for name, line in own.items() if line
+    }
+    if len({ranks for _, ranks in starts}) < 2:
+        return ""
+    told = [f"{name} {_whole(x, ranks)}" for name, ranks in sorted(starts)]
+    return f"Efficiency is 100 % at different places: {listing(told)}."
 
 
 def _panel(
@@ -186,10 +199,10 @@ def _panel(
     points: Mapping[str, Sequence[Point]],
     published: Sequence[PublishedPoint],
     *,
+    places: Sequence[float],
     weak: bool,
 ) -> Chart:
     styles = looks(document.names)
-    places = [axes.place(cell.coordinates[x]) for cell in cells]
     values: list[dict[str, Any]] = []
     shares: list[dict[str, Any]] = []
     ideals: list[dict[str, Any]] = []
@@ -370,7 +383,7 @@ def _summary(x: str, points: Mapping[str, Mapping[str, Sequence[Point]]]) -> str
     told = []
     for title, own in points.items():
         ends = [
-            f"{name} {line[-1].efficiency:.0f} % at {whole_ranks(line[-1].ranks)}"
+            f"{name} {line[-1].efficiency:.0f} % at {_whole(x, line[-1].ranks)}"
             for name, line in own.items()
             if len(line) > 1 and line[-1].efficiency
         ]
@@ -378,9 +391,9 @@ def _summary(x: str, points: Mapping[str, Mapping[str, Sequence[Point]]]) -> str
     return f"Parallel efficiency by {parameter_name(x)}. {'; '.join(told)}."
 
 
-def whole_ranks(ranks: float) -> str:
-    """Write a number of ranks."""
-    return count(math.floor(ranks), "rank")
+def _whole(x: str, ranks: float) -> str:
+    """Write a place of the axis, e.g. "8 ranks"."""
+    return count(math.floor(ranks), parameter_name(x).removesuffix("s"))
 
 
 EXHIBIT = Scaling()
