@@ -53,12 +53,9 @@ class Cube:
             .fill_null(False)
             .alias("limited"),
         )
-        flat = values.select(
-            "row",
-            pl.col("metric").cast(pl.Categorical),
-            pl.col("point").cast(pl.Categorical),
-            "value",
-        ).join(placed.drop("limited"), on="row", how="inner")
+        flat = values.select("row", "metric", "point", "value").join(
+            placed.drop("limited"), on="row", how="inner"
+        )
         points = (
             flat.select("case", "metric", "point")
             .unique(maintain_order=True)

@@ -29,7 +29,7 @@ class Records:
         One row per trial, without samples: run, trial, block, platform, the case's columns,
         layout, status, stage, reason, started, duration_s, clock, caveats.
     values
-        One row per sample: trial number, metric, point, value, caveats.
+        One row per sample: trial number, metric and point (categorical), value, caveats.
     declarations
         One row per probe and metric: layer, unit, better, detail, headline.
     runs
@@ -125,6 +125,7 @@ class Records:
     def _samples(self, trials: pl.DataFrame) -> pl.DataFrame:
         return (
             self.values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
+            .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
             .with_columns(
                 pl.concat_list(
@@ -152,18 +153,20 @@ def read_runs(runs: Sequence[Run]) -> Records:
     StoreError
         A run is damaged.
     """
-    frames = [run.frame() for run in runs]
-    shared = _shared_names(frames)
+    tables = [run.tables() for run in runs]
+    shared = _shared_names([table.trials for table in tables])
     trials, values, left_out = [], [], []
     offset = 0
-    for number, (run, raw) in enumerate(zip(runs, frames, strict=True)):
-        frame = raw.with_row_index("row", offset).with_columns(
-            pl.col("row").cast(pl.Int64),
+    for number, (run, (raw, samples)) in enumerate(zip(runs, tables, strict=True)):
+        here = pl.col("row") + offset
+        frame = raw.with_columns(
+            here,
             pl.lit(number).alias("run"),
             pl.col("nodes").fill_null(0),
             _params(raw),
         )
-        offset += frame.height
+        values.append(samples.with_columns(here))
+        offset += 1 + (raw.get_column("row").max() or 0)
         unfit = _left_out(run)
         if shared:
             name = (
@@ -174,13 +177,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
             )
             frame, unfit = frame.with_columns(name), unfit.with_columns(name)
         left_out.append(unfit)
-        trials.append(frame.drop("samples"))
-        values.append(
-            frame.filter(pl.col("status") == "measured")
-            .select("row", "samples")
-            .explode("samples")
-            .unnest("samples")
-        )
+        trials.append(frame)
     everything = pl.concat(trials)
     if everything.is_empty():
         raise AnalysisError(

@@ -136,6 +136,7 @@ def _counted(given: pl.DataFrame, records: Records, key: Sequence[str]) -> pl.Da
         .explode("caveats")
         .drop_nulls("caveats")
         .join(measured, on="row")
+        .with_columns(pl.col([n for n in ("metric", "point") if n in key]).cast(pl.String))
         .group_by("platform", *key, "caveats", maintain_order=True)
         .agg(pl.col("row").n_unique().alias("some"))
         .join(every, on=["platform", *CASE], maintain_order="left")

@@ -32,8 +32,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
 from bareline.store.left_out import LEFT_OUT_FILE, left_out_line, read_left_out
-from bareline.store.lines import from_line, read_frame, to_line
+from bareline.store.lines import from_line, to_line
 from bareline.store.raw import read_raw, refuse_link, write_raw
+from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Output, Record, Scalar, Trial, trial_name
@@ -336,10 +337,8 @@ class Run:
         """Give the latest record of every finished trial, by index."""
         return {record.trial.index: record for record in self.records()}
 
-    def frame(self) -> pl.DataFrame:
-        """Read all records into one frame, samples nested: fast for millions of samples.
-
-        Columns as in a line of ``records.jsonl``; only the latest attempt of each trial.
+    def tables(self) -> Tables:
+        """Read all records into two tables, of trials and of samples: fast for many millions.
 
         Raises
         ------
@@ -347,17 +346,16 @@ class Run:
             A line other than a torn last one is damaged.
         """
         file = self._records_file()
-        data = file.read_bytes()
         try:
-            frame = read_frame(
-                data[: data.rfind(b"\n") + 1], self.header.probes, self.header.platforms
-            )
+            with file.open("rb") as lines:
+                trials, samples = read_tables(lines, self.header.probes, self.header.platforms)
+        except OSError as error:
+            raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
         except ValueError as error:
             for _ in self.records():
                 pass  # names the line and its key
             raise StoreError(f"damaged: {error}", where=str(file), hint=_MEND) from error
-        frame = frame.unique("trial", keep="last", maintain_order=True)
-        return _with_caveat(frame, "edited") if self.header.edited else frame
+        return Tables(_with_caveat(trials, "edited") if self.header.edited else trials, samples)
 
     def _records_file(self) -> Path:
         file = self.path / "records.jsonl"
