@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.platforms.config import platforms_from_toml
+from bareline.probes.base import find_probe
+from bareline.study.order import order_block
 from bareline.study.plan import choose, largest_layout, lay_out, make_plan
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.capacity import Capacity
@@ -119,3 +121,46 @@ def test_a_study_may_put_both_ends_of_a_network_probe_on_one_node():
     )
     layouts = {(trial.platform, trial.layout) for trial in make_plan(made, platforms(a=1, b=2))}
     assert layouts == {("a", Layout(1, 1, 1)), ("b", Layout(1, 1, 1))}
+
+
+class Counted(list):
+    """A list that counts how often it is gone through."""
+
+    times = 0
+
+    def __iter__(self):
+        Counted.times += 1
+        return super().__iter__()
+
+
+def test_planning_ten_platforms_of_64_nodes_grows_with_its_cells_only(monkeypatch):
+    """A block is ordered in one pass over its cells, and a case's command is made once."""
+    tables = {
+        f"cluster{number}": {"type": "slurm", "nodes": 64, "cores_per_node": 32}
+        for number in range(10)
+    }
+    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
+    probes = ("mpi.allreduce", "mpi.bcast", "npb.cg", "npb.ep")
+    measures = [
+        {"probe": probe, "sweep": {"min_bytes": [8, 64]} if "mpi" in probe else {}, **keys}
+        for probe in probes
+        for keys in ({"ranks": "powers"}, {"nodes": "powers", "ranks_per_node": "cores"})
+    ]
+    big = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+    made = Counter()
+    for probe in probes:
+        kind = type(find_probe(probe))
+        real = kind.command
+
+        def counted(self, params, layout, real=real):
+            made[self.name] += 1
+            return real(self, params, layout)
+
+        monkeypatch.setattr(kind, "command", counted)
+    choice = choose(big, specs)
+    cases = len(choice.cases)
+    assert cases >= 60 and len(choice.cells) == 10 * cases
+    assert sum(made.values()) == cases
+    Counted.times = 0
+    order_block(Counted(choice.cells), seed=1, block=0, kind="pairs")
+    assert Counted.times <= 2

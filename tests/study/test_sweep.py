@@ -82,6 +82,13 @@ def test_a_probe_takes_the_powers_that_it_can():
     one = study({"probe": "mpi.pingpong", "ranks": "powers"}, {"probe": "null"})
     there, unfit = laid_out(one, platforms(a=(1, 1)))
     assert (there, unfit) == ({"a": {"1x1x1"}}, {"a": {(2, None)}})
+    for keys, smallest in (
+        ({"nodes": "powers", "ranks_per_node": "cores"}, (2, 2)),
+        ({"nodes": 1, "ranks_per_node": "cores"}, (2, 1)),
+    ):
+        full = study({"probe": "mpi.pingpong", **keys}, {"probe": "null"})
+        assert laid_out(full, platforms(a=(1, 1)))[1] == {"a": {smallest}}
+        assert laid_out(full, platforms(a=(2, 4)))[1] == {"a": set()}
 
 
 def test_packed_powers_end_with_the_cores_of_one_node():

@@ -159,22 +159,22 @@ class Sweep:
                 where=self.where,
                 hint="remove one of the three",
             )
-        follows = self.follows_platforms
-        last: ProbeError | None = None
+        each, numbers = self._each(room), self._nodes(room)
         found = False
-        for each in self._each(room):
-            for nodes in self._nodes(room):
-                try:
-                    check(nodes * each)
-                except ProbeError as error:
-                    if not follows:
-                        raise
-                    last = error
-                    continue
-                found = True
-                yield nodes * each, nodes
-        if last is not None and not found:
-            raise last
+        for ranks, nodes in ((count * nodes, nodes) for count in each for nodes in numbers):
+            try:
+                check(ranks)
+            except ProbeError:
+                if not self.follows_platforms:
+                    raise
+                continue
+            found = True
+            yield ranks, nodes
+        if not found:
+            # The smallest that the probe takes: the plan says where it does not fit.
+            fixed = self.nodes != POWERS
+            for ranks in _powers(numbers[0] if fixed else each[0], 0, check):
+                yield ranks, numbers[0] if fixed else ranks // each[0]
 
     @property
     def _packs(self) -> bool:
