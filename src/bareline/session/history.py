@@ -10,6 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 from bareline.session.origin import plan_of, study_of
@@ -122,7 +123,7 @@ class History:
         earlier = self._decided.get((block - 1, case))
         if earlier:
             return earlier
-        if self._budget_ends(block, sum(t for b, t in self._spent_s.items() if b < block)):
+        if self._budget_ends(block):
             return "the time budget is used up"
         return "the target precision is reached" if self._reached(block, case) else ""
 
@@ -145,11 +146,12 @@ class History:
 
     def hopeless(self, trial: Trial) -> str:
         """Say why a trial would only time out again, or nothing if it may work."""
-        recent = [
+        before = (
             record
-            for record in self._by_case[trial.case][trial.platform]
+            for record in reversed(self._by_case[trial.case][trial.platform])
             if record.trial.block < trial.block
-        ][-_TIMEOUTS_IN_A_ROW:]
+        )
+        recent = list(islice(before, _TIMEOUTS_IN_A_ROW))
         stages = [r.outcome.stage for r in recent if isinstance(r.outcome, Failed)]
         if len(recent) == _TIMEOUTS_IN_A_ROW and stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
             return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
@@ -182,23 +184,23 @@ class History:
         total_s += rest_s
         going = [trial for trial in self._block(block) if not self.unneeded(trial)]
         block_s = sum(self._expected_s(trial, mean_s) for trial in going)
-        spent_s = sum(t for number, t in self._spent_s.items() if number <= block)
-        spent_s += rest_s - pause_s * sum(trial.index not in self.records for trial in going)
-        later = self._later_blocks(block, spent_s, block_s)
+        left_s = rest_s - pause_s * sum(trial.index not in self.records for trial in going)
+        later = self._later_blocks(block, left_s, block_s)
         again_s = sum(
             coming_up.again_s(name) * coming_up.renewals(name, block, block + later)
             for name in used
         )
         return total_s + later * (block_s + pause_s * len(going)) + again_s
 
-    def _later_blocks(self, block: int, spent_s: float, block_s: float) -> int:
-        """Estimate how many blocks follow one, after which so much of the budget is spent."""
+    def _later_blocks(self, block: int, left_s: float, block_s: float) -> int:
+        """Estimate how many blocks follow one, of which so much is still to run."""
         planned = self._study.launches - block - 1
         budget_s = self._study.budget_s
         if not budget_s or block_s <= 0:
             return planned
         required = self._study.min_launches - block - 1
-        affordable = math.ceil((budget_s - spent_s) / block_s)
+        spent_s = self._spent_until(block + 1)
+        affordable = math.ceil((budget_s - spent_s - left_s) / block_s)
         return min(planned, max(0, required, affordable))
 
     def _block(self, block: int) -> Sequence[Trial]:
@@ -208,9 +210,14 @@ class History:
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
         return seconds / count if count else mean_s
 
-    def _budget_ends(self, block: int, spent_s: float) -> bool:
+    def _budget_ends(self, block: int) -> bool:
         budget_s = self._study.budget_s
-        return block >= self._study.min_launches and bool(budget_s) and spent_s >= (budget_s or 0)
+        if not budget_s or block < self._study.min_launches:
+            return False
+        return self._spent_until(block) >= budget_s
+
+    def _spent_until(self, block: int) -> float:
+        return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
     def tally(self) -> Tally:
         """Count what is planned, done and saved."""
