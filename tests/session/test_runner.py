@@ -16,8 +16,9 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.process import processes_with
 from bareline.probes.base import find_probe
 from bareline.session import begin
-from bareline.session.history import status_of
+from bareline.session.history import History, status_of
 from bareline.session.judge import judge_output
+from bareline.session.origin import plan_of, study_of
 from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
@@ -375,3 +376,13 @@ def test_a_program_that_floods_its_output_is_bounded(misbehaving):
     outcome = misbehaving("exec yes", 2.0)
     assert isinstance(outcome, Failed)
     assert outcome.stage is Stage.TIMEOUT
+
+
+@pytest.mark.parametrize(("precision", "kept"), [(0, 0), (0.02, 3)])
+def test_decisions_remember_only_the_samples_they_look_at(make_run, execute, precision, kept):
+    run = make_run(launches=6, params={"points": 3}, precision=precision)
+    execute(run)
+    history = History(study_of(run), plan_of(run))
+    assert {len(record.outcome.samples) for record in run.records()} == {3}
+    found = run.finished(history.lean).values()
+    assert {len(record.outcome.samples) for record in found} == {kept}

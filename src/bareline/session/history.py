@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
@@ -95,12 +95,22 @@ class History:
                 "bareline plans there",
                 hint="go on with the bareline that began it, or measure again into a new folder",
             )
+        record = self.lean(record)
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
         cell = (trial.platform, trial.case)
         seconds, count = self._durations.get(cell, (0.0, 0))
         self._durations[cell] = (seconds + record.duration_s, count + 1)
         self._spent_s[trial.block] += record.duration_s
+
+    def lean(self, record: Record) -> Record:
+        """Give a record without the samples that no decision looks at: a run may have millions."""
+        if not isinstance(record.outcome, Measured):
+            return record
+        probe = self._study.find_probe(record.trial.case.probe)
+        asked = self._study.precision_of(probe.layer) > 0
+        headline = (s for s in record.outcome.samples if asked and s.metric == probe.headline)
+        return replace(record, outcome=Measured(tuple(headline)))
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Give the plan block by block."""
@@ -255,7 +265,7 @@ def status_of(run: Run) -> dict[str, Any]:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
     history = History(study, plan)
-    for record in run.finished().values():
+    for record in run.finished(history.lean).values():
         history.add(record)
     tally = history.tally()
     by_platform = {

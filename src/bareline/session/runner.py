@@ -121,7 +121,7 @@ class Runner:
         with self._run.writing(), _terminated_like_interrupted(), self._allocations:
             declare_today(self._run)
             attempts: dict[int, int] = {}
-            finished = self._run.finished()
+            finished = self._run.finished(self._history.lean)
             for index, record in finished.items():
                 if retry_failed and record.status == "failed":
                     attempts[index] = record.attempt

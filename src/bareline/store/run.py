@@ -333,9 +333,16 @@ class Run:
         probes, platforms = self.header.probes, self.header.platforms
         return _whole_lines(self._records_file(), lambda line: from_line(line, probes, platforms))
 
-    def finished(self) -> dict[int, Record]:
-        """Give the latest record of every finished trial, by index."""
-        return {record.trial.index: record for record in self.records()}
+    def finished(self, keep: Callable[[Record], Record] | None = None) -> dict[int, Record]:
+        """Give the latest record of every finished trial, by index.
+
+        Parameters
+        ----------
+        keep
+            Gives what is kept of a record, where not all of its samples are wanted.
+        """
+        records = self.records() if keep is None else map(keep, self.records())
+        return {record.trial.index: record for record in records}
 
     def tables(self) -> Tables:
         """Read all records into two tables, of trials and of samples: fast for many millions.
