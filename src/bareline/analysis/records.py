@@ -166,7 +166,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
             _params(raw),
         )
         values.append(samples.with_columns(here))
-        offset += 1 + (raw.get_column("row").max() or 0)
+        offset += 1 + int(raw.get_column("row").to_numpy().max(initial=-1))
         unfit = _left_out(run)
         if shared:
             name = (

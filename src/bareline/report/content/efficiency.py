@@ -116,7 +116,7 @@ def _name(cell: Cell) -> str:
 
 def _launches(cells: Sequence[Cell], samples: pl.DataFrame) -> dict[str, Launches]:
     """Give each cell's values by run and block."""
-    found = {}
+    found: dict[str, Launches] = {}
     for cell in cells:
         rows = samples.filter(
             platform=cell.platform, params=cell.params, ranks=cell.ranks, threads=cell.threads,

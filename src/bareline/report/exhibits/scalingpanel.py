@@ -98,9 +98,25 @@ class Curves:
                 title: _places(document, own, x, names, growing) for title, own in groups.items()
             },
             published=published,
-            axes=Axes.around(known, x, published=published),
+            axes=Axes.around(known, x, _ideal_ends(points, weak), published),
             efficiency=log_ticks([100.0, *_shares(points)]),
         )
+
+
+def _ideal_ends(points: Mapping[str, Mapping[str, Sequence[Point]]], weak: bool) -> list[float]:
+    """Give where ideal lines end, so that they have room on the axis."""
+    return [
+        _ideal_value(line[0], line[-1].ranks, weak)
+        for own in points.values()
+        for line in own.values()
+        if len(line) > 1 and line[0].cell.layer in PROGRAMS
+    ]
+
+
+def _ideal_value(first: Point, ranks: float, weak: bool) -> float:
+    """Give what the ideal is on so many ranks, in the metric's unit."""
+    power = 1.0 if first.cell.better == "higher" else (0.0 if weak else -1.0)
+    return (first.cell.value or 0.0) * (ranks / first.ranks) ** power
 
 
 def _shares(points: Mapping[str, Mapping[str, Sequence[Point]]]) -> list[float]:
@@ -181,7 +197,11 @@ class Panel:
         if cell.ratio is not None:
             self.ratios.append({**base, "y": cell.ratio, "lo": cell.ratio_lo, "hi": cell.ratio_hi})
         if point.efficiency and self.curves.program:
-            self.shares.append({**base, "y": point.efficiency, "lo": point.low, "hi": point.high})
+            # Where it begins it is 100 % for certain; a band needs that end, too.
+            certain = 100.0 if point.efficiency == 100 else None
+            low = certain if point.low is None else point.low
+            high = certain if point.high is None else point.high
+            self.shares.append({**base, "y": point.efficiency, "lo": low, "hi": high})
 
     def chart(self) -> Chart:
         """Draw the panel; a program without ratios ends with its efficiency."""
@@ -250,13 +270,12 @@ def _ideal(
     if len(line) < 2 or line[0].cell.value is None:
         return []
     first, last = line[0], line[-1]
-    start = line[0].cell.value * axes.scale.factor
-    power = 1.0 if first.cell.better == "higher" else (0.0 if weak else -1.0)
+    factor = axes.scale.factor
     low, high = axes.y.domain
     rows = []
     for step in range(21):
         ranks = first.ranks * (last.ranks / first.ranks) ** (step / 20)
-        value = start * (ranks / first.ranks) ** power
+        value = _ideal_value(first, ranks, weak) * factor
         if low <= value <= high:
             rows.append({"x": ranks, "y": value, "colour": ink, "stretch": name})
     return rows
