@@ -26,6 +26,7 @@ from bareline.platforms.base import Allocation, Context
 from bareline.platforms.config import load_platforms
 from bareline.platforms.sim import PLATFORM
 from bareline.study.plan import lay_out
+from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.model import Case, Command
 
 _TIMEOUT_S = 3600.0
@@ -50,14 +51,14 @@ def cluster() -> Iterator[Allocation]:
     spec = load_platforms()["sim-10g"]
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
         platform = PLATFORM(spec, Context(Path(scratch), cache_folder()))
-        layout, _ = lay_out(Case(probe="mpi.barrier", ranks=1024), spec.options.node_count)
+        layout, _ = lay_out(Case(probe="mpi.barrier", ranks=1024), spec.capacity)
         assert layout is not None
         with platform.acquire(layout) as allocation:
             yield allocation
 
 
 def simulate(allocation: Allocation, program: str, arguments: tuple[str, ...], ranks: int) -> str:
-    layout, misfit = lay_out(Case(probe=program, ranks=ranks), 128)
+    layout, misfit = lay_out(Case(probe=program, ranks=ranks), Capacity(128))
     if layout is None:
         sys.exit(f"{program} on {ranks} ranks: {misfit}")
     command = Command(argv=(f"{{native}}/{program}", *arguments), mpi=True)

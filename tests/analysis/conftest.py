@@ -33,7 +33,10 @@ def plant_study(tmp_path, null_platforms):
             {"study": {"name": "s", "launches": launches, "precision": 0, **head},
              "measure": list(measures)}, where="t",
         )  # fmt: skip
-        specs = null_platforms(**{name: {} for name in platforms})
+        wanted = [
+            case.nodes or study.find_probe(case.probe).nodes or 1 for _, case in study.cases()
+        ]
+        specs = null_platforms(**{name: {"nodes": max(wanted)} for name in platforms})
         path = tmp_path / f"planted{next(numbers)}"
         run = begin.create_run(study, specs, path, baseline=platforms[0])
         generator = np.random.default_rng(seed)

@@ -62,7 +62,7 @@ def test_its_numbers_carry_a_caveat(finished):
 
 
 def _caveats(run):
-    return {code for codes in run.frame()["caveats"].to_list() for code in codes}
+    return {code for codes in run.tables().trials["caveats"].to_list() for code in codes}
 
 
 # Numbers that take the machine ----------------------------------------------------------------

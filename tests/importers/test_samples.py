@@ -54,7 +54,7 @@ def test_every_file_is_of_one_format_and_gives_numbers(file):
 
 
 def test_the_trials_are_all_there(fabrics):
-    trials = fabrics.frame()
+    trials = fabrics.tables().trials
     counts = trials.group_by("platform").len().sort("platform")
     assert counts.rows() == [("ib", 81), ("roce", 81)]
     assert set(trials["status"]) == {"measured"}

@@ -16,8 +16,9 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.process import processes_with
 from bareline.probes.base import find_probe
 from bareline.session import begin
-from bareline.session.history import status_of
+from bareline.session.history import History, status_of
 from bareline.session.judge import judge_output
+from bareline.session.origin import plan_of, study_of
 from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
@@ -150,7 +151,7 @@ def test_a_platform_that_does_not_come_up_fails_its_trials_and_no_others(
     assert any("no such luck" in event.event for event in run.events())
 
 
-def test_layouts_that_do_not_fit_are_recorded(execute, tmp_path):
+def test_what_does_not_fit_is_no_trial_and_is_kept(execute, tmp_path):
     study = study_from_toml(
         {"study": {"name": "s", "launches": 2, "precision": 0},
          "measure": [{"probe": "null", "ranks": 2, "nodes": 2}]}, where="t",
@@ -161,9 +162,28 @@ def test_layouts_that_do_not_fit_are_recorded(execute, tmp_path):
         ).values()
     )
     run = begin.create_run(study, specs, tmp_path / "r", baseline="two")
-    assert execute(run).failed == 2
-    failed = [r for r in run.records() if isinstance(r.outcome, Failed)]
-    assert {(r.trial.platform, r.outcome.stage) for r in failed} == {("one", Stage.LAYOUT)}
+    tally = execute(run)
+    assert (tally.planned, tally.measured, tally.failed) == (2, 2, 0)
+    (kept,) = run.left_out()
+    assert (kept.platform, kept.case.nodes) == ("one", 2)
+    assert kept.reason == "does not fit: needs 2 nodes, the platform has 1"
+    row = status_of(run)
+    assert row["platforms"]["one"] == {"planned": 0, "measured": 0, "failed": 0}
+    assert row["left_out"] == [f"one: null with 2 ranks {kept.reason}"]
+    damaged = run.path / "left_out.jsonl"
+    damaged.write_text(damaged.read_text().replace('"one"', '"three"'))
+    with pytest.raises(StoreError, match="line 1 is damaged: the run has no platform 'three'"):
+        run.left_out()
+
+
+def test_records_of_another_plan_are_not_gone_on_with(make_run, execute):
+    run = make_run(launches=2)
+    execute(run)
+    file = run.path / "records.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text(lines[0].replace('"ranks": 1', '"ranks": 2') + "".join(lines[1:]))
+    with pytest.raises(StoreError, match=r"trial 0 .* is not what this bareline plans there"):
+        execute(run)
 
 
 def test_a_full_disk_ends_the_run_with_one_line(make_run, execute, monkeypatch):
@@ -356,3 +376,13 @@ def test_a_program_that_floods_its_output_is_bounded(misbehaving):
     outcome = misbehaving("exec yes", 2.0)
     assert isinstance(outcome, Failed)
     assert outcome.stage is Stage.TIMEOUT
+
+
+@pytest.mark.parametrize(("precision", "kept"), [(0, 0), (0.02, 3)])
+def test_decisions_remember_only_the_samples_they_look_at(make_run, execute, precision, kept):
+    run = make_run(launches=6, params={"points": 3}, precision=precision)
+    execute(run)
+    history = History(study_of(run), plan_of(run))
+    assert {len(record.outcome.samples) for record in run.records()} == {3}
+    found = run.finished(history.lean).values()
+    assert {len(record.outcome.samples) for record in found} == {kept}

@@ -1,5 +1,6 @@
 """Lines of records.jsonl: written, read one by one, read all at once, always the same."""
 
+import io
 import json
 import math
 
@@ -7,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bareline.store.lines import from_line, read_frame, to_line
+from bareline.store.lines import from_line, to_line
+from bareline.store.tables import read_tables
 from bareline.vocabulary.model import (
     Case,
     Failed,
@@ -18,6 +20,7 @@ from bareline.vocabulary.model import (
     Sample,
     Stage,
     Trial,
+    format_point,
 )
 
 PROBES = {"null": {"metrics": {"time": {"unit": "s", "better": "lower"}}}}
@@ -75,15 +78,22 @@ def test_what_was_written_is_read(record):
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.lists(records, min_size=1, max_size=5))
-def test_a_frame_holds_what_the_lines_hold(written):
+@given(st.lists(records, min_size=1, max_size=5), st.integers(1, 999))
+def test_tables_hold_what_the_lines_hold_however_the_file_is_cut(written, piece):
     text = "".join(map(to_line, written)).encode()
-    frame = read_frame(text, PROBES, PLATFORMS)
-    assert frame["trial"].to_list() == [record.trial.index for record in written]
-    values = [
-        [sample.value for sample in getattr(record.outcome, "samples", ())] for record in written
-    ]
-    assert [[one["value"] for one in row] for row in frame["samples"].to_list()] == values
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bareline.store.tables._PIECE_BYTES", piece)
+        trials, samples = read_tables(io.BytesIO(text + b'{"torn'), PROBES, PLATFORMS)
+    last = {record.trial.index: row for row, record in enumerate(written)}
+    assert trials["row"].to_list() == sorted(last.values())
+    kept = [(row, one) for row, one in enumerate(written) if row in last.values()]
+    assert trials["trial"].to_list() == [record.trial.index for _, record in kept]
+    assert samples.select("row", "metric", "point", "value", "caveats").rows() == [
+        (row, sample.metric, format_point(sample.point), sample.value,
+         list(sample.caveats) or None)
+        for row, record in kept
+        for sample in getattr(record.outcome, "samples", ())
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
@@ -131,4 +141,4 @@ def test_damage_is_refused_with_its_key(change, told):
         from_line(line, PROBES, PLATFORMS)
     if "trial" not in change:
         with pytest.raises(ValueError, match=r".+"):
-            read_frame(line, PROBES, PLATFORMS)
+            read_tables(io.BytesIO(line), PROBES, PLATFORMS)

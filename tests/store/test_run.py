@@ -51,7 +51,7 @@ def test_a_torn_last_line_is_dropped_and_repaired(run, cut):
     file = run.path / "records.jsonl"
     file.write_bytes(file.read_bytes()[:-cut])
     assert [r.trial.index for r in run.records()] == [0]
-    assert run.frame().height == 1
+    assert run.tables().trials.height == 1
     with run.writing():
         run.append(record(trials[1]))
     assert [r.trial.index for r in run.records()] == [0, 1]
@@ -66,7 +66,7 @@ def test_a_damaged_line_in_the_middle_is_named(run):
     with pytest.raises(StoreError, match="line 1 is damaged"):
         list(run.records())
     with pytest.raises(StoreError, match="damaged"):
-        run.frame()
+        run.tables()
 
 
 def test_two_writers_are_kept_apart(run):
@@ -123,12 +123,14 @@ def test_a_newer_layout_is_refused(run):
         Run.open(run.path)
 
 
-def test_the_frame_holds_what_the_records_hold(run, execute):
+def test_the_tables_hold_what_the_records_hold(run, execute):
     execute(run)
-    frame = run.frame()
+    frame, samples = run.tables()
     lines = [json.loads(line) for line in (run.path / "records.jsonl").read_text().splitlines()]
     assert frame.height == len(lines) == 20
-    assert frame["samples"].list.len().sum() == sum(len(line["samples"]) for line in lines)
+    kept = samples.sort("row").select("metric", "point", "value").rows()
+    told = [tuple(s[k] for k in ("metric", "point", "value")) for x in lines for s in x["samples"]]
+    assert kept == told
 
 
 def test_only_the_latest_attempt_counts(run):
@@ -136,5 +138,5 @@ def test_only_the_latest_attempt_counts(run):
     with run.writing():
         run.append(record(trial, Failed(Stage.EXIT, "x")))
         run.append(record(trial, attempt=2))
-    assert run.frame()["status"].to_list() == ["measured"]
+    assert run.tables().trials["status"].to_list() == ["measured"]
     assert run.finished()[0].attempt == 2

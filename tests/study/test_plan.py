@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.platforms.config import platforms_from_toml
-from bareline.study.plan import largest_layout, lay_out, make_plan
+from bareline.probes.base import find_probe
+from bareline.study.order import order_block
+from bareline.study.plan import choose, largest_layout, lay_out, make_plan
 from bareline.study.study import study_from_toml
+from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement
 
@@ -63,8 +66,9 @@ def test_nothing_to_run_is_an_error():
 
 @given(st.integers(1, 16), st.integers(1, 8), st.sampled_from(list(Placement)))
 def test_all_ranks_are_laid_out_evenly(ranks, node_count, placement):
-    layout, misfit = lay_out(Case(probe="null", ranks=ranks, placement=placement), node_count)
-    assert misfit is None
+    case = Case(probe="null", ranks=ranks, placement=placement)
+    layout, lacking = lay_out(case, Capacity(node_count))
+    assert lacking == ""
     assert layout is not None
     assert layout.ranks == ranks
     assert layout.nodes <= node_count
@@ -75,8 +79,14 @@ def test_all_ranks_are_laid_out_evenly(ranks, node_count, placement):
 
 
 def test_what_does_not_fit_says_why():
-    assert lay_out(Case(probe="null", nodes=3), 2)[1] == "needs 3 nodes, the platform has 2"
-    assert "evenly" in str(lay_out(Case(probe="null", ranks=3, nodes=2), 2)[1])
+    assert lay_out(Case(probe="null", nodes=3), Capacity(2)) == (
+        None, "needs 3 nodes, the platform has 2",
+    )  # fmt: skip
+    crowded = Case(probe="null", ranks=6, threads=2)
+    assert lay_out(crowded, Capacity(2, 4)) == (Layout(2, 3, 2), "")
+    assert lay_out(crowded, Capacity(2, 4), within_cores=True) == (
+        None, "needs 6 cores on a node, the platform has 4",
+    )  # fmt: skip
 
 
 def test_the_largest_layout_covers_all():
@@ -97,12 +107,12 @@ def test_a_network_probe_takes_two_nodes_whatever_stands_around_it(name):
         plan = make_plan(made, platforms(one=1, two=2, four=4))
         trials = [trial for trial in plan if trial.case.probe == name]
         assert {trial.case for trial in trials} == {Case(probe=name, ranks=2)}
-        layouts |= {(trial.platform, trial.layout, trial.misfit) for trial in trials}
-    assert layouts == {
-        ("one", None, "needs 2 nodes, the platform has 1"),
-        ("two", Layout(2, 1, 1), None),
-        ("four", Layout(2, 1, 1), None),
-    }
+        layouts |= {(trial.platform, trial.layout) for trial in trials}
+        left_out = choose(made, platforms(one=1, two=2, four=4)).left_out
+        assert [(row.platform, row.case, row.reason) for row in left_out] == [
+            ("one", Case(probe=name, ranks=2), "does not fit: needs 2 nodes, the platform has 1")
+        ]
+    assert layouts == {("two", Layout(2, 1, 1)), ("four", Layout(2, 1, 1))}
 
 
 def test_a_study_may_put_both_ends_of_a_network_probe_on_one_node():
@@ -111,3 +121,46 @@ def test_a_study_may_put_both_ends_of_a_network_probe_on_one_node():
     )
     layouts = {(trial.platform, trial.layout) for trial in make_plan(made, platforms(a=1, b=2))}
     assert layouts == {("a", Layout(1, 1, 1)), ("b", Layout(1, 1, 1))}
+
+
+class Counted(list):
+    """A list that counts how often it is gone through."""
+
+    times = 0
+
+    def __iter__(self):
+        Counted.times += 1
+        return super().__iter__()
+
+
+def test_planning_ten_platforms_of_64_nodes_grows_with_its_cells_only(monkeypatch):
+    """A block is ordered in one pass over its cells, and a case's command is made once."""
+    tables = {
+        f"cluster{number}": {"type": "slurm", "nodes": 64, "cores_per_node": 32}
+        for number in range(10)
+    }
+    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
+    probes = ("mpi.allreduce", "mpi.bcast", "npb.cg", "npb.ep")
+    measures = [
+        {"probe": probe, "sweep": {"min_bytes": [8, 64]} if "mpi" in probe else {}, **keys}
+        for probe in probes
+        for keys in ({"ranks": "powers"}, {"nodes": "powers", "ranks_per_node": "cores"})
+    ]
+    big = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+    made = Counter()
+    for probe in probes:
+        kind = type(find_probe(probe))
+        real = kind.command
+
+        def counted(self, params, layout, real=real):
+            made[self.name] += 1
+            return real(self, params, layout)
+
+        monkeypatch.setattr(kind, "command", counted)
+    choice = choose(big, specs)
+    cases = len(choice.cases)
+    assert cases >= 60 and len(choice.cells) == 10 * cases
+    assert sum(made.values()) == cases
+    Counted.times = 0
+    order_block(Counted(choice.cells), seed=1, block=0, kind="pairs")
+    assert Counted.times <= 2

@@ -156,7 +156,7 @@ def test_ranks_per_node_gives_the_number_of_nodes():
     assert [(case.ranks, case.nodes) for case in cases] == [(8, 1), (16, 2), (32, 4)]
     with pytest.raises(StudyError, match="no multiple of 8"):
         study(measure=[{"probe": "null", "ranks": 12, "ranks_per_node": 8}])
-    with pytest.raises(StudyError, match="exclude each other"):
+    with pytest.raises(StudyError, match="remove one of the three"):
         study(measure=[{"probe": "null", "ranks": 8, "ranks_per_node": 8, "nodes": 1}])
 
 

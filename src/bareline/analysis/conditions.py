@@ -136,7 +136,11 @@ class Condition:
         short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".")
         by_metric = (full == name) | (short == name)
         by_name = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
-        return rows.filter((by_metric | by_name) & (pl.col("better") != "none"))
+        chosen = rows.filter((by_metric | by_name) & (pl.col("better") != "none"))
+        if self.verdict is Verdict.DOES_NOT_FIT:
+            return chosen
+        # What the plan left out was never to be measured: that is no reason to fail.
+        return chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
 
 
 def _said(row: Mapping[str, Any]) -> str:

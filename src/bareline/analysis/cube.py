@@ -17,6 +17,9 @@ KEY = (*CASE, "metric", "point")
 #: The caveat of a trial in which a probe left points out because they exceeded its time budget.
 CUT = "cut"
 
+#: Numbers of cases, blocks and platforms: ten million samples carry each.
+_CODE = pl.Int32
+
 FloatCube = NDArray[np.float64]
 BoolCube = NDArray[np.bool_]
 
@@ -37,35 +40,21 @@ class Cube:
         declarations: pl.DataFrame,
     ) -> None:
         self.platforms = list(platforms)
-        trials = trials.with_columns(
-            pl.struct(CASE).rank("dense").cast(pl.Int64).sub(1).alias("case")
-        )
+        trials = trials.with_columns(pl.struct(CASE).rank("dense").cast(_CODE).sub(1).alias("case"))
         self.cases = trials.unique("case").sort("case").select("case", *CASE)
         blocks = trials.select("run", "block").unique().sort("run", "block").with_row_index("at")
         codes = {name: code for code, name in enumerate(self.platforms)}
         placed = trials.join(blocks, on=["run", "block"]).select(
             "row",
             "case",
-            pl.col("at").cast(pl.Int64),
-            pl.col("platform").replace_strict(codes, return_dtype=pl.Int64).alias("p"),
+            pl.col("at").cast(_CODE),
+            pl.col("platform").replace_strict(codes, return_dtype=_CODE).alias("p"),
             ((pl.col("status") == "failed") & (pl.col("stage") == Stage.TIMEOUT.value))
             .or_((pl.col("status") == "measured") & pl.col("caveats").list.contains(CUT))
             .fill_null(False)
             .alias("limited"),
         )
-        flat = values.select(
-            "row",
-            pl.col("metric").cast(pl.Categorical),
-            pl.col("point").cast(pl.Categorical),
-            "value",
-        ).join(placed.drop("limited"), on="row", how="inner")
-        points = (
-            flat.select("case", "metric", "point")
-            .unique(maintain_order=True)
-            .with_row_index("point_row")
-            .with_columns(pl.col("point_row").cast(pl.Int64))
-        )
-        flat = flat.join(points, on=["case", "metric", "point"], how="inner")
+        points, flat = _numbered(values, placed)
         self.runs = blocks.get_column("run").to_numpy()
         self.values: FloatCube = np.full(
             (len(self.platforms), points.height, blocks.height), np.nan
@@ -74,7 +63,7 @@ class Cube:
         self.values[where] = flat.get_column("value").to_numpy()
         self.points = (
             points.join(self.cases, on="case", how="left")
-            .with_columns(pl.col("metric").cast(pl.String), pl.col("point").cast(pl.String))
+            .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
@@ -101,3 +90,29 @@ class Cube:
         """Tell which of a platform's values were lost to a limit, shape (points, blocks)."""
         found: BoolCube = self.lost[self.platforms.index(platform)]
         return found
+
+
+def _numbered(values: pl.DataFrame, placed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Number the points of all cases.
+
+    Returns
+    -------
+    points
+        case, metric, point, point_row.
+    values
+        p, point_row, at, value.
+    """
+    flat = (
+        values.select("row", "metric", "point", "value")
+        .join(placed.drop("limited"), on="row", how="inner")
+        .drop("row")
+    )
+    points = (
+        flat.select("case", "metric", "point")
+        .unique(maintain_order=True)
+        .with_row_index("point_row")
+        .with_columns(pl.col("point_row").cast(pl.Int64))
+    )
+    return points, flat.join(points, on=["case", "metric", "point"], how="inner").select(
+        "p", "point_row", "at", "value"
+    )

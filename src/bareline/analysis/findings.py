@@ -162,7 +162,7 @@ class Finding:
         there = {point.verdict for point in self.compared}
         if not there:
             each = {point.verdict for point in self.points}
-            order = (Verdict.NOT_COMPARABLE, Verdict.FAILED)
+            order = (Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.DOES_NOT_FIT)
             return next((verdict for verdict in order if verdict in each), Verdict.MISSING)
         if {Verdict.SLOWER, Verdict.FASTER} <= there:
             return Verdict.MIXED
@@ -329,6 +329,8 @@ def _reason(row: _Row) -> str:
             return str(row["unlike"])
         case Verdict.FAILED:
             return "every trial failed" + (f" on {row['baseline']}" if row["n"] else "")
+        case Verdict.DOES_NOT_FIT:
+            return str(row["left_out"])
         case Verdict.MISSING:
             return f"{row['baseline'] if row['n'] else row['platform']} has no figure"
         case _:

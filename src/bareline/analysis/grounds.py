@@ -205,7 +205,7 @@ def _measured(row: Mapping[str, Any], source: Source, title: str) -> Iterator[Gr
     point = {**parse_point(row["params"]), **parse_point(row["point"])}
     verdict = row["verdict"]
     without = verdict in _FAILURES
-    if point.get("profile") is True or verdict == Verdict.MISSING:
+    if point.get("profile") is True or verdict in _NOT_THERE:
         return
     # A failed case has no points, and so no size.
     if not _of_size(source.size, point.get("size_bytes")) and not (without and not row["point"]):
@@ -225,6 +225,8 @@ def _measured(row: Mapping[str, Any], source: Source, title: str) -> Iterator[Gr
     )
 
 
+#: Verdicts that say nothing of what the platform would do.
+_NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT)
 #: Verdicts that leave no figure, in words.
 _FAILURES: Mapping[str, str] = {
     Verdict.FAILED.value: "every trial failed",

@@ -152,6 +152,9 @@ def _asked_of_both(records: Records, pair: Pair) -> pl.Expr:
 def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
     """Say what is missing or failed, and add the cases that no platform delivered."""
     failed = failures(records)
+    unfit = records.left_out
+    own_unfit = unfit.filter(platform=pair.platform).select(*CASE, _why().alias("own_left_out"))
+    base_unfit = unfit.filter(platform=pair.baseline).select(*CASE, _why().alias("base_left_out"))
     own = failed.filter(platform=pair.platform).select(*CASE, pl.lit(True).alias("own_failed"))
     base = failed.filter(platform=pair.baseline).select(*CASE, pl.lit(True).alias("base_failed"))
     silent = (
@@ -175,17 +178,27 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
     gone_failed = ((pl.col("n") == 0) & pl.col("own_failed").fill_null(False)) | (
         (pl.col("n_baseline") == 0) & pl.col("base_failed").fill_null(False)
     )
-    table = table.join(own, on=list(CASE), how="left").join(base, on=list(CASE), how="left")
+    for side in (own, base, own_unfit, base_unfit):
+        table = table.join(side, on=list(CASE), how="left")
+    left_out = pl.coalesce("own_left_out", "base_left_out")
     present_elsewhere_only = neither & ~gone_failed & (pl.col("point") != "")
     never_asked = empty & ~gone_failed & ~_asked_of_both(records, pair)
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
         pl.when(empty & gone_failed)
         .then(pl.lit(Verdict.FAILED.value))
+        .when(empty & left_out.is_not_null())
+        .then(pl.lit(Verdict.DOES_NOT_FIT.value))
         .when(empty)
         .then(pl.lit(Verdict.MISSING.value))
         .otherwise(pl.col("verdict"))
         .alias("verdict"),
+        left_out.alias("left_out"),
     )
+
+
+def _why() -> pl.Expr:
+    """Say which platform a case is left out on, and why."""
+    return pl.format("{} {}", "platform", "reason")
 
 
 def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.DataFrame:
@@ -223,6 +236,7 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
                 (pl.col("unlike").fill_null("") != "") & there,
                 pl.format(f"{OTHER_LAYOUT}: {{}}", pl.col("unlike")),
             ),
+            _said(pl.col("verdict") == Verdict.DOES_NOT_FIT.value, pl.col("left_out")),
             _said((n_failed > 0) & there, pl.format(f"{{}} {FAILED_TRIALS}", n_failed)),
             _said(
                 (n_lost > 0) & there,

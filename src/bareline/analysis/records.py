@@ -29,17 +29,21 @@ class Records:
         One row per trial, without samples: run, trial, block, platform, the case's columns,
         layout, status, stage, reason, started, duration_s, clock, caveats.
     values
-        One row per sample: trial number, metric, point, value, caveats.
+        One row per sample: trial number, metric and point (categorical), value, caveats.
     declarations
         One row per probe and metric: layer, unit, better, detail, headline.
     runs
         The runs, in the order given.
+    left_out
+        One row per case that a plan did not ask of a platform: platform, the case's columns,
+        reason.
     """
 
     trials: pl.DataFrame
     values: pl.DataFrame
     declarations: pl.DataFrame
     runs: tuple[Run, ...]
+    left_out: pl.DataFrame
 
     @property
     def platforms(self) -> list[str]:
@@ -90,6 +94,15 @@ class Records:
             }
         return probes
 
+    @property
+    def growing(self) -> dict[str, set[str]]:
+        """Give the parameters that the studies make grow with the ranks, by probe."""
+        found: dict[str, set[str]] = {}
+        for run in self.runs:
+            for measure in run.header.study.get("measure", []):
+                found.setdefault(str(measure["probe"]), set()).update(measure.get("per_rank", {}))
+        return found
+
     @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
         """Facts of each platform, by the name it has here."""
@@ -112,6 +125,7 @@ class Records:
     def _samples(self, trials: pl.DataFrame) -> pl.DataFrame:
         return (
             self.values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
+            .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
             .with_columns(
                 pl.concat_list(
@@ -139,32 +153,31 @@ def read_runs(runs: Sequence[Run]) -> Records:
     StoreError
         A run is damaged.
     """
-    frames = [run.frame() for run in runs]
-    shared = _shared_names(frames)
-    trials, values = [], []
+    tables = [run.tables() for run in runs]
+    shared = _shared_names([table.trials for table in tables])
+    trials, values, left_out = [], [], []
     offset = 0
-    for number, (run, raw) in enumerate(zip(runs, frames, strict=True)):
-        frame = raw.with_row_index("row", offset).with_columns(
-            pl.col("row").cast(pl.Int64),
+    for number, (run, (raw, samples)) in enumerate(zip(runs, tables, strict=True)):
+        here = pl.col("row") + offset
+        frame = raw.with_columns(
+            here,
             pl.lit(number).alias("run"),
             pl.col("nodes").fill_null(0),
             _params(raw),
         )
-        offset += frame.height
+        values.append(samples.with_columns(here))
+        offset += 1 + int(raw.get_column("row").to_numpy().max(initial=-1))
+        unfit = _left_out(run)
         if shared:
-            frame = frame.with_columns(
+            name = (
                 pl.when(pl.col("platform").is_in(sorted(shared)))
                 .then(pl.col("platform") + _told_apart("", run))
                 .otherwise(pl.col("platform"))
                 .alias("platform")
             )
-        trials.append(frame.drop("samples"))
-        values.append(
-            frame.filter(pl.col("status") == "measured")
-            .select("row", "samples")
-            .explode("samples")
-            .unnest("samples")
-        )
+            frame, unfit = frame.with_columns(name), unfit.with_columns(name)
+        left_out.append(unfit)
+        trials.append(frame)
     everything = pl.concat(trials)
     if everything.is_empty():
         raise AnalysisError(
@@ -172,7 +185,32 @@ def read_runs(runs: Sequence[Run]) -> Records:
             where=", ".join(str(run.path) for run in runs),
             hint="`bareline continue RUN` measures",
         )
-    return Records(everything, pl.concat(values), _declarations(runs), tuple(runs))
+    return Records(
+        everything, pl.concat(values), _declarations(runs), tuple(runs), pl.concat(left_out)
+    )
+
+
+def _left_out(run: Run) -> pl.DataFrame:
+    """Give what the plan of a run left out, with the columns of a case as trials have them."""
+    rows = [
+        {
+            "platform": row.platform,
+            "probe": row.case.probe,
+            "params": row.case.params,
+            "ranks": row.case.ranks,
+            "threads": row.case.threads,
+            "nodes": row.case.nodes or 0,
+            "profile": row.case.profile,
+            "reason": row.reason,
+        }
+        for row in run.left_out()
+    ]
+    schema = {
+        "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
+        "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "reason": pl.String,
+    }  # fmt: skip
+    frame = pl.DataFrame(rows, schema=schema)
+    return frame.with_columns(_params(frame)).drop("profile")
 
 
 def _params(frame: pl.DataFrame) -> pl.Expr:

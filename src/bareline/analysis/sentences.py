@@ -96,6 +96,7 @@ _LACKING = {
     "not measured": Verdict.FAILED,
     "not measured on both": Verdict.MISSING,
     "not comparable": Verdict.NOT_COMPARABLE,
+    "left out": Verdict.DOES_NOT_FIT,
 }
 _On = Callable[[Iterable[Finding]], list[Piece]]
 

@@ -34,7 +34,6 @@ def summarize(records: Records) -> pl.DataFrame:
         caveats. Points that a platform lacks have no row here; a comparison shows them.
     """
     cube = records.cube
-    precisions = _precisions(records)
     parts = []
     for platform in cube.platforms:
         summary = stats.summarize(cube.of(platform))
@@ -53,13 +52,31 @@ def summarize(records: Records) -> pl.DataFrame:
     table = _within_model(pl.concat(parts), records).with_columns(
         pl.col("lo", "hi", "iqr_rel").fill_nan(None)
     )
+    table = _with_caveats(table, records)
+    order = {name: number for number, name in enumerate(LAYERS)}
+    columns = {name: number for number, name in enumerate(cube.platforms)}
+    return (
+        table.with_columns(
+            pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
+            pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
+        )
+        .sort("rung", "probe", "case", "point_row", "column")
+        .select(
+            "platform", *KEY, "layer", "unit", "better", "detail", "headline", "n", "value",
+            "lo", "hi", "p5", "p95", "iqr_rel", "outliers", "n_failed", "caveats",
+        )
+    )  # fmt: skip
+
+
+def _with_caveats(table: pl.DataFrame, records: Records) -> pl.DataFrame:
+    """Add what makes each value doubtful: its trials, its launches together, its own samples."""
     half_width = (pl.col("hi") - pl.col("lo")) / 2 / pl.col("value").abs()
-    table = (
+    return (
         table.join(_case_caveats(records), on=["platform", *CASE], how="left")
         .join(_series_caveats(records), on=["platform", *CASE], how="left")
         .join(failures(records), on=["platform", *CASE], how="left")
         .join(_sample_caveats(records), on=["platform", *KEY], how="left")
-        .join(precisions, on="layer", how="left")
+        .join(_precisions(records), on="layer", how="left")
         .with_columns(
             pl.col("n_failed").fill_null(0),
             pl.concat_list(
@@ -80,19 +97,6 @@ def summarize(records: Records) -> pl.DataFrame:
             .alias("caveats"),
         )
     )
-    order = {name: number for number, name in enumerate(LAYERS)}
-    columns = {name: number for number, name in enumerate(cube.platforms)}
-    return (
-        table.with_columns(
-            pl.col("layer").replace_strict(order, default=99, return_dtype=pl.Int64).alias("rung"),
-            pl.col("platform").replace_strict(columns, return_dtype=pl.Int64).alias("column"),
-        )
-        .sort("rung", "probe", "case", "point_row", "column")
-        .select(
-            "platform", *KEY, "layer", "unit", "better", "detail", "headline", "n", "value",
-            "lo", "hi", "p5", "p95", "iqr_rel", "outliers", "n_failed", "caveats",
-        )
-    )  # fmt: skip
 
 
 def _within_model(table: pl.DataFrame, records: Records) -> pl.DataFrame:
@@ -136,6 +140,7 @@ def _counted(given: pl.DataFrame, records: Records, key: Sequence[str]) -> pl.Da
         .explode("caveats")
         .drop_nulls("caveats")
         .join(measured, on="row")
+        .with_columns(pl.col([n for n in ("metric", "point") if n in key]).cast(pl.String))
         .group_by("platform", *key, "caveats", maintain_order=True)
         .agg(pl.col("row").n_unique().alias("some"))
         .join(every, on=["platform", *CASE], maintain_order="left")

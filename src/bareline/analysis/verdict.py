@@ -108,12 +108,14 @@ _ORDER = (
     Verdict.EQUIVALENT,
     Verdict.FAILED,
     Verdict.NOT_COMPARABLE,
+    Verdict.DOES_NOT_FIT,
     Verdict.MISSING,
 )
 _MARKS = {
     Verdict.INCONCLUSIVE: "cannot tell",
     Verdict.FAILED: "failed",
     Verdict.NOT_COMPARABLE: "not comparable",
+    Verdict.DOES_NOT_FIT: "does not fit",
     Verdict.MISSING: "not comparable",
 }
 

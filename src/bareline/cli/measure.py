@@ -48,7 +48,8 @@ def run(
     from bareline.report.terminal.runs import print_plan
     from bareline.session import begin
     from bareline.study.catalogue import find_study
-    from bareline.study.plan import left_out
+    from bareline.study.plan import choose
+    from bareline.vocabulary.capacity import told
 
     chosen = find_study(study)
     if scale is not None:
@@ -61,7 +62,7 @@ def run(
         raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
     specs = choose_platforms(names, platforms)
     base = begin.choose_baseline(chosen, specs, baseline)
-    for line in [*lacking, *left_out(chosen, specs)]:
+    for line in [*lacking, *told(choose(chosen, specs).left_out)]:
         complain(line)
     if dry_run:
         rows = begin.plan_rows(chosen, specs, seed)
@@ -109,6 +110,8 @@ def submit(
     from bareline.session.submission import inheriting
     from bareline.session.submission import submit as hand_over
     from bareline.study.catalogue import find_study
+    from bareline.study.plan import choose
+    from bareline.vocabulary.capacity import told
 
     chosen = find_study(study)
     if scale is not None:
@@ -119,7 +122,7 @@ def submit(
         raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
     specs, largest = inheriting(choose_platforms(names, platforms))
     base = begin.choose_baseline(chosen, specs, baseline)
-    for line in lacking:
+    for line in [*lacking, *told(choose(chosen, specs).left_out)]:
         complain(line)
     folder = out or begin.default_folder(chosen)
     made = begin.create_run(chosen, specs, folder, baseline=base, seed=seed)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
 from bareline.build.native import NativeBuild
+from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import PluginError, UsageError, one_line
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.plugins import brought, checked, named, own
@@ -35,6 +36,11 @@ class Options(BaseModel):
         """Number of nodes over which ranks can be spread."""
         return 1
 
+    @property
+    def cores_per_node(self) -> int | None:
+        """Cores of each node for ranks; None where its options do not tell."""
+        return None
+
     def refuses(self, command: Command) -> str:
         """Say why such a command can never run there; "" where it may."""
         return ""
@@ -48,7 +54,8 @@ O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
 class PlatformSpec(Generic[O_co]):
     """A platform as configured: its name, type and checked options.
 
-    `builtin` says that it came with bareline rather than from the user's file.
+    `builtin` says that it came with bareline rather than from the user's file, `cores_per_node`
+    what its file says of the nodes; in a run directory, what was known when the run was made.
     """
 
     name: str
@@ -56,12 +63,23 @@ class PlatformSpec(Generic[O_co]):
     options: O_co
     title: str = ""
     builtin: bool = False
+    cores_per_node: int | None = None
+
+    @property
+    def capacity(self) -> Capacity:
+        """What it holds, as its file and its type's options say."""
+        return Capacity(self.options.node_count, self.cores_per_node or self.options.cores_per_node)
+
+    def settled(self) -> PlatformSpec[O_co]:
+        """Give the spec with what this machine decides put down, for the run directory."""
+        return replace(self, cores_per_node=self.capacity.cores_per_node)
 
     def to_dict(self) -> dict[str, Any]:
         """Give the spec as it stands in a platform file, defaults included."""
         return {
             "type": self.type,
             **({"title": self.title} if self.title else {}),
+            **({"cores_per_node": self.cores_per_node} if self.cores_per_node else {}),
             **self.options.model_dump(mode="json", exclude_none=True),
         }
 

@@ -17,6 +17,10 @@ from bareline.vocabulary.errors import PlatformError, did_you_mean
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+#: What a table of every type may hold beside its options.
+_COMMON = ("type", "title", "cores_per_node")
+#: Nodes of the largest machines have fewer.
+_MOST_CORES = 1_000_000
 
 
 def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
@@ -89,13 +93,20 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     kind = table["type"]
     if kind not in types:
         raise PlatformError(f"no platform type '{kind}'", where=where, hint=_types_hint(kind))
-    options = {key: value for key, value in table.items() if key not in ("type", "title")}
-    title = table.get("title", "")
+    options = {key: value for key, value in table.items() if key not in _COMMON}
+    title, cores = table.get("title", ""), table.get("cores_per_node")
     if not isinstance(title, str):
         raise PlatformError("'title' is not a text", where=where)
+    if cores is not None and (type(cores) is not int or not 1 <= cores <= _MOST_CORES):
+        raise PlatformError(
+            "'cores_per_node' is no number of cores",
+            where=where,
+            hint="write how many cores of each node ranks may have, or leave it out",
+        )
     model = types[kind].options
     try:
-        return PlatformSpec(name, kind, model.model_validate(options), title, builtin)
+        checked = model.model_validate(options)
+        return PlatformSpec(name, kind, checked, title, builtin, cores_per_node=cores)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -103,7 +114,7 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         hint = None
         if first["type"] == "extra_forbidden":
             message = "no such option"
-            known = sorted(model.model_fields)
+            known = sorted([*model.model_fields, "cores_per_node", "title"])
             hint = did_you_mean(key, known, f"use one of: {', '.join(known)}")
         raise PlatformError(
             f"'{key}': {message}" if key else message, where=where, hint=hint

@@ -66,6 +66,11 @@ class LocalOptions(Options):
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
     io_folder: Path | None = None
 
+    @property
+    def cores_per_node(self) -> int:
+        """Cores to use."""
+        return len(self.cores or os.sched_getaffinity(0))
+
 
 class LocalAllocation(HereAllocation):
     """The machine that bareline runs on, as it is."""

@@ -187,7 +187,9 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
         & pl.col("probe").is_in(list(_METRICS))
         & ~pl.col("profile").fill_null(False)
     )
-    joined = records.values.join(measured, on="row", how="inner", suffix="_trial")
+    joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
+        pl.col("metric", "point").cast(pl.String)
+    )
     for probe, metric in _METRICS.items():
         rows = joined.filter((pl.col("probe") == probe) & (pl.col("metric") == metric))
         for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):

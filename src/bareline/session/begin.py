@@ -14,7 +14,7 @@ from bareline.platforms.base import PlatformSpec, availability_of, load_platform
 from bareline.platforms.config import load_platforms
 from bareline.store.header import Header
 from bareline.store.run import Run, now
-from bareline.study.plan import fresh_seed, make_plan
+from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError
 
@@ -115,6 +115,7 @@ def create_run(
     """
     seed = seed_of(study, seed)
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
+    platforms = [spec.settled() for spec in platforms]
     make_plan(study, platforms, seed=seed)
     names = sorted({measure.probe for measure in study.measures})
     header = Header(
@@ -126,7 +127,7 @@ def create_run(
         created=now(),
         versions=_versions(),
     )
-    return Run.create(folder, header)
+    return Run.create(folder, header, choose(study, platforms).left_out)
 
 
 def seed_of(study: Study, given: int | None) -> int:
@@ -163,7 +164,6 @@ def plan_rows(
             "threads": trial.case.threads,
             "profile": trial.case.profile,
             "layout": str(trial.layout) if trial.layout else None,
-            "misfit": trial.misfit,
             "timeout_s": trial.timeout_s,
         }
         for trial in make_plan(study, platforms, seed=seed_of(study, seed))

@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Protocol
 
 from bareline.session.origin import plan_of, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
+from bareline.vocabulary.capacity import told
+from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Case, Failed, Measured, Record, Stage, Trial, format_point
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -77,14 +80,37 @@ class History:
         self._spent_s: dict[int, float] = defaultdict(float)
 
     def add(self, record: Record) -> None:
-        """Take a record into account."""
+        """Take a record into account.
+
+        Raises
+        ------
+        StoreError
+            The plan has another trial in its place: another bareline made it.
+        """
         trial = record.trial
+        planned = self._plan[trial.index] if trial.index < len(self._plan) else None
+        if planned is None or (planned.platform, planned.case) != (trial.platform, trial.case):
+            raise StoreError(
+                f"trial {trial.index} ({trial.case.label} on {trial.platform}) is not what this "
+                "bareline plans there",
+                hint="go on with the bareline that began it, or measure again into a new folder",
+            )
+        record = self.lean(record)
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
         cell = (trial.platform, trial.case)
         seconds, count = self._durations.get(cell, (0.0, 0))
         self._durations[cell] = (seconds + record.duration_s, count + 1)
         self._spent_s[trial.block] += record.duration_s
+
+    def lean(self, record: Record) -> Record:
+        """Give a record without the samples that no decision looks at: a run may have millions."""
+        if not isinstance(record.outcome, Measured):
+            return record
+        probe = self._study.find_probe(record.trial.case.probe)
+        asked = self._study.precision_of(probe.layer) > 0
+        headline = (s for s in record.outcome.samples if asked and s.metric == probe.headline)
+        return replace(record, outcome=Measured(tuple(headline)))
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Give the plan block by block."""
@@ -107,7 +133,7 @@ class History:
         earlier = self._decided.get((block - 1, case))
         if earlier:
             return earlier
-        if self._budget_ends(block, sum(t for b, t in self._spent_s.items() if b < block)):
+        if self._budget_ends(block):
             return "the time budget is used up"
         return "the target precision is reached" if self._reached(block, case) else ""
 
@@ -130,11 +156,12 @@ class History:
 
     def hopeless(self, trial: Trial) -> str:
         """Say why a trial would only time out again, or nothing if it may work."""
-        recent = [
+        before = (
             record
-            for record in self._by_case[trial.case][trial.platform]
+            for record in reversed(self._by_case[trial.case][trial.platform])
             if record.trial.block < trial.block
-        ][-_TIMEOUTS_IN_A_ROW:]
+        )
+        recent = list(islice(before, _TIMEOUTS_IN_A_ROW))
         stages = [r.outcome.stage for r in recent if isinstance(r.outcome, Failed)]
         if len(recent) == _TIMEOUTS_IN_A_ROW and stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
             return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
@@ -167,23 +194,23 @@ class History:
         total_s += rest_s
         going = [trial for trial in self._block(block) if not self.unneeded(trial)]
         block_s = sum(self._expected_s(trial, mean_s) for trial in going)
-        spent_s = sum(t for number, t in self._spent_s.items() if number <= block)
-        spent_s += rest_s - pause_s * sum(trial.index not in self.records for trial in going)
-        later = self._later_blocks(block, spent_s, block_s)
+        left_s = rest_s - pause_s * sum(trial.index not in self.records for trial in going)
+        later = self._later_blocks(block, left_s, block_s)
         again_s = sum(
             coming_up.again_s(name) * coming_up.renewals(name, block, block + later)
             for name in used
         )
         return total_s + later * (block_s + pause_s * len(going)) + again_s
 
-    def _later_blocks(self, block: int, spent_s: float, block_s: float) -> int:
-        """Estimate how many blocks follow one, after which so much of the budget is spent."""
+    def _later_blocks(self, block: int, left_s: float, block_s: float) -> int:
+        """Estimate how many blocks follow one, of which so much is still to run."""
         planned = self._study.launches - block - 1
         budget_s = self._study.budget_s
         if not budget_s or block_s <= 0:
             return planned
         required = self._study.min_launches - block - 1
-        affordable = math.ceil((budget_s - spent_s) / block_s)
+        spent_s = self._spent_until(block + 1)
+        affordable = math.ceil((budget_s - spent_s - left_s) / block_s)
         return min(planned, max(0, required, affordable))
 
     def _block(self, block: int) -> Sequence[Trial]:
@@ -193,9 +220,14 @@ class History:
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
         return seconds / count if count else mean_s
 
-    def _budget_ends(self, block: int, spent_s: float) -> bool:
+    def _budget_ends(self, block: int) -> bool:
         budget_s = self._study.budget_s
-        return block >= self._study.min_launches and bool(budget_s) and spent_s >= (budget_s or 0)
+        if not budget_s or block < self._study.min_launches:
+            return False
+        return self._spent_until(block) >= budget_s
+
+    def _spent_until(self, block: int) -> float:
+        return sum(spent_s for number, spent_s in self._spent_s.items() if number < block)
 
     def tally(self) -> Tally:
         """Count what is planned, done and saved."""
@@ -233,12 +265,14 @@ def status_of(run: Run) -> dict[str, Any]:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
     history = History(study, plan)
-    for record in run.finished().values():
+    for record in run.finished(history.lean).values():
         history.add(record)
     tally = history.tally()
-    by_platform: dict[str, dict[str, int]] = {}
+    by_platform = {
+        name: {"planned": 0, "measured": 0, "failed": 0} for name in run.header.platforms
+    }
     for trial in plan:
-        counts = by_platform.setdefault(trial.platform, {"planned": 0, "measured": 0, "failed": 0})
+        counts = by_platform[trial.platform]
         counts["planned"] += 1
         if trial.index in history.records:
             counts[history.records[trial.index].status] += 1
@@ -257,4 +291,5 @@ def status_of(run: Run) -> dict[str, Any]:
         "remaining": tally.remaining,
         "active": run.is_being_written(),
         "platforms": by_platform,
+        "left_out": told(run.left_out()),
     }

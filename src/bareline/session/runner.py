@@ -121,7 +121,7 @@ class Runner:
         with self._run.writing(), _terminated_like_interrupted(), self._allocations:
             declare_today(self._run)
             attempts: dict[int, int] = {}
-            finished = self._run.finished()
+            finished = self._run.finished(self._history.lean)
             for index, record in finished.items():
                 if retry_failed and record.status == "failed":
                     attempts[index] = record.attempt
@@ -194,8 +194,6 @@ class Runner:
 
     def _job(self, trial: Trial) -> tuple[Allocation, Command] | Failed:
         """Give the platform, up and alone, and what runs there; all that is not to be timed."""
-        if trial.layout is None:
-            return Failed(Stage.LAYOUT, trial.misfit or "does not fit")
         hopeless = self._history.hopeless(trial)
         if hopeless:
             return Failed(Stage.TIMEOUT, hopeless)
@@ -203,6 +201,7 @@ class Runner:
             allocation = self._allocations.ready(trial)
         if isinstance(allocation, Failed):
             return allocation
+        assert trial.layout is not None, "a plan lays every case out"
         try:
             command = self._command(trial, trial.layout)
             with self._between.apart():

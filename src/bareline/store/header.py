@@ -182,10 +182,11 @@ class RoleKeys(_Table):
 
 
 class _Measure(_Table):
-    """A ``[[measure]]``: what an analysis asks of it is which probe was to run where."""
+    """A ``[[measure]]``: what an analysis asks is which probe was to run where, and what grows."""
 
     probe: str
     platforms: list[str] | None = None
+    per_rank: dict[str, int | float] = {}
 
 
 class _Study(_Table):

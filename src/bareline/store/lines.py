@@ -1,10 +1,10 @@
-"""A record as a line of ``records.jsonl``: written, read one by one, read all at once."""
+"""A record as a line of ``records.jsonl``: written, and read one by one."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,12 +22,6 @@ from bareline.vocabulary.model import (
     format_point,
     parse_point,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-
-#: Columns of a line that may be null.
-_OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "boot", "foreign_cores")
 
 
 def to_line(record: Record) -> str:
@@ -158,7 +152,6 @@ def _trial(line: _Line) -> Trial:
         platform=line.platform,
         case=case,
         layout=Layout.parse(line.layout) if line.layout else None,
-        misfit=line.reason if line.stage is Stage.LAYOUT else None,
         timeout_s=line.timeout_s,
     )
 
@@ -177,107 +170,3 @@ def _outcome(line: _Line, metrics: Mapping[str, Any]) -> Measured | Failed:
             for sample in line.samples
         )
     )
-
-
-def read_frame(
-    lines: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]
-) -> pl.DataFrame:
-    """Read whole lines into a frame, samples nested: fast for millions of samples.
-
-    Parameters
-    ----------
-    lines
-        The lines.
-    probes, platforms
-        What the run's header declares, by name.
-
-    Raises
-    ------
-    ValueError
-        A line is damaged; `from_line` says which key of it.
-    """
-    import polars as pl
-
-    schema = _frame_schema()
-    if not lines:
-        return pl.DataFrame(schema=schema)
-    try:
-        frame = pl.read_ndjson(lines, schema=schema)
-    except pl.exceptions.PolarsError as error:
-        raise ValueError(str(error).splitlines()[0]) from error
-    _check(frame, probes, platforms)
-    return frame
-
-
-def _check(frame: pl.DataFrame, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> None:
-    """Hold columns against what `from_line` asks of each line."""
-    import polars as pl
-
-    empty = [name for name in frame.columns if name not in _OPTIONAL and frame[name].has_nulls()]
-    if empty:
-        raise ValueError(f"key '{empty[0]}' is missing")
-    for name, known in (
-        ("platform", set(platforms)),
-        ("probe", set(probes)),
-        ("status", {"measured", "failed"}),
-        ("clock", set(get_args(Clock))),
-    ):
-        strange = set(frame[name].unique()) - known
-        if strange:
-            raise ValueError(f"key '{name}' is '{min(strange)}'")
-    failed = frame.filter(pl.col("status") == "failed")
-    if failed["stage"].has_nulls() or failed["reason"].has_nulls():
-        raise ValueError("a failed trial has neither stage nor reason")
-    samples = (
-        frame.filter(pl.col("status") == "measured", pl.col("samples").list.len() > 0)
-        .select("probe", "samples")
-        .explode("samples")
-        .unnest("samples")
-    )
-    if any(samples[name].has_nulls() for name in ("metric", "point", "value")):
-        raise ValueError("a sample lacks its metric, point or value")
-    if not samples["value"].is_finite().all():
-        raise ValueError("a sample's value is not finite")
-    for probe, metric in samples.select("probe", "metric").unique().iter_rows():
-        if metric not in probes[probe]["metrics"]:
-            raise ValueError(f"{probe} has no metric '{metric}'")
-    for text in {*frame["params"].unique(), *samples["point"].unique()}:
-        parse_point(text)
-
-
-def _frame_schema() -> dict[str, Any]:
-    import polars as pl
-
-    sample = pl.Struct(
-        {
-            "metric": pl.String,
-            "point": pl.String,
-            "value": pl.Float64,
-            "caveats": pl.List(pl.String),
-        }
-    )
-    return {
-        "trial": pl.Int64,
-        "attempt": pl.Int64,
-        "block": pl.Int64,
-        "platform": pl.String,
-        "probe": pl.String,
-        "params": pl.String,
-        "ranks": pl.Int64,
-        "threads": pl.Int64,
-        "nodes": pl.Int64,
-        "placement": pl.String,
-        "profile": pl.Boolean,
-        "layout": pl.String,
-        "started": pl.String,
-        "duration_s": pl.Float64,
-        "clock": pl.String,
-        "timeout_s": pl.Float64,
-        "boot": pl.Int64,
-        "foreign_cores": pl.Float64,
-        "status": pl.String,
-        "stage": pl.String,
-        "reason": pl.String,
-        "caveats": pl.List(pl.String),
-        "samples": pl.List(sample),
-    }

@@ -4,6 +4,7 @@
 
     run.toml                 study, platforms, seed, versions, configuration hash
     facts/<platform>.json    what each platform is
+    left_out.jsonl           one line per case that the plan does not ask of a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             what happened to platforms: nodes replaced, rebuilt
     raw/<trial>.json         what a trial printed, or a folder raw/<trial>/ where that is much
@@ -30,8 +31,11 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
-from bareline.store.lines import from_line, read_frame, to_line
+from bareline.store.left_out import LEFT_OUT_FILE, left_out_line, read_left_out
+from bareline.store.lines import from_line, to_line
 from bareline.store.raw import read_raw, refuse_link, write_raw
+from bareline.store.tables import Tables, read_tables
+from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Output, Record, Scalar, Trial, trial_name
 
@@ -56,7 +60,7 @@ class Event:
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 #: What a run directory holds; none may be a symbolic link when it is written to.
-_CONTENT = (HEADER_FILE, "records.jsonl", "events.jsonl", "facts", "raw")
+_CONTENT = (HEADER_FILE, LEFT_OUT_FILE, "records.jsonl", "events.jsonl", "facts", "raw")
 
 _MEND = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
@@ -76,8 +80,13 @@ class Run:
     # Making and opening ----------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, header: Header) -> Run:
+    def create(cls, path: Path, header: Header, left_out: Sequence[LeftOut] = ()) -> Run:
         """Make a run directory.
+
+        Parameters
+        ----------
+        left_out
+            What its plan does not ask of a platform, and why.
 
         Raises
         ------
@@ -95,6 +104,7 @@ class Run:
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
             (path / "records.jsonl").touch()
+            _write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
             _write_atomically(path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise StoreError(
@@ -298,6 +308,20 @@ class Run:
             return []
         return list(_whole_lines(file, _EVENT.validate_json))
 
+    def left_out(self) -> list[LeftOut]:
+        """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
+
+        Raises
+        ------
+        StoreError
+            A line is damaged.
+        """
+        file = self.path / LEFT_OUT_FILE
+        if not file.exists():
+            return []
+        probes, platforms = self.header.probes, self.header.platforms
+        return list(_whole_lines(file, lambda line: read_left_out(line, probes, platforms)))
+
     def records(self) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
 
@@ -309,14 +333,19 @@ class Run:
         probes, platforms = self.header.probes, self.header.platforms
         return _whole_lines(self._records_file(), lambda line: from_line(line, probes, platforms))
 
-    def finished(self) -> dict[int, Record]:
-        """Give the latest record of every finished trial, by index."""
-        return {record.trial.index: record for record in self.records()}
+    def finished(self, keep: Callable[[Record], Record] | None = None) -> dict[int, Record]:
+        """Give the latest record of every finished trial, by index.
 
-    def frame(self) -> pl.DataFrame:
-        """Read all records into one frame, samples nested: fast for millions of samples.
+        Parameters
+        ----------
+        keep
+            Gives what is kept of a record, where not all of its samples are wanted.
+        """
+        records = self.records() if keep is None else map(keep, self.records())
+        return {record.trial.index: record for record in records}
 
-        Columns as in a line of ``records.jsonl``; only the latest attempt of each trial.
+    def tables(self) -> Tables:
+        """Read all records into two tables, of trials and of samples: fast for many millions.
 
         Raises
         ------
@@ -324,17 +353,16 @@ class Run:
             A line other than a torn last one is damaged.
         """
         file = self._records_file()
-        data = file.read_bytes()
         try:
-            frame = read_frame(
-                data[: data.rfind(b"\n") + 1], self.header.probes, self.header.platforms
-            )
+            with file.open("rb") as lines:
+                trials, samples = read_tables(lines, self.header.probes, self.header.platforms)
+        except OSError as error:
+            raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
         except ValueError as error:
             for _ in self.records():
                 pass  # names the line and its key
             raise StoreError(f"damaged: {error}", where=str(file), hint=_MEND) from error
-        frame = frame.unique("trial", keep="last", maintain_order=True)
-        return _with_caveat(frame, "edited") if self.header.edited else frame
+        return Tables(_with_caveat(trials, "edited") if self.header.edited else trials, samples)
 
     def _records_file(self) -> Path:
         file = self.path / "records.jsonl"
@@ -376,7 +404,7 @@ def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:
 def _is_unmade(path: Path) -> bool:
     """Tell whether a folder holds nothing but what a kill leaves that came before ``run.toml``."""
     for entry in path.iterdir():
-        if entry.name == f"{HEADER_FILE}.part":
+        if entry.name in (f"{HEADER_FILE}.part", LEFT_OUT_FILE, f"{LEFT_OUT_FILE}.part"):
             continue
         if entry.name not in _CONTENT or entry.is_symlink():
             return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -12,14 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from bareline.probes.base import Probe, find_probe
 from bareline.store.header import ExhibitSpec
 from bareline.study.scale import MeasureScale
+from bareline.study.sweep import Count, Counts, PerNode, Sweep
+from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Scalar, format_point
 
 #: More cases of one measure nobody waits for.
 MOST_CASES = 100_000
-#: Ranks, threads and nodes of the largest machines stay below.
-_MOST = 100_000_000
-_Count = Annotated[int, Field(ge=1, le=_MOST)]
 
 
 class _Table(BaseModel):
@@ -37,14 +36,18 @@ class Measure(_Table):
         Its parameters; the rest keep their defaults.
     sweep
         Parameters with a list of values each: every combination is a case.
+    per_rank
+        Parameters that grow with the ranks: so much for each of them (weak scaling).
     ranks
-        MPI ranks, one number or a list of them.
+        MPI ranks, one number, a list of them, or "powers": 1, 2, 4 ... up to the platforms' cores.
+        1 without it.
     threads
         Threads per rank.
     nodes
-        Exact number of nodes; without it, as many as the placement uses.
+        Exact number of nodes, a list, or "powers"; without it, as many as the placement uses.
     ranks_per_node
-        Exact number of ranks on every node; the number of nodes follows from it.
+        Exact number of ranks on every node, or "cores": the number of nodes follows from the
+        ranks, or the ranks from the nodes.
     placement
         "spread" lays ranks over all nodes, "pack" fills one node first.
     profile
@@ -61,10 +64,11 @@ class Measure(_Table):
     probe: str
     params: dict[str, Scalar] = {}
     sweep: dict[str, list[Scalar]] = {}
-    ranks: _Count | list[_Count] = 1
-    threads: _Count = 1
-    nodes: _Count | None = None
-    ranks_per_node: _Count | None = None
+    per_rank: dict[str, int | float] = {}
+    ranks: Counts | None = None
+    threads: Count = 1
+    nodes: Counts | None = None
+    ranks_per_node: PerNode | None = None
     placement: Placement = Placement.SPREAD
     profile: bool = False
     platforms: list[str] | None = None
@@ -72,35 +76,66 @@ class Measure(_Table):
     timeout_s: Annotated[float, Field(gt=0)] = 300.0
     scale: dict[str, MeasureScale] = {}
 
-    def cases(self, *, where: str, probe: Probe[Any] | None = None) -> Iterator[Case]:
+    def asks(self, platform: str) -> bool:
+        """Tell whether it is measured on a platform of this name."""
+        return self.platforms is None or platform in self.platforms
+
+    @property
+    def follows_platforms(self) -> bool:
+        """Tell whether its cases depend on the platforms of the run."""
+        return self._shapes().follows_platforms
+
+    @property
+    def within_cores(self) -> bool:
+        """Tell whether every rank must have a core of its own."""
+        return self._shapes().within_cores
+
+    def _shapes(self, where: str = "") -> Sweep:
+        return Sweep(
+            ranks=self.ranks,
+            nodes=self.nodes,
+            ranks_per_node=self.ranks_per_node,
+            threads=self.threads,
+            placement=self.placement,
+            where=where,
+        )
+
+    def cases(
+        self,
+        *,
+        where: str,
+        probe: Probe[Any] | None = None,
+        room: Mapping[str, Capacity] | None = None,
+    ) -> Iterator[Case]:
         """Expand the sweeps into cases with checked, canonical parameters.
 
         Parameters
         ----------
         probe
             The probe, where it is a program of the study's own.
+        room
+            What the platforms that it is measured on hold, by name; without any, a sweep that
+            follows the platforms is its smallest case.
         """
         probe = probe or find_probe(self.probe, where=where)
-        both = sorted(set(self.params) & set(self.sweep))
-        if both:
-            raise StudyError(f"'{both[0]}' stands in params and in sweep", where=where)
+        self._check_names(where)
         self._check_size(where)
-        ranks_list = self.ranks if isinstance(self.ranks, list) else [self.ranks]
+        sweep = self._shapes(where)
         for values in itertools.product(*self.sweep.values()):
-            given = {**self.params, **dict(zip(self.sweep, values, strict=True))}
-            params = probe.make_params(given, where=where)
-            for ranks in ranks_list:
-                nodes = self._nodes_for(ranks, where)
-                if nodes is None and probe.nodes is not None:
-                    # An end on every node, whether the study counts them as ranks or not.
-                    ranks = max(ranks, probe.nodes)
-                probe.check_ranks(params, ranks, where=where)
-                if self.profile and not probe.command(params, Layout(1, ranks)).mpi:
-                    raise StudyError(
-                        f"{self.probe} calls no MPI function: there is nothing to profile",
-                        where=where,
-                        hint="remove `profile`",
-                    )
+            fixed = {**self.params, **dict(zip(self.sweep, values, strict=True))}
+            params = probe.make_params({**fixed, **self.per_rank}, where=where)
+
+            def check(ranks: int, params: Any = params) -> None:
+                probe.check_ranks(params, max(ranks, self._ends(probe)), where=where)
+
+            for ranks, nodes in sweep.shapes(room or {}, check):
+                # An end on every node, whether the study counts them as ranks or not.
+                ranks = max(ranks, self._ends(probe))
+                given = {**fixed, **{name: each * ranks for name, each in self.per_rank.items()}}
+                if self.per_rank:
+                    params = probe.make_params(given, where=where)
+                    probe.check_ranks(params, ranks, where=where)
+                self._check_layout(probe, params, ranks, where)
                 yield Case(
                     probe=self.probe,
                     params=format_point(given),
@@ -111,10 +146,26 @@ class Measure(_Table):
                     profile=self.profile,
                 )
 
+    def _ends(self, probe: Probe[Any]) -> int:
+        """Give the nodes that the probe measures between where the study names none."""
+        return probe.nodes or 1 if self.nodes is None and self.ranks_per_node is None else 1
+
+    def _check_names(self, where: str) -> None:
+        places: dict[str, Mapping[str, object]] = {
+            "params": self.params,
+            "sweep": self.sweep,
+            "per_rank": self.per_rank,
+        }
+        for first, second in itertools.combinations(places, 2):
+            both = sorted(set(places[first]) & set(places[second]))
+            if both:
+                raise StudyError(f"'{both[0]}' stands in {first} and in {second}", where=where)
+
     def _check_size(self, where: str) -> None:
         """Refuse a sweep before its combinations are made."""
         count = math.prod(len(values) for values in self.sweep.values())
-        count *= len(self.ranks) if isinstance(self.ranks, list) else 1
+        for counts in (self.ranks, self.nodes):
+            count *= len(counts) if isinstance(counts, list) else 1
         if count > MOST_CASES:
             raise StudyError(
                 f"sweeps {count:,} cases, more than {MOST_CASES:,}",
@@ -122,17 +173,17 @@ class Measure(_Table):
                 hint="sweep fewer values",
             )
 
-    def _nodes_for(self, ranks: int, where: str) -> int | None:
-        if self.ranks_per_node is None:
-            return self.nodes
-        if self.nodes is not None:
-            raise StudyError("'nodes' and 'ranks_per_node' exclude each other", where=where)
-        nodes, rest = divmod(ranks, self.ranks_per_node)
-        if rest:
+    def _check_layout(self, probe: Probe[Any], params: Any, ranks: int, where: str) -> None:
+        """Refuse ends that lie unevenly, and a profile of what calls no MPI function."""
+        ends = self._ends(probe)
+        if ranks % ends:
+            raise StudyError(f"{ranks} ranks do not divide evenly over {ends} nodes", where=where)
+        if self.profile and not probe.command(params, Layout(1, ranks)).mpi:
             raise StudyError(
-                f"{ranks} ranks are no multiple of {self.ranks_per_node} per node", where=where
+                f"{self.probe} calls no MPI function: there is nothing to profile",
+                where=where,
+                hint="remove `profile`",
             )
-        return nodes
 
 
 class Exhibit(ExhibitSpec, _Table):

@@ -40,16 +40,18 @@ def order_block(
         random.Random(f"{seed}:{block}").shuffle(order)
         return order
     ordered = []
-    groups = _groups(sorted({case for _, case in cells}), seed, cases_per_turn)
+    on: dict[int, set[int]] = {}
+    for platform, case in cells:
+        on.setdefault(case, set()).add(platform)
+    groups = _groups(sorted(on), seed, cases_per_turn)
     numbers = list(range(len(groups)))
     random.Random(f"{seed}:{block}:cases").shuffle(numbers)
-    known = set(cells)
     for number in numbers:
         cases = list(groups[number])
         random.Random(f"{seed}:{block}:{number}").shuffle(cases)
-        platforms = sorted({platform for platform, case in cells if case in groups[number]})
+        platforms = sorted(set().union(*(on[case] for case in cases)))
         for platform in _turns(platforms, seed, block, number):
-            ordered += [(platform, case) for case in cases if (platform, case) in known]
+            ordered += [(platform, case) for case in cases if platform in on[case]]
     return ordered
 
 

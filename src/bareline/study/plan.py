@@ -12,18 +12,91 @@ Reproducibility", arXiv:1505.07734.
 
 from __future__ import annotations
 
-import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from bareline.platforms.base import PlatformSpec
 from bareline.study.order import order_block
 from bareline.study.study import Study
+from bareline.vocabulary.capacity import Capacity, LeftOut, told
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Trial, parse_point
 
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
 MOST_TRIALS = 1_000_000
+#: Reasons that an error names why nothing is left to measure.
+_MOST_REASONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A case on a platform: how it is laid out there, and how long a trial of it may take."""
+
+    layout: Layout
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a study asks of platforms, before it is ordered.
+
+    Attributes
+    ----------
+    cases
+        In the order of the study.
+    cells
+        By number of the platform and of the case.
+    left_out
+        What a platform is not asked for although the study means it: it does not fit, or never
+        runs on a platform of that kind.
+    """
+
+    cases: tuple[Case, ...]
+    cells: Mapping[tuple[int, int], Cell]
+    left_out: tuple[LeftOut, ...]
+
+
+def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
+    """Say what is measured where, and what is left out and why.
+
+    Raises
+    ------
+    StudyError
+        A measure is impossible on any platform.
+    """
+    numbers: dict[Case, int] = {}
+    cells: dict[tuple[int, int], Cell] = {}
+    left_out: dict[tuple[int, Case], LeftOut] = {}
+    capacities = [spec.capacity for spec in platforms]
+    for measure, case in study.cases(platforms):
+        probe = study.find_probe(case.probe)
+        command = probe.command(probe.make_params(parse_point(case.params)), Layout(1, case.ranks))
+        for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
+            if not measure.asks(spec.name):
+                continue
+            reason = spec.options.refuses(command)
+            layout = None
+            if not reason:
+                layout, lacking = lay_out(
+                    case, capacity, probe.nodes, within_cores=measure.within_cores
+                )
+                reason = f"does not fit: {lacking}"
+            if layout is None:
+                row = LeftOut(platform=spec.name, case=case, reason=reason)
+                left_out[number, case] = row
+            else:
+                at = numbers.setdefault(case, len(numbers))
+                cells.setdefault((number, at), Cell(layout, measure.timeout_s))
+    return Choice(
+        tuple(numbers),
+        cells,
+        tuple(
+            row
+            for (number, case), row in left_out.items()
+            if (number, numbers.get(case, -1)) not in cells
+        ),
+    )
 
 
 def make_plan(
@@ -41,72 +114,44 @@ def make_plan(
     Raises
     ------
     StudyError
-        A measure names a platform that the run does not have and leaves none, or there are more
-        than a million trials.
+        Nothing of the study is for these platforms, or fits them, or there are more than a
+        million trials.
     """
-    numbers: dict[Case, int] = {}
-    cells = {
-        (number, numbers.setdefault(case, len(numbers))): measure
-        for measure, case in study.cases()
-        for number, spec in enumerate(platforms)
-        if (measure.platforms is None or spec.name in measure.platforms)
-        and not refusal(study, case, spec)
-    }
-    cases = list(numbers)
-    if not cells:
+    choice = choose(study, platforms)
+    if not choice.cells:
         raise StudyError(
-            f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}"
+            f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}",
+            hint="; ".join(told(choice.left_out)[:_MOST_REASONS]) or None,
         )
-    count = study.launches * len(cells)
+    count = study.launches * len(choice.cells)
     if count > MOST_TRIALS:
         raise StudyError(
             f"the study '{study.name}' has {count:,} trials, more than {MOST_TRIALS:,}",
             hint="lower `launches`, or sweep fewer values",
         )
     seed = (study.seed or 0) if seed is None else seed
-    trials: list[Trial] = []
-    for block in range(study.launches):
-        for number, case_number in order_block(
-            list(cells),
+    order = (
+        (block, number, case)
+        for block in range(study.launches)
+        for number, case in order_block(
+            list(choice.cells),
             seed=seed,
             block=block,
             kind=study.order,
             cases_per_turn=study.cases_per_turn or 1,
-        ):
-            spec, case = platforms[number], cases[case_number]
-            wanted = study.find_probe(case.probe).nodes
-            layout, misfit = lay_out(case, spec.options.node_count, wanted)
-            trials.append(
-                Trial(
-                    index=len(trials),
-                    block=block,
-                    platform=spec.name,
-                    case=case,
-                    layout=layout,
-                    misfit=misfit,
-                    timeout_s=cells[number, case_number].timeout_s,
-                )
-            )
-    return tuple(trials)
-
-
-def refusal(study: Study, case: Case, spec: PlatformSpec) -> str:
-    """Say why a case can never run on a platform of this kind; "" where it may."""
-    probe = study.find_probe(case.probe)
-    command = probe.command(probe.make_params(parse_point(case.params)), Layout(1, case.ranks))
-    return spec.options.refuses(command)
-
-
-def left_out(study: Study, platforms: Sequence[PlatformSpec]) -> list[str]:
-    """Name, a line each, what of a study a platform is not asked for, and why."""
-    lines: dict[str, None] = {}
-    for measure, case in study.cases():
-        for spec in platforms:
-            if measure.platforms is None or spec.name in measure.platforms:
-                reason = refusal(study, case, spec)
-                if reason:
-                    lines[f"{spec.name}: {case.probe} {reason}, it is left out"] = None
-    return list(lines)
+        )
+    )
+    return tuple(
+        Trial(
+            index=index,
+            block=block,
+            platform=platforms[number].name,
+            case=choice.cases[case],
+            layout=choice.cells[number, case].layout,
+            timeout_s=choice.cells[number, case].timeout_s,
+        )
+        for index, (block, number, case) in enumerate(order)
+    )
 
 
 def fresh_seed() -> int:
@@ -115,31 +160,34 @@ def fresh_seed() -> int:
 
 
 def lay_out(
-    case: Case, node_count: int, wanted: int | None = None
-) -> tuple[Layout | None, str | None]:
-    """Lay a case's ranks over a platform of `node_count` nodes.
+    case: Case, capacity: Capacity, wanted: int | None = None, *, within_cores: bool = False
+) -> tuple[Layout | None, str]:
+    """Lay a case's ranks over a platform.
 
     Parameters
     ----------
     wanted
         Number of nodes that the probe measures between, whatever the ranks are; the case's own
         number goes before it.
+    within_cores
+        Whether every rank needs a core of its own; else ranks may share them.
 
     Returns
     -------
     tuple
-        The layout, or None and the reason why it does not fit.
+        The layout and "", or None and what the platform lacks.
     """
     exact = case.nodes or wanted
-    if exact is not None and exact > node_count:
-        return None, f"needs {exact} nodes, the platform has {node_count}"
-    nodes = exact or (1 if case.placement is Placement.PACK else min(node_count, case.ranks))
-    if case.ranks % nodes:
-        if exact is not None:
-            return None, f"{case.ranks} ranks do not divide evenly over {nodes} nodes"
-        # The largest number of nodes that gives every node the same number of ranks.
-        nodes = max(n for n in range(1, nodes + 1) if case.ranks % n == 0)
-    return Layout(nodes, math.ceil(case.ranks / nodes), case.threads), None
+    if exact is not None and exact > capacity.nodes:
+        return None, f"needs {exact} nodes, the platform has {capacity.nodes}"
+    most = 1 if case.placement is Placement.PACK else min(capacity.nodes, case.ranks)
+    # The largest number of nodes that gives every node the same number of ranks.
+    nodes = exact or next(n for n in range(most, 0, -1) if case.ranks % n == 0)
+    layout = Layout(nodes, case.ranks // nodes, case.threads)
+    cores, busy = capacity.cores_per_node, layout.ranks_per_node * case.threads
+    if within_cores and cores is not None and busy > cores:
+        return None, f"needs {busy} cores on a node, the platform has {cores}"
+    return layout, ""
 
 
 def largest_layout(trials: Sequence[Trial], platform: str) -> Layout:

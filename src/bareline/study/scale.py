@@ -18,8 +18,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bareline.study.sweep import Count, Counts, PerNode
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
+
+#: The keys of a measure that hold parameters of its probe.
+_PARAMETERS = ("params", "sweep", "per_rank")
 
 
 class _Table(BaseModel):
@@ -51,9 +55,9 @@ class MeasureScale(_Table):
 
     Attributes
     ----------
-    params, sweep
-        Parameters that are added or replaced; a value replaces a sweep of the same name and the
-        other way round.
+    params, sweep, per_rank
+        Parameters that are added or replaced; what is given in one of them replaces what has the
+        same name in the others.
     ranks, ranks_per_node, threads, nodes, roles, timeout_s
         As in ``[[measure]]``.
     skip
@@ -62,34 +66,39 @@ class MeasureScale(_Table):
 
     params: dict[str, Scalar] = {}
     sweep: dict[str, list[Scalar]] = {}
-    ranks: Annotated[int, Field(ge=1)] | list[Annotated[int, Field(ge=1)]] | None = None
-    ranks_per_node: Annotated[int, Field(ge=1)] | None = None
-    threads: Annotated[int, Field(ge=1)] | None = None
-    nodes: Annotated[int, Field(ge=1)] | None = None
+    per_rank: dict[str, int | float] = {}
+    ranks: Counts | None = None
+    ranks_per_node: PerNode | None = None
+    threads: Count | None = None
+    nodes: Counts | None = None
     roles: list[str] | None = None
     timeout_s: Annotated[float, Field(gt=0)] | None = None
     skip: bool = False
 
     def over(self, measure: dict[str, Any]) -> dict[str, Any]:
         """Lay this over the content of a ``[[measure]]``."""
-        given = {key: value for key, value in measure.items() if key not in ("params", "sweep")}
-        params = {key: value for key, value in measure["params"].items() if key not in self.sweep}
-        sweep = {key: value for key, value in measure["sweep"].items() if key not in self.params}
-        plain = self.model_dump(exclude_none=True, exclude={"params", "sweep", "skip"})
-        return {
-            **given,
-            **plain,
-            "params": {**params, **self.params},
-            "sweep": {**sweep, **self.sweep},
+        new = {name: getattr(self, name) for name in _PARAMETERS}
+        named = {name for table in new.values() for name in table}
+        plain = self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip"})
+        tables = {
+            name: {
+                **{key: value for key, value in measure.get(name, {}).items() if key not in named},
+                **new[name],
+            }
+            for name in _PARAMETERS
+            if name in measure or new[name]
         }
+        return {**measure, **plain, **tables}
 
     def changes(self, measure: Mapping[str, Any]) -> list[str]:
         """Say what it changes of a ``[[measure]]``: ``n 512 instead of 4096``."""
         if self.skip:
             return ["left out"]
-        before = {**measure, **measure["params"], **measure["sweep"]}
-        given = self.model_dump(exclude_none=True, exclude={"params", "sweep", "skip", "timeout_s"})
-        after = {**given, **self.params, **self.sweep}
+        before = {**measure}
+        after = self.model_dump(exclude_none=True, exclude={*_PARAMETERS, "skip", "timeout_s"})
+        for name in _PARAMETERS:
+            before |= measure.get(name, {})
+            after |= getattr(self, name)
         return [
             f"{name} {_told(value)} instead of {_told(before.get(name, 'its default'))}"
             for name, value in after.items()

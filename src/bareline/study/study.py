@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bareline.host.toml import read_toml
+from bareline.platforms.base import PlatformSpec
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part
@@ -121,8 +122,14 @@ class Study(BaseModel):
             )
         return self
 
-    def cases(self) -> Iterator[tuple[Measure, Case]]:
+    def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
         """Give every case with the measure it comes from.
+
+        Parameters
+        ----------
+        platforms
+            Those of the run, which a sweep such as ``ranks = "powers"`` follows; without any it is
+            its smallest case. Such a sweep may give a case that stands elsewhere too.
 
         Raises
         ------
@@ -133,8 +140,9 @@ class Study(BaseModel):
         for number, measure in enumerate(self.measures, 1):
             where = f"study '{self.name}', measure {number} ({measure.probe})"
             probe = self.find_probe(measure.probe, where=where)
-            for case in measure.cases(where=where, probe=probe):
-                for name in measure.platforms or [""]:
+            room = {spec.name: spec.capacity for spec in platforms if measure.asks(spec.name)}
+            for case in measure.cases(where=where, probe=probe, room=room):
+                for name in () if measure.follows_platforms else measure.platforms or [""]:
                     if (case, name) in seen:
                         raise StudyError(f"the case '{case.label}' stands twice", where=where)
                     seen.add((case, name))

@@ -219,8 +219,8 @@ class Trial:
     case
         What is the same on every platform: probe, parameters, ranks, threads.
     layout
-        The case's ranks laid over this platform's nodes; None when they do not fit, with
-        `misfit` saying why.
+        The case's ranks laid over this platform's nodes; None where an imported output does not
+        say.
     """
 
     index: int
@@ -228,7 +228,6 @@ class Trial:
     platform: str
     case: Case
     layout: Layout | None
-    misfit: str | None = None
     timeout_s: float = 300.0
 
     @property
@@ -276,7 +275,7 @@ class Case:
 
 
 class Stage(StrEnum):
-    """Where a trial failed."""
+    """Where a trial failed; no trial is planned any more that fails by its layout."""
 
     LAYOUT = "layout"
     ACQUIRE = "acquire"

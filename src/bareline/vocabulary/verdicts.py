@@ -18,7 +18,8 @@ class Verdict(StrEnum):
     """What a comparison says of one point, or of several together.
 
     Several are mixed where some are certainly slower and some certainly faster. What was measured
-    on unlike layouts, or is done by an emulated processor, is not comparable.
+    on unlike layouts, or is done by an emulated processor, is not comparable. What a platform lacks
+    the nodes or cores for, or is of the wrong kind for, does not fit: the plan left it out.
     """
 
     SLOWER = "slower"
@@ -28,6 +29,7 @@ class Verdict(StrEnum):
     MIXED = "mixed"
     NOT_COMPARABLE = "not-comparable"
     MISSING = "missing"
+    DOES_NOT_FIT = "does-not-fit"
     FAILED = "failed"
 
     @property

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from bareline.platforms.config import make_spec
 from bareline.platforms.vm import preflight
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.platform import VmPlatform, vcpus_of
+from bareline.platforms.vm.platform import VmPlatform
 from bareline.platforms.vm.preflight import check_host
 from bareline.vocabulary.errors import PlatformError
 
@@ -170,8 +170,8 @@ def test_an_mtu_beyond_the_hosts_interface_is_refused(tmp_path, monkeypatch):
 
 
 def test_defaults_share_the_hosts_cores_out():
-    assert vcpus_of(VmOptions(guests=64)) == 1
-    assert vcpus_of(VmOptions.model_validate({"cpu": {"count": 3}})) == 3
+    assert VmOptions(guests=64).cores_per_node == 1
+    assert VmOptions.model_validate({"cpu": {"count": 3}}).cores_per_node == 3
 
 
 def test_the_built_in_platform_of_a_virtual_function_says_what_it_needs():

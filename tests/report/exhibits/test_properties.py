@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
+from bareline.report.content.efficiency import efficiencies
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.exhibits.relative_performance import speeds
 from bareline.report.exhibits.rules import RULES, ruled_ratio
-from bareline.report.exhibits.scaling import efficiencies
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.marks import stretches
 from bareline.store.header import ExhibitSpec

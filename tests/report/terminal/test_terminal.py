@@ -118,13 +118,15 @@ def test_status_and_plan() -> None:
         "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "saved": 0,
         "remaining": 8, "active": False,
         "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1}},
+        "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
     }  # fmt: skip
     text = printed(lambda c: print_status(row, c))
     assert "11 of 20 trials measured, 1 failed, 0 not needed, 8 left" in text
     assert "bareline continue runs/q" in text
+    assert "left out on net-1g: null does not fit: needs 4 nodes" in text
     plan = [
         {"trial": 0, "block": 0, "platform": "bare", "probe": "null", "params": "", "ranks": 1,
-         "threads": 1, "layout": None, "misfit": "needs 2 nodes", "timeout_s": 5.0},
+         "threads": 1, "layout": "2x1x1", "timeout_s": 5.0},
     ]  # fmt: skip
     text = printed(lambda c: print_plan(plan, c))
-    assert "needs 2 nodes" in text and "1 trial in 1 block" in text
+    assert "2x1x1" in text and "1 trial in 1 block" in text

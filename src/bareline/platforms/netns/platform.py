@@ -94,6 +94,12 @@ class NetnsOptions(Options):
         return self.hosts
 
     @property
+    def cores_per_node(self) -> int:
+        """Cores of each host's share."""
+        cores = self.cores or tuple(sorted(os.sched_getaffinity(0)))
+        return len(share_cores(cores, self.hosts)[0])
+
+    @property
     def rate_bits_per_s(self) -> int | None:
         """Rate of a link, None when it is not limited."""
         return None if self.rate is None else links.parse_rate(self.rate)

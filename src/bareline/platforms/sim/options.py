@@ -100,6 +100,11 @@ class SimOptions(Options):
         """Number of nodes."""
         return self.nodes
 
+    @property
+    def cores_per_node(self) -> int:
+        """Cores of each."""
+        return self.cores
+
     @field_validator("network")
     @classmethod
     def _known_network(cls, name: str | None) -> str | None:

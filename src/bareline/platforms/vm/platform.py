@@ -48,13 +48,6 @@ from bareline.vocabulary.model import Layout, Scalar
 BRIDGE = "bareline0"
 
 
-def vcpus_of(options: VmOptions) -> int:
-    """Give the virtual processors of each guest: as asked, or the host's cores shared out."""
-    if options.cpu.count is not None:
-        return options.cpu.count
-    return max(1, len(os.sched_getaffinity(0)) // options.guest_total)
-
-
 class VmPlatform(Platform[VmOptions]):
     """Virtual machines on this host."""
 
@@ -72,7 +65,7 @@ class VmPlatform(Platform[VmOptions]):
         """Say whether guests with these options can be started here, and if not why."""
         try:
             _check_tools(spec.options)
-            check_host(spec.options, vcpus_of(spec.options))
+            check_host(spec.options, spec.options.cores_per_node)
         except PlatformError as error:
             where = f"{error.where}: " if error.where else ""
             return Availability(False, f"{where}{error.what}", error.hint or "")
@@ -110,7 +103,7 @@ class VmPlatform(Platform[VmOptions]):
             name=f"bareline-{guest.name}",
             uuid=guest.uuid,
             index=guest.index,
-            vcpus=vcpus_of(options),
+            vcpus=options.cores_per_node,
             accelerator="kvm" if kvm else "tcg",
             disk="/GUEST/disk.qcow2",
             console="/GUEST/console",
@@ -135,7 +128,7 @@ class VmPlatform(Platform[VmOptions]):
         with ExitStack() as stack:
             try:
                 _check_tools(self._options)
-                check_host(self._options, vcpus_of(self._options))
+                check_host(self._options, self._options.cores_per_node)
                 remains.clean(self.context.cache)
                 allocation = self._bring_up(max(1, layout.nodes), stack)
             except PlatformError as error:
@@ -206,7 +199,7 @@ class VmPlatform(Platform[VmOptions]):
             access,
             medium,
             accelerator=accelerator,
-            vcpus=vcpus_of(options),
+            vcpus=options.cores_per_node,
             folder=disks,
             tell=told.append,
             equip=equip,
@@ -223,7 +216,7 @@ class VmPlatform(Platform[VmOptions]):
         if not self._options.saved_state or image is None:
             return None
         counter = counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-        vcpus = str(vcpus_of(self._options))
+        vcpus = str(self._options.cores_per_node)
         about = (vcpus, accelerator, qemu_version(), str(import_libvirt().getVersion()), *counter)
         return states_of(self._options, nodes, image, about, self.context.cache)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -138,6 +138,11 @@ class Document:
     from_before, from_first
         Every platform compared with the step before it and with the first one; only for a study
         whose platforms are steps.
+    left_out
+        What the plan did not ask of a platform and why, as of
+        `bareline.analysis.records.Records`.
+    growing
+        Parameters that a study makes grow with the ranks, by probe.
     facts
         Flat facts by platform; offered as raw data.
     fact_rows
@@ -177,6 +182,8 @@ class Document:
     comparison: pl.DataFrame | None
     from_before: pl.DataFrame | None = None
     from_first: pl.DataFrame | None = None
+    left_out: pl.DataFrame | None = None
+    growing: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
     facts: Mapping[str, Mapping[str, Scalar]] = field(default_factory=lambda: MappingProxyType({}))
     fact_rows: Sequence[Fact] = ()
     exhibits: Sequence[ExhibitSpec] = ()
@@ -214,6 +221,15 @@ class Document:
                 ),
             )
         )
+
+    @cached_property
+    def planned(self) -> pl.DataFrame:
+        """Every case that was meant, whatever came of it: probe, params, ranks, threads, nodes."""
+        case = ["probe", "params", "ranks", "threads", "nodes"]
+        parts = [self.trials.select(case)]
+        if self.left_out is not None:
+            parts.append(self.left_out.select(case))
+        return pl.concat(parts, how="vertical_relaxed").unique(maintain_order=True)
 
     @cached_property
     def metric_samples(self) -> Mapping[tuple[str, str], pl.DataFrame]:

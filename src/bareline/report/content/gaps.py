@@ -14,6 +14,7 @@ from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.caveats import caveat_text
 from bareline.vocabulary.model import Case
 from bareline.vocabulary.units import listing
+from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_REASON = 400
 
@@ -41,6 +42,17 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfit:
+    """Cases that the plan did not ask of a platform, for the same reason."""
+
+    platform: str
+    probe: str
+    ranks: str
+    cases: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Caveat:
     """A caveat and where it applies."""
 
@@ -56,13 +68,14 @@ class Gaps:
 
     failures: tuple[Failure, ...]
     holes: tuple[Hole, ...]
+    unfit: tuple[Unfit, ...]
     caveats: tuple[Caveat, ...]
     empty: tuple[str, ...]
 
     @property
     def none(self) -> bool:
         """Whether there is nothing to tell."""
-        return not (self.failures or self.holes or self.caveats or self.empty)
+        return not (self.failures or self.holes or self.unfit or self.caveats or self.empty)
 
 
 def find(document: Document, empty: Sequence[ExhibitSpec]) -> Gaps:
@@ -76,6 +89,7 @@ def find(document: Document, empty: Sequence[ExhibitSpec]) -> Gaps:
     return Gaps(
         tuple(_failures(document)),
         tuple(_holes(document)),
+        tuple(_unfit(document)),
         tuple(_caveats(document)),
         tuple(_exhibit_name(spec) for spec in empty),
     )
@@ -134,6 +148,25 @@ def _holes(document: Document) -> list[Hole]:
     return holes
 
 
+def _unfit(document: Document) -> list[Unfit]:
+    """Give what was left out, in a row what shares platform, probe and reason."""
+    if document.left_out is None:
+        return []
+    groups = document.left_out.group_by("platform", "probe", "reason", maintain_order=True).agg(
+        pl.len().alias("cases"), pl.col("ranks").unique(maintain_order=True)
+    )
+    return [
+        Unfit(
+            row["platform"],
+            row["probe"],
+            listing([str(ranks) for ranks in row["ranks"]]),
+            row["cases"],
+            row["reason"],
+        )
+        for row in groups.iter_rows(named=True)
+    ]
+
+
 def _caveats(document: Document) -> list[Caveat]:
     return [
         Caveat(
@@ -142,5 +175,9 @@ def _caveats(document: Document) -> list[Caveat]:
             listing(list(dict.fromkeys(cell.probe for cell in cells))),
             len(cells),
         )
-        for code, cells in by_caveat(cell for cell in document.cells if not cell.detail).items()
+        for code, cells in by_caveat(
+            cell
+            for cell in document.cells
+            if not cell.detail and cell.verdict != Verdict.DOES_NOT_FIT
+        ).items()
     ]

@@ -19,6 +19,10 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "The interval holds both a difference that matters and none: more trials would decide."
         ),
         "caveat": "What makes a number less than plain, said wherever the number stands.",
+        "does not fit": (
+            "The platform lacks the nodes or cores, or is of a kind on which the program never "
+            "runs: the plan left it out."
+        ),
         "efficiency": (
             "Speed-up over the growth in ranks, against the fewest ranks of the same platform."
         ),

@@ -32,6 +32,7 @@ VERDICT_MARKS: Mapping[Verdict, str] = {
     Verdict.FAILED: "✗",
     Verdict.NOT_COMPARABLE: "≁",
     Verdict.MISSING: "–",
+    Verdict.DOES_NOT_FIT: "∅",
 }
 
 

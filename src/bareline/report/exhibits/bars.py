@@ -3,367 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import altair as alt
 
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, headline_first, tidy, varying
+from bareline.report.content.cells import Cell, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.published import PublishedPoint, beside, points_for
-from bareline.report.content.wording import (
-    caveat_notes,
-    describe,
-    interval,
-    metric_name,
-    ratio_phrase,
-    sentence_case,
-    verdict_word,
-)
-from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.content.published import points_for
+from bareline.report.content.wording import caveat_notes, sentence_case, verdict_word
+from bareline.report.exhibits.barpanel import DIAMONDS, BarExhibit, BarPanel, Bars, Group
 from bareline.report.exhibits.table import cells_table
-from bareline.report.figures.channels import heading, inline, raw, tip
-from bareline.report.figures.figure import Chart, Figure
-from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.scales import Scale
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.units import listing
 
-#: What a diamond on an axis of values means.
-DIAMONDS = (
-    "Diamonds: the baseline's value changed by the published ratio; hovering names the source."
-)
-#: Names and bars together.
-WIDTH_PX = 312
-PITCH_PX = 18
-HEAD_PX = 20
-#: Most bars in a panel; further groups go on in the next one.
-MOST_BARS = 27
 
-
-class Bars(Exhibit):
+class BarsOfTrials(BarExhibit):
     """One bar per platform, grouped by metric and parameters of the same unit."""
 
     kind = "bars"
     summary = "single numbers as bars from zero, with every trial as a dot"
 
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one figure per probe and unit."""
-        groups: dict[tuple[str, str], list[Cell]] = {}
-        for cell in select(document, spec):
-            groups.setdefault((cell.probe, cell.unit), []).append(cell)
-        return [
-            _figure(document, spec, cells)
-            for cells in groups.values()
-            if any(cell.value is not None for cell in cells)
-        ]
-
-
-def _figure(document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
-    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-    metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
-    groups = grouped(cells, several=len(metrics) > 1)
-    dots = trial_dots(document, cells, document.dots_per_panel)
-    published = points_for(document.published, spec, cells, document.baseline)
-    values = [cell.value for cell in cells if cell.value is not None]
-    values += [dot.value for dot in dots.dots] + [cell.hi for cell in cells if cell.hi is not None]
-    values += [value for group in groups for *_, value in expected(document, group[1], published)]
-    ticks = zero_ticks(value * scale.factor for value in values)
-    panels = []
-    for chunk in chunks(groups, len(document.names)):
-        panels.append(BarPanel(document, chunk, scale, ticks, published).chart())
-    names = ", ".join(metric_name(metric) for metric in metrics)
-    return Figure(
-        id=slug("bars", cells[0].probe, *metrics[:1], spec.title),
-        title=spec.title or sentence_case(names),
-        caption=" ".join(filter(None, [spec.caption, dots.note, DIAMONDS if published else ""])),
-        probe=cells[0].probe,
-        layer=cells[0].layer,
-        panels=tuple(panels),
-        wide=True,
-        text_summary=_summary(groups, scale),
-        caveats=caveat_notes(cells),
-        data_table=cells_table(cells, published),
-        data=tidy(cells),
-    )
-
-
-def grouped(cells: Sequence[Cell], *, several: bool) -> list[tuple[str, list[Cell]]]:
-    """Put the platforms' cells of the same metric and parameters together, under their label."""
-    names = varying(cells)
-    groups: dict[str, list[Cell]] = {}
-    for cell in headline_first(cells):
-        label = describe(cell, names)
-        if several:
-            label = f"{metric_name(cell.metric)}, {label}" if label else metric_name(cell.metric)
-        groups.setdefault(label, []).append(cell)
-    return list(groups.items())
-
-
-def chunks(
-    groups: Sequence[tuple[str, list[Cell]]], platforms: int
-) -> list[list[tuple[str, list[Cell]]]]:
-    """Share groups of bars out to panels."""
-    each = max(1, MOST_BARS // max(1, platforms))
-    return [list(groups[i : i + each]) for i in range(0, len(groups), each)]
-
-
-def expected(
-    document: Document, cells: Sequence[Cell], published: Sequence[PublishedPoint]
-) -> list[tuple[PublishedPoint, Cell, float]]:
-    """Give what platforms would have measured here with the published ratio to the baseline."""
-    base = next((cell for cell in cells if cell.platform == document.baseline), None)
-    if base is None or not base.value:
-        return []
-    return [
-        (
-            point,
-            cell,
-            base.value * point.middle if cell.better == "lower" else base.value / point.middle,
-        )
-        for cell in cells
-        if cell.better in ("lower", "higher")
-        for point in beside(published, cell)
-    ]
-
-
-class BarPanel:
-    """Some groups of bars on one axis."""
-
-    def __init__(
-        self,
-        document: Document,
-        groups: Sequence[tuple[str, list[Cell]]],
-        scale: Scale,
-        ticks: Ticks,
-        published: Sequence[PublishedPoint] = (),
-    ) -> None:
-        self.document = document
-        self.published = published
-        self.scale = scale
-        self.ticks = ticks
-        longest = max(len(name) for name in document.names)
-        self.labels = min(170.0, max(76.0, 26 + 6.3 * longest))
-        self.width = WIDTH_PX - self.labels
-        self.looks = looks(document.names)
-        self.heads: list[dict[str, Any]] = []
-        self.bars: list[dict[str, Any]] = []
-        self.empty: list[dict[str, Any]] = []
-        self.dots: list[dict[str, Any]] = []
-        self.diamonds: list[dict[str, Any]] = []
-        y = 0.0
-        for label, cells in groups:
-            if label:
-                self.heads.append({"y": y + HEAD_PX / 2 + 2, "text": label})
-                y += HEAD_PX
-            for name in document.names:
-                cell = next((cell for cell in cells if cell.platform == name), None)
-                self.place(name, cell, y + PITCH_PX / 2)
-                y += PITCH_PX
-            self._place_published(cells, y - PITCH_PX * len(document.names))
-        self.height = y
-
-    def place(self, name: str, cell: Cell | None, y: float) -> None:
-        """Lay out a platform's bar and trials around the height `y`."""
-        look, scale = self.looks[name], self.scale
-        base = {
-            "y": y,
-            "name": name,
-            "colour": look.colour,
-            "fill": look.colour,
-            "shape": look.shape,
-        }
-        if cell is None or cell.value is None:
-            verdict = verdict_word(cell.verdict) if cell is not None else "missing"
-            word = verdict or "missing"
-            self.empty.append({**base, "text": word})
-            return
-        bounds = interval(scale, cell.lo, cell.hi)
-        told = f"{name}: {scale.show(cell.value)} {scale.unit}"
-        told += f" [{bounds}]" if bounds else ""
-        told += f", n = {cell.n}"
-        told += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
-        self.bars.append(
-            {
-                **base,
-                "x": cell.value * scale.factor,
-                "lo": (cell.value if cell.lo is None else cell.lo) * scale.factor,
-                "hi": (cell.value if cell.hi is None else cell.hi) * scale.factor,
-                "fill": colour("paper") if cell.simulated else look.colour,
-                "text": scale.show(cell.value),
-                "top": y - 5,
-                "bottom": y + 5,
-                "tip": told,
-            }
-        )
-        dots = trial_dots(self.document, [cell], self.document.dots_per_panel).dots
-        for index, dot in enumerate(sorted(dots, key=lambda dot: dot.trial)):
-            # The golden ratio spreads neighbours without any pattern or chance.
-            offset = ((index * 0.618034) % 1 - 0.5) * 9
-            self.dots.append(
-                {
-                    "x": dot.value * scale.factor,
-                    "y": y + offset,
-                    "colour": look.colour,
-                    "tip": f"{name}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}",
-                }
-            )
-
-    def _place_published(self, cells: Sequence[Cell], top: float) -> None:
-        """Lay a diamond on a bar where the published ratio would put its end."""
-        for point, cell, value in expected(self.document, cells, self.published):
-            place = self.document.names.index(cell.platform)
-            self.diamonds.append(
-                {"y": top + (place + 0.5) * PITCH_PX, "x": value * self.scale.factor,
-                 "colour": self.looks[cell.platform].colour, "tip": point.tip}
-            )  # fmt: skip
-
-    def chart(self) -> Chart:
-        """Draw the panel."""
-        layers = [
-            *self.fills(),
-            *self._trials(),
-            *self._medians(),
-            *self._names(),
-            *self._published(),
-        ]
-        return alt.layer(*layers).properties(
-            width=self.width, height=self.height, title=heading(self.scale.unit, self.width)
+    def figure(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
+        """Draw the medians, and beside each its trials."""
+        dots = trial_dots(document, cells, document.dots_per_panel)
+        published = points_for(document.published, spec, cells, document.baseline)
+        others = [dot.value for dot in dots.dots]
+        bars = Bars.around(document, cells, published=published, others=others)
+        note = DIAMONDS if bars.published else ""
+        return Figure(
+            id=slug("bars", cells[0].probe, *bars.metrics[:1], spec.title),
+            title=spec.title or sentence_case(bars.names),
+            caption=" ".join(filter(None, [spec.caption, dots.note, note])),
+            probe=cells[0].probe,
+            layer=cells[0].layer,
+            panels=tuple(
+                BarPanel(document, bars, chunk).chart()
+                for chunk in bars.chunks(len(document.names))
+            ),
+            wide=True,
+            text_summary=_summary(bars.groups, bars.scale),
+            caveats=caveat_notes(cells),
+            data_table=cells_table(cells, bars.published),
+            data=tidy(cells),
         )
 
-    def x(self, field: str = "x") -> alt.X:
-        """Give the channel of the values, from zero."""
-        return alt.X(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=list(self.ticks.domain), nice=False),
-            axis=alt.Axis(
-                values=list(self.ticks.values),
-                labelExpr=self.ticks.label_expression,
-                title=None,
-                labelOverlap=True,
-            ),
-        )
 
-    def y(self, field: str = "y") -> alt.Y:
-        """Give the channel of the heights."""
-        return alt.Y(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=[0, self.height], reverse=True, nice=False),
-            axis=None,
-        )
-
-    def fills(self) -> list[alt.Chart]:
-        """Draw the bars themselves; simulated ones are outlined only."""
-        measured = [bar for bar in self.bars if bar["fill"] != colour("paper")]
-        simulated = [bar for bar in self.bars if bar["fill"] == colour("paper")]
-        drawn = []
-        for rows, style in (
-            (measured, {"fillOpacity": 0.2}),
-            (simulated, {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}),
-        ):
-            if rows:
-                base = alt.Chart(inline([{**row, "zero": 0} for row in rows]))
-                encoded = {
-                    "x": self.x("zero"),
-                    "x2": alt.X2(field="x"),
-                    "y": self.y("top"),
-                    "y2": alt.Y2(field="bottom"),
-                    "fill": raw(alt.Fill, "colour"),
-                }
-                if style["fillOpacity"] == 0:
-                    encoded["stroke"] = raw(alt.Stroke, "colour")
-                drawn.append(base.mark_rect(aria=False, **style).encode(**encoded))
-        return drawn
-
-    def _trials(self) -> list[alt.Chart]:
-        return [
-            alt.Chart(inline(self.dots))
-            .mark_point(filled=True, shape="circle", size=11, opacity=0.4)
-            .encode(
-                x=self.x(),
-                y=self.y(),
-                fill=raw(alt.Fill, "colour"),
-                description=tip(),
-            )
-        ]
-
-    def _medians(self) -> list[alt.Chart]:
-        base = alt.Chart(inline(self.bars))
-        return [
-            base.mark_rule(strokeWidth=1.6, aria=False, color=colour("ink")).encode(
-                x=self.x("lo"), x2=alt.X2(field="hi"), y=self.y()
-            ),
-            base.mark_rule(strokeWidth=2).encode(
-                x=self.x(),
-                y=self.y("top"),
-                y2=alt.Y2(field="bottom"),
-                stroke=raw(alt.Stroke, "colour"),
-                description=tip(),
-            ),
-            base.mark_text(align="left", baseline="middle", aria=False).encode(
-                x=alt.value(self.width + 8),
-                y=self.y(),
-                text=alt.Text(field="text", type="nominal"),
-            ),
-        ]
-
-    def _names(self) -> list[alt.Chart]:
-        """Write platforms and groups at the left, and why a bar is not there."""
-        base = alt.Chart(inline([*self.bars, *self.empty])).encode(y=self.y())
-        left = -self.labels
-        drawn = [
-            base.mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False).encode(
-                x=alt.value(left + 5),
-                stroke=raw(alt.Stroke, "colour"),
-                fill=raw(alt.Fill, "fill"),
-                shape=raw(alt.Shape, "shape"),
-            ),
-            base.mark_text(
-                align="left", baseline="middle", limit=self.labels - 20, aria=False
-            ).encode(x=alt.value(left + 14), text=alt.Text(field="name", type="nominal")),
-            alt.Chart(inline(self.heads))
-            .mark_text(align="left", baseline="middle", fontWeight=600, aria=False, limit=WIDTH_PX)
-            .encode(x=alt.value(left), y=self.y(), text=alt.Text(field="text", type="nominal")),
-        ]
-        if self.empty:
-            drawn.append(
-                alt.Chart(inline(self.empty))
-                .mark_text(
-                    align="left",
-                    baseline="middle",
-                    fontStyle="italic",
-                    color=colour("soft"),
-                    aria=False,
-                )
-                .encode(x=alt.value(4), y=self.y(), text=alt.Text(field="text", type="nominal"))
-            )
-        return drawn
-
-    def _published(self) -> list[alt.Chart]:
-        if not self.diamonds:
-            return []
-        base = alt.Chart(inline(self.diamonds)).encode(y=self.y())
-        return [
-            base.mark_point(
-                shape=PUBLISHED_SHAPE,
-                size=60,
-                fill=colour("paper"),
-                strokeWidth=1.3,
-                opacity=1,
-            ).encode(x=self.x(), stroke=raw(alt.Stroke, "colour"), description=tip()),
-        ]
-
-
-def _summary(groups: Sequence[tuple[str, list[Cell]]], scale: Scale) -> str:
+def _summary(groups: Sequence[Group], scale: Scale) -> str:
     parts = []
     for label, cells in groups[:6]:
         values = [
             f"{cell.platform} {scale.show(cell.value)} {scale.unit}"
             if cell.value is not None
-            else f"{cell.platform} {cell.verdict or 'missing'}"
+            else f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
             for cell in cells
         ]
         parts.append(f"{label + ': ' if label else ''}{listing(values)}")
@@ -371,4 +63,4 @@ def _summary(groups: Sequence[tuple[str, list[Cell]]], scale: Scale) -> str:
     return f"{groups[0][1][0].probe}, medians. {'; '.join(parts)}.{rest}"
 
 
-EXHIBIT = Bars()
+EXHIBIT = BarsOfTrials()

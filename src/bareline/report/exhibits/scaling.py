@@ -4,62 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import altair as alt
 
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, is_number, tidy, varying_beside
+from bareline.report.content.cells import Cell, is_number, tidy
 from bareline.report.content.document import Document
-from bareline.report.content.published import PublishedPoint, beside, points_for
+from bareline.report.content.efficiency import Point
+from bareline.report.content.published import beside
 from bareline.report.content.wording import (
-    axis_title,
     caveat_notes,
     count,
-    describe,
     metric_name,
     parameter_name,
     parameter_value,
     sentence_case,
 )
 from bareline.report.exhibits.base import Exhibit, by_metric, select
-from bareline.report.exhibits.curve import DIAMONDS, Axes, published_marks
+from bareline.report.exhibits.curve import DIAMONDS
+from bareline.report.exhibits.scalingpanel import Curves, Panel
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
-from bareline.report.figures.channels import heading, inline
-from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
-from bareline.report.figures.marks import (
-    bands,
-    labels,
-    lines,
-    marks,
-    reference,
-    stretches,
-    x_axis,
-    y_axis,
-)
-from bareline.report.figures.scales import Ticks, log_ticks
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.store.header import ExhibitSpec
-from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.units import listing
-
-WIDTH_PX = 300
-VALUE_HEIGHT_PX = 180
-EFFICIENCY_HEIGHT_PX = 105
-#: Layers whose probes solve a problem, which more ranks are to solve sooner.
-PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A cell by ranks; `efficiency` is against the fewest ranks of the same platform, in %."""
-
-    cell: Cell
-    ranks: float
-    efficiency: float | None
-    low: float | None
-    high: float | None
 
 
 class Scaling(Exhibit):
@@ -87,252 +52,55 @@ class Scaling(Exhibit):
         return drawn
 
 
-def efficiencies(cells: Sequence[Cell], x: str, *, weak: bool) -> list[Point]:
-    """Give parallel efficiencies of one platform's cells: 100 % at the fewest ranks.
-
-    With a problem of fixed size that is speed-up over growth of ranks; with one that grows with
-    them (`weak`) it is what is left of the speed per rank. An efficiency takes the interval of its
-    own value only. Simulated and wall times are never divided by each other.
-    """
-    known = sorted((c for c in cells if c.value), key=lambda cell: float(cell.coordinates[x]))
-    found = []
-    for cell in known:
-        base = next((one for one in known if one.simulated == cell.simulated), None)
-        assert base is not None and base.value and cell.value
-        ranks = float(cell.coordinates[x])
-        growth = ranks / float(base.coordinates[x])
-        work = growth if weak and cell.better == "lower" else 1.0
-
-        def share(
-            value: float | None, base_value: float = base.value, cell: Cell = cell,
-            growth: float = growth, work: float = work,
-        ) -> float | None:  # fmt: skip
-            if not value:
-                return None
-            speed = base_value / value if cell.better == "lower" else value / base_value
-            return 100 * speed * work / growth
-
-        ends = [share(cell.lo), share(cell.hi)]
-        told = sorted(end for end in ends if end is not None)
-        low, high = (told[0], told[1]) if len(told) == 2 else (None, None)
-        found.append(Point(cell, ranks, share(cell.value), low, high))
-    return found
-
-
 def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
-    weak = spec.scaling == "weak"
-    names = varying_beside(cells, x)
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(describe(cell, names), []).append(cell)
-    points = {
-        title: {
-            name: efficiencies([cell for cell in own if cell.platform == name], x, weak=weak)
-            for name in document.names
-        }
-        for title, own in groups.items()
-    }
-    published = points_for(document.published, spec, cells, document.baseline)
-    axes = Axes.around([cell for cell in cells if cell.value is not None], x, published=published)
-    program = cells[0].layer in PROGRAMS
-    shares = [
-        value
-        for own in points.values()
-        for line in own.values()
-        for point in line
-        for value in (point.efficiency, point.low, point.high)
-        if value
-    ]
-    ticks = log_ticks([100.0, *shares])
+    curves = Curves.of(document, spec, x, cells)
     metric = metric_name(cells[0].metric)
-    ideal = "the problem grows with the ranks" if weak else "the same problem on more ranks"
+    efficiency = ", and efficiency" if curves.program else ""
     return Figure(
         id=slug("scaling", cells[0].probe, cells[0].metric, spec.title),
-        title=spec.title
-        or f"{sentence_case(metric)} by {parameter_name(x)}{', and efficiency' if program else ''}",
-        caption=" ".join(
-            filter(
-                None,
-                [
-                    spec.caption,
-                    f"Dashed: ideal from each platform's own fewest {parameter_name(x)} ({ideal})."
-                    if program
-                    else "",
-                    DIAMONDS if published else "",
-                ],
-            )
-        ),
+        title=spec.title or f"{sentence_case(metric)} by {parameter_name(x)}{efficiency}",
+        caption=" ".join(filter(None, [spec.caption, *_notes(curves)])),
         probe=cells[0].probe,
         layer=cells[0].layer,
-        panels=tuple(
-            _panel(document, title, x, axes, ticks, groups[title], own, published, weak=weak)
-            for title, own in points.items()
-        ),
+        panels=tuple(Panel(document, curves, title).chart() for title in curves.cells),
         wide=True,
-        text_summary=_summary(x, points),
+        text_summary=_summary(curves),
         caveats=caveat_notes(cells),
-        data_table=_table(x, axes, points, metric, published, program=program),
+        data_table=_table(curves, metric),
         data=tidy(cells),
     )
 
 
-def _panel(
-    document: Document,
-    title: str,
-    x: str,
-    axes: Axes,
-    efficiency: Ticks,
-    cells: Sequence[Cell],
-    points: Mapping[str, Sequence[Point]],
-    published: Sequence[PublishedPoint],
-    *,
-    weak: bool,
-) -> Chart:
-    styles = looks(document.names)
-    places = [axes.place(cell.coordinates[x]) for cell in cells]
-    values: list[dict[str, Any]] = []
-    shares: list[dict[str, Any]] = []
-    ideals: list[dict[str, Any]] = []
-    ratios: list[dict[str, Any]] = []
-    program = cells[0].layer in PROGRAMS
-    for name, line in points.items():
-        for point in line:
-            cell, look = point.cell, styles[name]
-            base = {
-                "x": axes.place(cell.coordinates[x]),
-                "series": name,
-                "colour": look.colour,
-                "fill": colour("paper") if cell.simulated else look.colour,
-                "shape": look.shape,
-                "tip": _tip(axes, x, point, program=program),
-            }
-            factor = axes.scale.factor
-            assert cell.value is not None
-            values.append(
-                {
-                    **base,
-                    "y": cell.value * factor,
-                    "lo": cell.lo * factor if cell.lo else None,
-                    "hi": cell.hi * factor if cell.hi else None,
-                }
-            )
-            if cell.ratio is not None:
-                ratios.append({**base, "y": cell.ratio, "lo": cell.ratio_lo, "hi": cell.ratio_hi})
-            if point.efficiency and program:
-                shares.append(
-                    {**base, "y": point.efficiency, "lo": point.low, "hi": point.high}
-                )  # fmt: skip
-        if program:
-            ideals += _ideal(axes, line, styles[name].colour, name, weak=weak)
-    name = axes.scale.titled(metric_name(cells[0].metric))
-    rows, parts = stretches(values, places), stretches(shares, places)
-    across, up = x_axis(axes.x, axis_title(x), labels=False), y_axis(axes.y)
-    upper = alt.layer(
-        _dashes(ideals, across, up),
-        bands(rows, across, up),
-        lines(rows, across, up),
-        marks(rows, across, up),
-        *labels(rows, axes.y, WIDTH_PX, VALUE_HEIGHT_PX),
-    ).properties(
-        width=WIDTH_PX,
-        height=VALUE_HEIGHT_PX,
-        title=heading(sentence_case(f"{title}: {name}" if title else name), WIDTH_PX + 100),
-    )
-    below, share = x_axis(axes.x, axis_title(x), labels=not ratios), y_axis(efficiency)
-    lower = alt.layer(
-        alt.Chart(inline([{"y": 100}]))
-        .mark_rule(color=colour("baseline"), strokeDash=[4, 3], aria=False)
-        .encode(y=share),
-        bands(parts, below, share),
-        lines(parts, below, share),
-        marks(parts, below, share),
-    ).properties(
-        width=WIDTH_PX,
-        height=EFFICIENCY_HEIGHT_PX,
-        title=heading("Parallel efficiency (%)", WIDTH_PX + 100),
-    )
-    drawn: list[Chart] = [upper, *([lower] if program else [])]
-    if ratios or not program:
-        drawn.append(_ratio_panel(document, x, axes, cells, stretches(ratios, places), published))
-    return alt.vconcat(*drawn, spacing=8)
+def _notes(curves: Curves) -> list[str]:
+    """Say what the dashed line means, where efficiency begins, and what diamonds are."""
+    notes = []
+    if curves.program:
+        ideal = "the same problem on more ranks"
+        if curves.weak:
+            ideal = "the problem grows with the ranks"
+        fewest = f"each platform's own fewest {parameter_name(curves.x)}"
+        notes += [f"Dashed: ideal from {fewest} ({ideal}).", _starts(curves.x, curves.points)]
+    if curves.published:
+        notes.append(DIAMONDS)
+    return notes
 
 
-def _ratio_panel(
-    document: Document,
-    x: str,
-    axes: Axes,
-    cells: Sequence[Cell],
-    rows: Sequence[dict[str, Any]],
-    published: Sequence[PublishedPoint],
-) -> Chart:
-    across, up = x_axis(axes.x, axis_title(x), labels=True), y_axis(axes.ratio)
-    return alt.layer(
-        *reference(document.method.margin, axes.ratio, WIDTH_PX),
-        bands(rows, across, up),
-        lines(rows, across, up),
-        marks(rows, across, up),
-        *published_marks(document.names, published, cells, x, axes, across, up),
-    ).properties(
-        width=WIDTH_PX,
-        height=EFFICIENCY_HEIGHT_PX,
-        title=heading(f"Ratio to {document.baseline} (above 1 is worse)", WIDTH_PX + 100),
-    )
+def _starts(x: str, points: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
+    """Say where efficiency begins on each platform, where that is not the same everywhere."""
+    starts = {
+        (name, line[0].ranks) for own in points.values() for name, line in own.items() if line
+    }
+    if len({ranks for _, ranks in starts}) < 2:
+        return ""
+    told = [f"{name} {_whole(x, ranks)}" for name, ranks in sorted(starts)]
+    return f"Efficiency is 100 % at different places: {listing(told)}."
 
 
-def _ideal(
-    axes: Axes, line: Sequence[Point], ink: str, name: str, *, weak: bool
-) -> list[dict[str, Any]]:
-    """Lay out the ideal line from the first point to the last, within the axes."""
-    if len(line) < 2 or line[0].cell.value is None:
-        return []
-    first, last = line[0], line[-1]
-    start = line[0].cell.value * axes.scale.factor
-    power = 1.0 if first.cell.better == "higher" else (0.0 if weak else -1.0)
-    low, high = axes.y.domain
+def _table(curves: Curves, metric: str) -> DataTable:
+    several = len(curves.points) > 1
+    x, scale, published = curves.x, curves.axes.scale, curves.published
     rows = []
-    for step in range(21):
-        ranks = first.ranks * (last.ranks / first.ranks) ** (step / 20)
-        value = start * (ranks / first.ranks) ** power
-        if low <= value <= high:
-            rows.append({"x": ranks, "y": value, "colour": ink, "stretch": name})
-    return rows
-
-
-def _dashes(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_line(strokeWidth=1, strokeDash=[4, 3], opacity=0.8, aria=False)
-        .encode(
-            x=x,
-            y=y,
-            stroke=alt.Stroke(field="colour", type="nominal", scale=None, legend=None),
-            detail="stretch:N",
-        )
-    )
-    return chart
-
-
-def _tip(axes: Axes, x: str, point: Point, *, program: bool) -> str:
-    cell = point.cell
-    at: Scalar = cell.coordinates[x]
-    text = f"{cell.platform}, {parameter_value(x, at)} {parameter_name(x)}: "
-    text += f"{axes.scale.show(cell.value)} {axes.scale.unit}, n = {cell.n}"
-    told = program and point.efficiency
-    return text + (f"; efficiency {told:.0f} %" if told else "")
-
-
-def _table(
-    x: str,
-    axes: Axes,
-    points: Mapping[str, Mapping[str, Sequence[Point]]],
-    metric: str,
-    published: Sequence[PublishedPoint],
-    *,
-    program: bool,
-) -> DataTable:
-    several = len(points) > 1
-    rows = []
-    for title, own in points.items():
+    for title, own in curves.points.items():
         for name, line in own.items():
             for point in line:
                 cell = point.cell
@@ -344,8 +112,8 @@ def _table(
                         *([Field(title)] if several else []),
                         Field(name, platform=name),
                         Field(parameter_value(x, cell.coordinates[x]), point.ranks),
-                        Field(axes.scale.show(cell.value), cell.value, caveats=cell.caveats),
-                        *(efficiency if program else ()),
+                        Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
+                        *(efficiency if curves.program else ()),
                         Field(str(cell.n), cell.n),
                         *ratio_fields(cell),
                         *([published_field(beside(published, cell))] if published else []),
@@ -355,8 +123,8 @@ def _table(
         *([Column("case", "text")] if several else []),
         Column("platform", "text"),
         Column(parameter_name(x)),
-        Column(axes.scale.titled(f"median {metric}")),
-        *((Column("efficiency (%)"), Column("95 %", "light")) if program else ()),
+        Column(scale.titled(f"median {metric}")),
+        *((Column("efficiency (%)"), Column("95 %", "light")) if curves.program else ()),
         Column("n"),
         Column("ratio"),
         Column("95 %", "light"),
@@ -366,21 +134,29 @@ def _table(
     return DataTable(columns, tuple(rows))
 
 
-def _summary(x: str, points: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
+def _summary(curves: Curves) -> str:
+    """Say where each platform's line ends: its efficiency, or its value where it has none."""
+    x, scale = curves.x, curves.axes.scale
     told = []
-    for title, own in points.items():
-        ends = [
-            f"{name} {line[-1].efficiency:.0f} % at {whole_ranks(line[-1].ranks)}"
-            for name, line in own.items()
-            if len(line) > 1 and line[-1].efficiency
-        ]
-        told.append(f"{title + ': ' if title else ''}{listing(ends) or 'one number of ranks only'}")
-    return f"Parallel efficiency by {parameter_name(x)}. {'; '.join(told)}."
+    for title, own in curves.points.items():
+        ends = []
+        for name, line in own.items():
+            if len(line) < 2:
+                continue
+            last = line[-1]
+            value = f"{scale.show(last.cell.value)} {scale.unit}"
+            if curves.program and last.efficiency:
+                value = f"{last.efficiency:.0f} %"
+            ends.append(f"{name} {value} at {_whole(x, last.ranks)}")
+        told.append(f"{title + ': ' if title else ''}{listing(ends) or 'one place only'}")
+    cell = next(iter(curves.cells.values()))[0]
+    what = "Parallel efficiency" if curves.program else sentence_case(metric_name(cell.metric))
+    return f"{what} by {parameter_name(x)}. {'; '.join(told)}."
 
 
-def whole_ranks(ranks: float) -> str:
-    """Write a number of ranks."""
-    return count(math.floor(ranks), "rank")
+def _whole(x: str, ranks: float) -> str:
+    """Write a place of the axis, e.g. "8 ranks"."""
+    return count(math.floor(ranks), parameter_name(x).removesuffix("s"))
 
 
 EXHIBIT = Scaling()

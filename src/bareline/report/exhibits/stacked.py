@@ -12,12 +12,12 @@ from bareline.report.content.cells import Cell, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import caveat_notes
-from bareline.report.exhibits.bars import BarPanel, chunks, grouped
+from bareline.report.exhibits.barpanel import BarPanel, Bars, Group
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.table import cells_table
 from bareline.report.figures.channels import inline, raw
 from bareline.report.figures.figure import Figure
-from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
+from bareline.report.figures.scales import Scale
 from bareline.report.figures.theme import colour
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.units import listing
@@ -85,16 +85,12 @@ def _figure(
     cells: Sequence[Cell],
     parts: Mapping[str, Mapping[_Key, float]],
 ) -> Figure:
-    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-    groups = grouped(cells, several=False)
     dots = trial_dots(document, cells, document.dots_per_panel)
-    values = [value for cell in cells for value in (cell.value, cell.hi) if value is not None]
-    values += [dot.value for dot in dots.dots]
-    values += [sum(_parts_of(cell, parts)) for cell in cells]
-    ticks = zero_ticks(value * scale.factor for value in values)
+    others = [dot.value for dot in dots.dots] + [sum(_parts_of(cell, parts)) for cell in cells]
+    bars = Bars.around(document, cells, others=others)
     panels = [
-        _StackPanel(document, chunk, scale, ticks, parts).chart()
-        for chunk in chunks(groups, len(document.names))
+        _StackPanel(document, bars, chunk, parts).chart()
+        for chunk in bars.chunks(len(document.names))
     ]
     metrics = (TOTAL, *(metric for metric, _, _ in PARTS))
     shown = [
@@ -110,7 +106,7 @@ def _figure(
         layer=cells[0].layer,
         panels=tuple(panels),
         wide=True,
-        text_summary=_summary(groups, scale, parts),
+        text_summary=_summary(bars.groups, bars.scale, parts),
         caveats=caveat_notes(shown),
         data_table=cells_table(shown),
         data=tidy(shown),
@@ -123,14 +119,13 @@ class _StackPanel(BarPanel):
     def __init__(
         self,
         document: Document,
-        groups: Sequence[tuple[str, list[Cell]]],
-        scale: Scale,
-        ticks: Ticks,
+        bars: Bars,
+        groups: Sequence[Group],
         parts: Mapping[str, Mapping[_Key, float]],
     ) -> None:
         self.parts = parts
         self.pieces: list[dict[str, Any]] = []
-        super().__init__(document, groups, scale, ticks)
+        super().__init__(document, bars, groups)
 
     def place(self, name: str, cell: Cell | None, y: float) -> None:
         """Divide the bar, and tell the parts in its tooltip."""
@@ -180,7 +175,7 @@ class _StackPanel(BarPanel):
 
 
 def _summary(
-    groups: Sequence[tuple[str, list[Cell]]],
+    groups: Sequence[Group],
     scale: Scale,
     parts: Mapping[str, Mapping[_Key, float]],
 ) -> str:

@@ -26,7 +26,13 @@ from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 
 _TONES: Mapping[str, Tone] = MappingProxyType(
-    {"slower": "worse", "faster": "better", "failed": "muted", "missing": "muted"}
+    {
+        "slower": "worse",
+        "faster": "better",
+        "failed": "muted",
+        "missing": "muted",
+        "does-not-fit": "muted",
+    }
 )
 
 

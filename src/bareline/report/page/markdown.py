@@ -163,9 +163,9 @@ def _numbers(figure: Figure) -> Iterator[str]:
 
 
 def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
-    yield "## Failed, missing, caveats"
+    yield "## Failed, missing, left out, caveats"
     if found.none:
-        yield "Nothing failed, nothing is missing, and no number carries a caveat."
+        yield "Nothing failed, is missing or was left out, and no number carries a caveat."
     if found.failures:
         yield _table(
             ["platform", "case", "failed", "of", "stage", "reason"],
@@ -174,6 +174,11 @@ def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
     if found.holes:
         yield _table(
             ["platform", "case", "missing"], [[h.platform, h.case, h.values] for h in found.holes]
+        )
+    if found.unfit:
+        yield _table(
+            ["platform", "probe", "ranks", "cases", "left out"],
+            [[u.platform, u.probe, u.ranks, u.cases, u.reason] for u in found.unfit],
         )
     if found.caveats:
         yield "\n".join(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import altair as alt
 import polars as pl
 
@@ -68,8 +71,25 @@ def ranks_figure(profile: Profile) -> Figure:
         .group_by(pl.col("rank") // together, maintain_order=True)
         .agg(pl.col("compute_ns", "mpi_ns", "posix_ns", "waited_ns", "wall_ns").mean())
     )
-    scale = unit_scale([float(table["wall_ns"].max() or 1.0) * 1e-9], "s")  # type: ignore[arg-type]
-    factor = scale.factor * 1e-9
+    names = {rank: rank_name(rank, together, profile.ranks) for rank in table.get_column("rank")}
+    chart = _rank_chart(table, names)
+    shown = [part for part in _PARTS if _has(profile, part)]
+    order = ", then ".join(f"{part} ({_shade(part)})" for part in shown)
+    return Figure(
+        id="ranks",
+        title="Rank by rank",
+        caption=f"From left to right: {order}."
+        + (f" Each bar is the mean of {together} ranks." if together > 1 else ""),
+        layer="time",
+        panels=(chart,),
+        text_summary=f"Time of {profile.ranks} ranks, divided into {', '.join(shown)}.",
+    )
+
+
+def _rank_bars(
+    table: pl.DataFrame, names: Mapping[int, str], scale: Scale
+) -> tuple[list[dict[str, Any]], float]:
+    """Lay the parts of each rank's time end to end; give the bars and the longest end."""
     bars, longest = [], 0.0
     for row in table.iter_rows(named=True):
         parts = {
@@ -78,27 +98,23 @@ def ranks_figure(profile: Profile) -> Figure:
             "MPI": row["mpi_ns"] - row["waited_ns"],
             "files": row["posix_ns"],
         }
-        name = rank_name(row["rank"], together, profile.ranks)
         begin = 0.0
         for part, time_ns in parts.items():
-            end = begin + time_ns * factor
-            text = f"{name}: {part} {format_value(time_ns * 1e-9, 's')}"
-            bars.append(
-                {
-                    "rank": row["rank"],
-                    "begin": begin,
-                    "end": end,
-                    "colour": colour(_PARTS[part]),
-                    "tip": text,
-                }
-            )
+            end = begin + time_ns * scale.factor * 1e-9
+            text = f"{names[row['rank']]}: {part} {format_value(time_ns * 1e-9, 's')}"
+            place = {"rank": row["rank"], "begin": begin, "end": end}
+            bars.append({**place, "colour": colour(_PARTS[part]), "tip": text})
             begin = end
         longest = max(longest, begin)
+    return bars, longest
+
+
+def _rank_chart(table: pl.DataFrame, names: Mapping[int, str]) -> Chart:
+    scale = unit_scale([float(table["wall_ns"].max() or 1.0) * 1e-9], "s")  # type: ignore[arg-type]
+    bars, longest = _rank_bars(table, names, scale)
     ticks = zero_ticks([longest])
-    height = max(40, 11 * table.height)
     # The space is slack: a reader's font may be wider than the one that the drawing measured.
-    names = [f"\u2002{rank_name(rank, together, profile.ranks)}" for rank in table["rank"]]
-    labels = dict(zip(table["rank"], names, strict=True))
+    labels = {rank: f"\u2002{name}" for rank, name in names.items()}
     y = alt.Y(
         field="rank",
         type="ordinal",
@@ -119,19 +135,11 @@ def ranks_figure(profile: Profile) -> Figure:
         alt.Chart(inline(bars))
         .mark_bar(height={"band": 0.72})
         .encode(x=x, x2=alt.X2(field="end"), y=y, fill=raw(alt.Fill, "colour"), description=tip())
-        .properties(width=430, height=height, title=heading(scale.titled("time"), 430))
+        .properties(
+            width=430, height=max(40, 11 * table.height), title=heading(scale.titled("time"), 430)
+        )
     )
-    shown = [part for part in _PARTS if _has(profile, part)]
-    order = ", then ".join(f"{part} ({_shade(part)})" for part in shown)
-    return Figure(
-        id="ranks",
-        title="Rank by rank",
-        caption=f"From left to right: {order}."
-        + (f" Each bar is the mean of {together} ranks." if together > 1 else ""),
-        layer="time",
-        panels=(chart,),
-        text_summary=f"Time of {profile.ranks} ranks, divided into {', '.join(shown)}.",
-    )
+    return chart
 
 
 def _shade(part: str) -> str:

@@ -31,7 +31,13 @@ from bareline.report.terminal.tables import Column, print_table
 from bareline.report.terminal.verdict import print_verdict
 from bareline.vocabulary.caveats import caveat_text
 
-_STYLES = {"slower": "bold red", "faster": "bold green", "failed": "yellow", "missing": "yellow"}
+_STYLES = {
+    "slower": "bold red",
+    "faster": "bold green",
+    "failed": "yellow",
+    "missing": "yellow",
+    "does-not-fit": "dim",
+}
 _LONGEST_SWEEP = 7
 
 

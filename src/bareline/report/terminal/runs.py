@@ -53,7 +53,7 @@ def print_plan(
             row["platform"],
             row["probe"],
             row["layout"] or "-",
-            row["misfit"] or row["params"],
+            row["params"],
         ]
         for row in rows
     ]
@@ -89,6 +89,8 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
         f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
         f"{row['saved']} not needed, {row['remaining']} left"
     )
+    for line in row["left_out"]:
+        console.print(Text(f"left out on {clean(line)}", style="dim"))
     if row["remaining"] and not row["active"]:
         print_next([f"bareline continue {row['run']}"], console)
 

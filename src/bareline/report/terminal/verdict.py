@@ -24,6 +24,7 @@ _SQUARES: Mapping[Verdict, str] = {
     Verdict.INCONCLUSIVE: "dim",
     Verdict.NOT_COMPARABLE: "dim",
     Verdict.MISSING: "dim",
+    Verdict.DOES_NOT_FIT: "dim",
 }
 
 

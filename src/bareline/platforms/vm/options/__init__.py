@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
@@ -75,6 +76,13 @@ class VmOptions(Options):
     def node_count(self) -> int:
         """Guests over which ranks can be spread."""
         return self.guests
+
+    @property
+    def cores_per_node(self) -> int:
+        """Virtual processors of each guest: as asked, or the host's cores shared out."""
+        if self.cpu.count is not None:
+            return self.cpu.count
+        return max(1, len(os.sched_getaffinity(0)) // self.guest_total)
 
     @property
     def guest_total(self) -> int:

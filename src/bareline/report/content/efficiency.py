@@ -1,0 +1,146 @@
+"""Parallel efficiency: what is left of each platform's own speed on more ranks.
+
+With a problem of fixed size (strong scaling) that is speed-up over growth of ranks; with one that
+grows with them (weak scaling) it is what is left of the speed per rank. 100 % is the case with the
+fewest ranks that the platform measured.
+
+References
+----------
+G. M. Amdahl, "Validity of the single processor approach to achieving large scale computing
+capabilities", AFIPS 1967, doi:10.1145/1465482.1465560.
+J. L. Gustafson, "Reevaluating Amdahl's law", Communications of the ACM 31(5), 1988,
+doi:10.1145/42411.42415.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from bareline.report.content.cells import Cell, is_number
+from bareline.stats import paired_ratio
+from bareline.vocabulary.model import Scalar, format_point, parse_point
+
+#: A launch of one block, by its case: what the same block measured elsewhere is paired with.
+Launches = Mapping[tuple[int, int], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A cell by ranks.
+
+    Parameters
+    ----------
+    ranks
+        Its place on the axis: ranks, or nodes.
+    efficiency
+        Against the fewest ranks of the same platform, in %: from medians.
+    low, high
+        The 95 % interval of the ratio of both within blocks; None below six common blocks, for
+        simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
+        definition.
+    """
+
+    cell: Cell
+    ranks: float
+    efficiency: float | None
+    low: float | None
+    high: float | None
+
+
+def efficiencies(
+    cells: Sequence[Cell], x: str, *, weak: bool, samples: pl.DataFrame | None = None
+) -> list[Point]:
+    """Give the parallel efficiencies of one platform's cells, 100 % at the fewest ranks.
+
+    Simulated and wall times are never divided by each other.
+
+    Parameters
+    ----------
+    weak
+        The problem grows with the ranks.
+    samples
+        Of the cells' metric, as of `bareline.analysis.records.Records`; no intervals without.
+    """
+    known = sorted((c for c in cells if c.value), key=lambda cell: float(cell.coordinates[x]))
+    bases: dict[bool, Cell] = {}
+    for cell in known:
+        bases.setdefault(cell.simulated, cell)
+    launches = {} if samples is None else _launches(known, samples)
+    return [_point(cell, bases[cell.simulated], x, weak, launches) for cell in known]
+
+
+def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[str, Launches]) -> Point:
+    ranks = float(cell.coordinates[x])
+    growth = ranks / float(base.coordinates[x])
+    # A time measures the work that was done only if that is the same; a rate counts it itself.
+    ideal = growth if not (weak and cell.better == "lower") else 1.0
+
+    def share(slowdown: float) -> float:
+        return 100 / (slowdown * ideal)
+
+    assert cell.value and base.value
+    slower = cell.value / base.value if cell.better == "lower" else base.value / cell.value
+    low = high = None
+    if cell is not base and not cell.simulated:
+        bounds = _paired(launches, cell, base)
+        if bounds is not None:
+            low, high = share(bounds[1]), share(bounds[0])
+    return Point(cell, ranks, share(slower), low, high)
+
+
+def _paired(launches: Mapping[str, Launches], cell: Cell, base: Cell) -> tuple[float, float] | None:
+    """Give the interval of how many times slower a cell is than the base, from common blocks."""
+    own, first = launches.get(_name(cell), {}), launches.get(_name(base), {})
+    shared = sorted(set(own) & set(first))
+    if not shared:
+        return None
+    values, bases = (np.array([side[block] for block in shared]) for side in (own, first))
+    if (values <= 0).any() or (bases <= 0).any():
+        return None
+    worse = (values, bases) if cell.better == "lower" else (bases, values)
+    found = paired_ratio(*worse)
+    low, high = float(found.lo), float(found.hi)
+    return (low, high) if np.isfinite(low) and np.isfinite(high) else None
+
+
+def _name(cell: Cell) -> str:
+    return format_point(
+        {"params": cell.params, "ranks": cell.ranks, "threads": cell.threads,
+         "nodes": cell.nodes, "point": cell.point}
+    )  # fmt: skip
+
+
+def _launches(cells: Sequence[Cell], samples: pl.DataFrame) -> dict[str, Launches]:
+    """Give each cell's values by run and block."""
+    found: dict[str, Launches] = {}
+    for cell in cells:
+        rows = samples.filter(
+            platform=cell.platform, params=cell.params, ranks=cell.ranks, threads=cell.threads,
+            nodes=cell.nodes, point=cell.point,
+        )  # fmt: skip
+        found[_name(cell)] = {
+            (int(run), int(block)): float(value)
+            for run, block, value in rows.select("run", "block", "value").iter_rows()
+        }
+    return found
+
+
+def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
+    """Give a cell whose parameters that grow with the ranks say how much each rank has of them.
+
+    Cases of weak scaling differ in such a parameter and yet belong on one line.
+    """
+    if not growing:
+        return cell
+    shares: dict[str, Scalar] = {}
+    for name, value in parse_point(cell.params).items():
+        if name in growing and is_number(value):
+            assert isinstance(value, int | float)
+            shares[f"{name}_per_rank"] = value / cell.ranks
+        else:
+            shares[name] = value
+    return replace(cell, params=format_point(shares))

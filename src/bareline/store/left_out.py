@@ -1,0 +1,71 @@
+"""A line of ``left_out.jsonl``: a case that the plan does not ask of a platform, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bareline.vocabulary.capacity import LeftOut
+from bareline.vocabulary.model import Case, Placement, parse_point
+
+#: Name of the file within a run directory.
+LEFT_OUT_FILE = "left_out.jsonl"
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    platform: str
+    probe: str
+    params: str
+    ranks: Annotated[int, Field(ge=1)]
+    threads: Annotated[int, Field(ge=1)]
+    nodes: Annotated[int, Field(ge=1)] | None
+    placement: Placement
+    profile: bool
+    reason: str
+
+
+def left_out_line(row: LeftOut) -> str:
+    """Give the line, with its newline."""
+    case = row.case
+    content = {
+        "platform": row.platform,
+        "probe": case.probe,
+        "params": case.params,
+        "ranks": case.ranks,
+        "threads": case.threads,
+        "nodes": case.nodes,
+        "placement": case.placement.value,
+        "profile": case.profile,
+        "reason": row.reason,
+    }
+    return json.dumps(content, ensure_ascii=False) + "\n"
+
+
+def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> LeftOut:
+    """Read a line.
+
+    Parameters
+    ----------
+    text
+        The line.
+    probes, platforms
+        What the run's header declares, by name.
+
+    Raises
+    ------
+    ValueError
+        The line is damaged, or speaks of what the run does not hold.
+    """
+    line = _Line.model_validate_json(text)
+    if line.platform not in platforms:
+        raise ValueError(f"the run has no platform '{line.platform}'")
+    if line.probe not in probes:
+        raise ValueError(f"the run has no probe '{line.probe}'")
+    parse_point(line.params)
+    fields = line.model_dump(exclude={"platform", "reason"})
+    return LeftOut(platform=line.platform, case=Case(**fields), reason=line.reason)

@@ -1,0 +1,203 @@
+"""All records of a run at once, as two tables: a row per trial, and a row per sample.
+
+A run may hold ten million samples, whose text is gigabytes. It is read piece by piece, and of each
+piece only the compact columns stay: metric and point are the same few texts again and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
+
+from bareline.vocabulary.model import Clock, parse_point
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Columns of a line that may be null.
+_OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "boot", "foreign_cores")
+#: Text that is read at once: nested in a frame it takes some ten times as much.
+_PIECE_BYTES = 16 << 20
+
+
+class Tables(NamedTuple):
+    """What a run measured.
+
+    Attributes
+    ----------
+    trials
+        One row per trial, the latest attempt only: "row" and the columns of a line but its
+        samples, in the order of the file.
+    samples
+        One row per sample: the "row" of its trial, metric and point (categorical), value, caveats
+        (null where it has none).
+    """
+
+    trials: pl.DataFrame
+    samples: pl.DataFrame
+
+
+def read_tables(file: BinaryIO, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Tables:
+    """Read whole lines; a last line without its newline was torn by a kill and is left out.
+
+    Parameters
+    ----------
+    file
+        ``records.jsonl``.
+    probes, platforms
+        What the run's header declares, by name.
+
+    Raises
+    ------
+    ValueError
+        A line is damaged; `bareline.store.lines.from_line` says which key of it.
+    """
+    import polars as pl
+
+    reader = _Reader(probes, platforms)
+    trials, samples, row = [], [], 0
+    for piece in (b"", *_pieces(file)):  # an empty run has its columns too
+        frame = reader.read(piece).with_row_index("row", row).cast({"row": pl.Int64})
+        row += frame.height
+        trials.append(frame.drop("samples"))
+        samples.append(_samples(frame.filter(pl.col("status") == "measured")))
+    whole = pl.concat(trials).unique("trial", keep="last", maintain_order=True)
+    values = pl.concat(samples)
+    if whole.height < row:
+        values = values.join(whole.select("row"), on="row", how="semi")
+    return Tables(whole, values)
+
+
+def _pieces(file: BinaryIO) -> Iterator[bytes]:
+    """Give a file in pieces of whole lines."""
+    rest = b""
+    while block := file.read(_PIECE_BYTES):
+        whole, newline, end = block.rpartition(b"\n")
+        if newline:
+            yield rest + whole + newline
+            rest = end
+        else:
+            rest += block
+
+
+def _samples(frame: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    return (
+        frame.filter(pl.col("samples").list.len() > 0)
+        .select("row", "samples")
+        .explode("samples")
+        .unnest("samples")
+        .with_columns(pl.col("metric", "point").cast(pl.Categorical))
+    )
+
+
+class _Reader:
+    """Reads pieces of a file and holds them against what the header declares."""
+
+    def __init__(self, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> None:
+        self._probes, self._platforms = probes, platforms
+        self._schema = _schema()
+        self._points: set[str] = set()
+
+    def read(self, lines: bytes) -> pl.DataFrame:
+        """Read lines into a frame, samples nested.
+
+        Raises
+        ------
+        ValueError
+            One is damaged.
+        """
+        import polars as pl
+
+        if not lines:
+            return pl.DataFrame(schema=self._schema)
+        try:
+            frame = pl.read_ndjson(lines, schema=self._schema)
+        except pl.exceptions.PolarsError as error:
+            raise ValueError(str(error).splitlines()[0]) from error
+        self._check_trials(frame)
+        self._check_samples(frame)
+        return frame
+
+    def _check_trials(self, frame: pl.DataFrame) -> None:
+        """Hold columns against what `from_line` asks of each line."""
+        import polars as pl
+
+        empty = [n for n in frame.columns if n not in _OPTIONAL and frame[n].has_nulls()]
+        if empty:
+            raise ValueError(f"key '{empty[0]}' is missing")
+        for name, known in (
+            ("platform", set(self._platforms)),
+            ("probe", set(self._probes)),
+            ("status", {"measured", "failed"}),
+            ("clock", set(get_args(Clock))),
+        ):
+            strange = set(frame[name].unique()) - known
+            if strange:
+                raise ValueError(f"key '{name}' is '{min(strange)}'")
+        failed = frame.filter(pl.col("status") == "failed")
+        if failed["stage"].has_nulls() or failed["reason"].has_nulls():
+            raise ValueError("a failed trial has neither stage nor reason")
+        self._check_points(set(frame["params"].unique()))
+
+    def _check_samples(self, frame: pl.DataFrame) -> None:
+        import polars as pl
+
+        samples = (
+            frame.filter(pl.col("status") == "measured", pl.col("samples").list.len() > 0)
+            .select("probe", "samples")
+            .explode("samples")
+            .unnest("samples")
+        )
+        if any(samples[name].has_nulls() for name in ("metric", "point", "value")):
+            raise ValueError("a sample lacks its metric, point or value")
+        if not samples["value"].is_finite().all():
+            raise ValueError("a sample's value is not finite")
+        for probe, metric in samples.select("probe", "metric").unique().iter_rows():
+            if metric not in self._probes[probe]["metrics"]:
+                raise ValueError(f"{probe} has no metric '{metric}'")
+        self._check_points(set(samples["point"].unique()))
+
+    def _check_points(self, texts: set[str]) -> None:
+        for text in texts - self._points:
+            parse_point(text)
+        self._points |= texts
+
+
+def _schema() -> dict[str, Any]:
+    import polars as pl
+
+    sample = pl.Struct(
+        {
+            "metric": pl.String,
+            "point": pl.String,
+            "value": pl.Float64,
+            "caveats": pl.List(pl.String),
+        }
+    )
+    return {
+        "trial": pl.Int64,
+        "attempt": pl.Int64,
+        "block": pl.Int64,
+        "platform": pl.String,
+        "probe": pl.String,
+        "params": pl.String,
+        "ranks": pl.Int64,
+        "threads": pl.Int64,
+        "nodes": pl.Int64,
+        "placement": pl.String,
+        "profile": pl.Boolean,
+        "layout": pl.String,
+        "started": pl.String,
+        "duration_s": pl.Float64,
+        "clock": pl.String,
+        "timeout_s": pl.Float64,
+        "boot": pl.Int64,
+        "foreign_cores": pl.Float64,
+        "status": pl.String,
+        "stage": pl.String,
+        "reason": pl.String,
+        "caveats": pl.List(pl.String),
+        "samples": pl.List(sample),
+    }

@@ -1,0 +1,238 @@
+"""How many ranks on how many nodes: numbers, lists of them, and what follows from the platforms.
+
+``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to what the largest platform
+of the run holds. A case is thus the same on every platform that has room for it; where there is no
+room it does not fit, which the plan says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from bareline.vocabulary.capacity import Capacity
+from bareline.vocabulary.errors import ProbeError, StudyError
+from bareline.vocabulary.model import Placement
+
+#: Ranks, threads and nodes of the largest machines stay below.
+_MOST = 100_000_000
+#: Powers of two are tried up to here: more ranks than any machine has.
+_LARGEST_POWER = 24
+
+POWERS = "powers"
+CORES = "cores"
+
+
+def _or(word: str) -> BeforeValidator:
+    """Refuse every word but one in a single line."""
+
+    def check(value: Any) -> Any:
+        if isinstance(value, str) and value != word:
+            raise ValueError(f"'{value}' is no number; write one, or \"{word}\"")
+        return value
+
+    return BeforeValidator(check)
+
+
+Count = Annotated[int, Field(ge=1, le=_MOST)]
+_Counts = Annotated[list[Count], Field(min_length=1)]
+#: A number, a list of numbers, or "powers".
+Counts = Annotated[Count | _Counts | Literal["powers"], _or(POWERS)]
+#: A number, or "cores": as many as each platform's nodes have for them.
+PerNode = Annotated[Count | Literal["cores"], _or(CORES)]
+
+#: Ranks and the exact number of nodes, or None where the placement decides.
+Shape = tuple[int, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The ranks and nodes of a measure; see `bareline.study.measure.Measure`."""
+
+    ranks: int | Sequence[int] | str | None
+    nodes: int | Sequence[int] | str | None
+    ranks_per_node: int | str | None
+    threads: int
+    placement: Placement
+    where: str
+
+    @property
+    def within_cores(self) -> bool:
+        """Whether no rank may lack a core of its own: the sweep itself follows the cores."""
+        return self.ranks == POWERS or self.ranks_per_node == CORES
+
+    @property
+    def follows_platforms(self) -> bool:
+        """Whether what it comes to depends on the platforms of the run."""
+        return self.within_cores or self.nodes == POWERS
+
+    def shapes(self, room: Mapping[str, Capacity], check: Callable[[int], None]) -> Iterator[Shape]:
+        """Give ranks and nodes, each pair once.
+
+        Parameters
+        ----------
+        room
+            What the platforms hold, by name; without any, the smallest case of each sweep.
+        check
+            Refuses a number of ranks that the probe cannot run with.
+
+        Raises
+        ------
+        StudyError
+            The keys contradict each other, or no ranks divide evenly over the nodes.
+        ProbeError
+            The probe cannot run with a number of ranks that the study names.
+        """
+        if self.ranks_per_node is None:
+            found = self._over_nodes(room, check)
+        elif self.nodes is None:
+            found = self._full_nodes(check)
+        else:
+            found = self._by_nodes(room, check)
+        return iter(dict.fromkeys(found))
+
+    def _over_nodes(
+        self, room: Mapping[str, Capacity], check: Callable[[int], None]
+    ) -> Iterator[Shape]:
+        """Lay every number of ranks over every number of nodes that divides it."""
+        numbers: Sequence[int | None] = self._nodes(room) if self.nodes is not None else [None]
+        uneven: list[Shape] = []
+        found = False
+        for nodes in numbers:
+            for ranks in self._ranks_on(nodes, room, check):
+                if nodes is not None and ranks % nodes:
+                    uneven.append((ranks, nodes))
+                    continue
+                found = True
+                yield ranks, nodes
+        if uneven and (not found or not (_several(self.ranks) or _several(self.nodes))):
+            ranks, nodes = uneven[0]
+            raise StudyError(
+                f"{ranks} ranks do not divide evenly over {nodes} nodes",
+                where=self.where,
+                hint="write `ranks` as a multiple of `nodes`",
+            )
+
+    def _ranks_on(
+        self, nodes: int | None, room: Mapping[str, Capacity], check: Callable[[int], None]
+    ) -> Iterator[int]:
+        if self.ranks != POWERS:
+            for ranks in _listed(self.ranks or 1):
+                check(ranks)
+                yield ranks
+            return
+        fitting = (
+            capacity.ranks(self.threads, nodes or (1 if self._packs else capacity.nodes))
+            for capacity in self._with_cores(room)
+            if capacity.nodes >= (nodes or 1)
+        )
+        yield from _powers(nodes or 1, max(fitting, default=0), check)
+
+    def _full_nodes(self, check: Callable[[int], None]) -> Iterator[Shape]:
+        """Let the nodes follow from the ranks."""
+        each = self.ranks_per_node
+        if not isinstance(each, int) or self.ranks == POWERS:
+            raise StudyError(
+                "neither 'ranks' nor 'nodes' is a number: how many nodes are meant is open",
+                where=self.where,
+                hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and no `ranks`',
+            )
+        for ranks in _listed(self.ranks or 1):
+            check(ranks)
+            nodes, rest = divmod(ranks, each)
+            if rest:
+                raise StudyError(
+                    f"{ranks} ranks are no multiple of {each} per node", where=self.where
+                )
+            yield ranks, nodes
+
+    def _by_nodes(
+        self, room: Mapping[str, Capacity], check: Callable[[int], None]
+    ) -> Iterator[Shape]:
+        """Let the ranks follow from the nodes."""
+        if self.ranks is not None:
+            raise StudyError(
+                "'ranks' follow from 'nodes' and 'ranks_per_node'",
+                where=self.where,
+                hint="remove one of the three",
+            )
+        each, numbers = self._each(room), self._nodes(room)
+        found = False
+        for ranks, nodes in ((count * nodes, nodes) for count in each for nodes in numbers):
+            try:
+                check(ranks)
+            except ProbeError:
+                if not self.follows_platforms:
+                    raise
+                continue
+            found = True
+            yield ranks, nodes
+        if not found:
+            # The smallest that the probe takes: the plan says where it does not fit.
+            fixed = self.nodes != POWERS
+            for ranks in _powers(numbers[0] if fixed else each[0], 0, check):
+                yield ranks, numbers[0] if fixed else ranks // each[0]
+
+    @property
+    def _packs(self) -> bool:
+        return self.placement is Placement.PACK
+
+    def _nodes(self, room: Mapping[str, Capacity]) -> list[int]:
+        if self.nodes != POWERS:
+            return _listed(self.nodes or 1)
+        most = max((capacity.nodes for capacity in room.values()), default=1)
+        return [1 << power for power in range(most.bit_length())]
+
+    def _each(self, room: Mapping[str, Capacity]) -> list[int]:
+        if self.ranks_per_node != CORES:
+            return _listed(self.ranks_per_node or 1)
+        sizes = {capacity.ranks(self.threads, 1) for capacity in self._with_cores(room)}
+        return sorted(size for size in sizes if size) or [1]
+
+    def _with_cores(self, room: Mapping[str, Capacity]) -> list[Capacity]:
+        """Give the capacities, which must all name their cores."""
+        for name, capacity in room.items():
+            if capacity.cores_per_node is None:
+                raise StudyError(
+                    f"the platform '{name}' does not say how many cores its nodes have",
+                    where=self.where,
+                    hint=f"add cores_per_node = N to [platform.{name}]",
+                )
+        return list(room.values())
+
+
+def _listed(value: int | Sequence[int] | str) -> list[int]:
+    assert not isinstance(value, str)
+    return [value] if isinstance(value, int) else list(value)
+
+
+def _several(value: object) -> bool:
+    return isinstance(value, list | tuple | str)
+
+
+def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
+    """Give ``start`` times 1, 2, 4 ... up to a limit, of which the probe takes each.
+
+    Where none is small enough, the smallest that the probe takes: the plan says where it does not
+    fit.
+    """
+    refused: ProbeError | None = None
+    found = False
+    for power in range(_LARGEST_POWER):
+        ranks = start << power
+        if ranks > most and found:
+            return
+        try:
+            check(ranks)
+        except ProbeError as error:
+            refused = refused or error
+            continue
+        found = True
+        yield ranks
+        if ranks >= most:
+            return
+    if not found and refused is not None:
+        raise refused

@@ -1,0 +1,74 @@
+"""What a plan leaves out: said by name and reason, never a failure, never silently missing."""
+
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.conditions import parse_condition
+from bareline.analysis.records import read_runs
+from bareline.report.content import gaps
+from bareline.report.content.gather import document_of
+from bareline.session import begin
+from bareline.session.runner import execute
+from bareline.study.study import study_from_toml
+from bareline.testing.runs import Silent
+from bareline.vocabulary.verdicts import Verdict
+
+
+@pytest.fixture
+def compared(tmp_path, null_platforms):
+    """Compare a large platform with a small one on nodes that the small one lacks."""
+
+    def make(baseline, nodes=(1, 2, 4)):
+        study = study_from_toml(
+            {"study": {"name": "s", "launches": 6, "precision": 0},
+             "measure": [{"probe": "null", "nodes": list(nodes), "ranks_per_node": 2}]}, where="t",
+        )  # fmt: skip
+        specs = null_platforms(small={"nodes": 2}, large={"nodes": 4, "factor": 1.5})
+        run = begin.create_run(study, specs, tmp_path / baseline, baseline=baseline)
+        assert execute(run, Silent()).failed == 0
+        return Comparison(read_runs([run]))
+
+    return make
+
+
+@pytest.mark.parametrize("baseline", ["small", "large"])
+def test_a_case_that_does_not_fit_has_a_row_with_the_reason(compared, baseline):
+    rows = compared(baseline).table.filter(metric="time").sort("ranks")
+    assert rows["ranks"].to_list() == [2, 4, 8]
+    decided = "slower" if baseline == "small" else "faster"
+    assert rows["verdict"].to_list() == [decided, decided, "does-not-fit"]
+    (caveat,) = rows["caveats"].to_list()[-1]
+    assert caveat == "small does not fit: needs 4 nodes, the platform has 2"
+    assert rows["ratio"].to_list()[-1] is None
+
+
+def test_the_page_names_it_once_and_counts_no_failure(compared):
+    document = document_of(compared("small"))
+    found = gaps.find(document, [])
+    assert (found.failures, found.holes, found.caveats) == ((), (), ())
+    (row,) = found.unfit
+    assert (row.platform, row.probe, row.ranks, row.cases) == ("small", "null", "8", 1)
+    assert document.method.failed == 0
+
+
+def test_a_finding_of_nothing_else_says_so(compared):
+    comparison = compared("small", nodes=(1, 4))
+    only = [point.verdict for finding in comparison.findings for point in finding.points]
+    assert Verdict.DOES_NOT_FIT in only
+    alone = next(f for f in comparison.findings if f.verdict is Verdict.DOES_NOT_FIT)
+    assert "needs 4 nodes" in alone.reason
+    (statement,) = comparison.statements
+    assert "left out: " in statement.text and "needs 4 nodes" in statement.text
+
+
+def test_it_is_no_reason_to_fail_and_can_be_asked_for(compared):
+    comparison = compared("small")
+    assert not parse_condition("null > 2").check(comparison).violations
+    assert len(parse_condition("null is does-not-fit").check(comparison).violations) == 1
+
+
+def test_what_fits_on_neither_side_stands_on_the_page_alone(compared):
+    comparison = compared("small", nodes=(1, 8))
+    assert set(comparison.table["ranks"]) == {2}
+    found = gaps.find(document_of(comparison), [])
+    assert {(row.platform, row.ranks) for row in found.unfit} == {("small", "16"), ("large", "16")}
