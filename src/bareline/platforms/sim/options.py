@@ -15,6 +15,9 @@ from bareline.vocabulary.model import Command
 
 _NODES_MAX = 65_536
 
+#: Probe, ranks, parameters, unit, measured and simulated value.
+CheckRow = tuple[str, int, str, str, float, float]
+
 Seconds = Annotated[float, Field(ge=0, le=10)]
 Point = tuple[Annotated[int, Field(ge=0, le=1 << 40)], Annotated[float, Field(gt=0, le=1e4)]]
 
@@ -70,6 +73,8 @@ class SimOptions(Options):
         names.
     compute_factor
         Computation takes this many times as long as on the machine that simulates.
+    checks
+        What calibration measured and simulated, for the page.
     fold
         The large arrays of all ranks share one memory, for NPB's MG, FT, BT, SP and LU of large
         classes: nothing of what they compute is then right or verified.
@@ -92,6 +97,7 @@ class SimOptions(Options):
     library: Literal["openmpi", "mpich"] = "openmpi"
     algorithms: Annotated[dict[str, str], Field(default_factory=dict)]
     compute_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
+    checks: tuple[CheckRow, ...] = ()
     fold: bool = False
     error: Annotated[float, Field(ge=0, le=10)] | None = None
 
