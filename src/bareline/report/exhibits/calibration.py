@@ -168,7 +168,9 @@ def _error_panel(
     document: Document, name: str, groups: Mapping[tuple[str, int], Sequence[Check]]
 ) -> Chart:
     look = looks(document.names)[name]
-    dots, bars, names = [], [], []
+    dots: list[dict[str, Any]] = []
+    bars: list[dict[str, Any]] = []
+    names: list[dict[str, Any]] = []
     for place, ((probe, ranks), checks) in enumerate(groups.items()):
         y = (place + 0.5) * PITCH_PX
         names.append({"y": y, "text": f"{probe}, {ranks} ranks"})
