@@ -15,7 +15,6 @@ import argparse
 import multiprocessing
 import os
 import resource
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -65,11 +64,12 @@ def cluster() -> Iterator[Allocation]:
 def simulate(allocation: Allocation, program: str, arguments: tuple[str, ...], ranks: int) -> str:
     layout, misfit = lay_out(Case(probe=program, ranks=ranks), 128)
     if layout is None:
-        sys.exit(f"{program} on {ranks} ranks: {misfit}")
+        raise RuntimeError(f"{program} on {ranks} ranks: {misfit}")
     command = Command(argv=(f"{{native}}/{program}", *arguments), mpi=True)
     output = allocation.run(command, layout, timeout_s=_TIMEOUT_S)
     if output.exit_code != 0:
-        sys.exit(f"{program} {' '.join(arguments)} on {ranks} ranks: {output.stderr[-300:]}")
+        said = output.stderr[-300:]
+        raise RuntimeError(f"{program} {' '.join(arguments)} on {ranks} ranks: {said}")
     return output.stdout
 
 
