@@ -1,6 +1,7 @@
 """Calibrate a simulated network from a run, and hold the simulation against the same run.
 
-The curve is the measured ping-pong between two nodes. What a processor does for a message comes
+The curve is the measured ping-pong between two nodes; what they carry both ways at once is that of
+the bidirectional bandwidth, where the run has one. What a processor does for a message comes
 from the rate of small messages: a sender that is busy with each message for t seconds sends 1/t a
 second. How fast the processors compute comes from the computation of the kernels in the run: one
 factor to this machine's, for all of them. Nothing else is fitted; everything else that the run
@@ -26,6 +27,7 @@ from bareline.vocabulary.model import parse_point
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
+_BOTH_WAYS = "mpi.bibandwidth"
 #: A message that is this small costs what every message costs.
 _SMALL_BYTES = 64
 #: A sender may be busy for this much of an empty message's time.
@@ -61,9 +63,9 @@ class Calibration:
     def error(self) -> float | None:
         """Median absolute error of the probe that it is largest of.
 
-        The ping-pong and the message rate do not count: the platform is made of them.
+        What the platform is made of does not count.
         """
-        probes = {check.probe for check in self.checks} - {_PING_PONG, _RATE}
+        probes = {check.probe for check in self.checks} - {_PING_PONG, _RATE, _BOTH_WAYS}
         return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -127,6 +129,9 @@ def calibrate(
         "source": f"ping-pong and message rate of {name}, run {run.path.resolve().name}, "
         f"{run.header.created}",
     }
+    both_ways = _both_ways(points, curve)
+    if both_ways is not None:
+        table["both_ways_bytes_per_s"] = both_ways
     simulations = Simulations(records, name, every, tell)
     table["compute_factor"] = float(f"{simulations.compute_factor(table):.4g}")
     checks, left_out = simulations.checks(table)
@@ -168,6 +173,24 @@ def _curve(points: pl.DataFrame, platform: str) -> list[tuple[int, float]]:
             hint=f'measure it: [[measure]] probe = "{_PING_PONG}", ranks = 2',
         )
     return sorted(found.items())
+
+
+def _both_ways(points: pl.DataFrame, curve: list[tuple[int, float]]) -> float | None:
+    """Give what a node carries in both directions together; None where it is twice one direction.
+
+    A processor that moves every byte itself moves no more when they come from two sides.
+    """
+    rates = {
+        int(str(parse_point(row["point"])["size_bytes"])): row["value"]
+        for row in _between_nodes(points, _BOTH_WAYS).iter_rows(named=True)
+        if row["unit"] == "B/s"
+    }
+    if not rates:
+        return None
+    (_, least), (size, most) = curve[0], curve[-1]
+    one_way = size / (most - least)
+    found = max(rates[max(rates)], one_way)
+    return float(f"{found:.5g}") if found < 2 * one_way else None
 
 
 def _overheads(points: pl.DataFrame, latency_s: float) -> tuple[float, float]:

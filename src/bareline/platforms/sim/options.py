@@ -63,6 +63,8 @@ class SimOptions(Options):
         Where the curve comes from.
     link_bytes_per_s
         What the port of a node carries in each direction; the rate of the curve without it.
+    both_ways_bytes_per_s
+        What it carries in both directions together; without it, as much as each direction alone.
     loopback_latency_s, loopback_bytes_per_s
         Between ranks of one node.
     oversubscription
@@ -93,6 +95,7 @@ class SimOptions(Options):
     eager_bytes: Annotated[int, Field(ge=1, le=1 << 40)] = 65_536
     source: str = ""
     link_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
+    both_ways_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
     loopback_latency_s: Annotated[float, Field(gt=0, le=10)] = 0.4e-6
     loopback_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] = 5e9
     oversubscription: Annotated[float, Field(ge=1, le=1e6)] = 1.0

@@ -108,6 +108,11 @@ class SimAllocation(Allocation):
             "sim.receive_overhead_s": network.receive_overhead_s,
             "sim.eager_bytes": network.eager_bytes,
             "sim.oversubscription": options.oversubscription,
+            **(
+                {}
+                if options.both_ways_bytes_per_s is None
+                else {"sim.both_ways_bits_per_s": 8 * options.both_ways_bytes_per_s}
+            ),
             "sim.loopback_latency_s": options.loopback_latency_s,
             "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
             "sim.lat_factor": lat,
@@ -308,7 +313,9 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
     """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
     latency = network.wire()[0][1] / 2
     rate = options.link_bytes_per_s or network.bytes_per_s
-    backbone = ""
+    backbone = limiter = ""
+    if options.both_ways_bytes_per_s is not None:
+        limiter = f' limiter_link="{options.both_ways_bytes_per_s:.6f}Bps"'
     if options.oversubscription > 1:
         shared = options.nodes * rate / options.oversubscription
         backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
@@ -318,7 +325,7 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
   <cluster id="cluster" prefix="n" suffix="" radical="0-{options.nodes - 1}" speed="{_SPEED}"
     core="{options.cores}" bw="{rate:.6f}Bps" lat="{latency:.12f}s" sharing_policy="SPLITDUPLEX"
     loopback_bw="{options.loopback_bytes_per_s:.6f}Bps"
-    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}/>
+    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}{limiter}/>
 </platform>
 """
 

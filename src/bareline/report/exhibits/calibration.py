@@ -30,7 +30,7 @@ LABELS_PX = 130
 PITCH_PX = 22
 _SIZE = "size_bytes"
 _CURVE = "mpi.pingpong"
-_MADE_OF = (_CURVE, "mpi.multi_pair")
+_MADE_OF = (_CURVE, "mpi.multi_pair", "mpi.bibandwidth")
 
 
 @dataclass(frozen=True, slots=True)
