@@ -93,7 +93,7 @@ class SimAllocation(Allocation):
     def facts(self) -> Mapping[str, Scalar]:
         """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
-        lat, bw = network.factors()
+        lat, bw = network.factors(port_rate(options, network))
         return {
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
@@ -248,7 +248,7 @@ class SimAllocation(Allocation):
             "".join(f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes)),
             encoding="utf-8",
         )
-        lat, bw = network.factors()
+        lat, bw = network.factors(port_rate(options, network))
         largest = (sweep.sizes_of(argv) or (0, 0))[1]
         settings = {
             "smpi/host-speed": _SPEED,
@@ -309,13 +309,18 @@ class SimPlatform(Platform[SimOptions]):
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
 
 
+def port_rate(options: SimOptions, network: Network) -> float:
+    """Give what the port of a node carries in one direction, in B/s."""
+    return options.link_bytes_per_s or network.port_bytes_per_s
+
+
 def cluster_xml(options: SimOptions, network: Network) -> str:
     """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
     latency = network.wire()[0][1] / 2
-    rate = options.link_bytes_per_s or network.bytes_per_s
+    rate = port_rate(options, network)
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
-        limiter = f' limiter_link="{options.both_ways_bytes_per_s:.6f}Bps"'
+        limiter = f' limiter_link="{max(options.both_ways_bytes_per_s, rate):.6f}Bps"'
     if options.oversubscription > 1:
         shared = options.nodes * rate / options.oversubscription
         backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
