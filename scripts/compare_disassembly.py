@@ -1,11 +1,12 @@
 """Which functions two builds compiled to other instructions.
 
-    python scripts/compare_disassembly.py OLD NEW [--only PATTERN] [--show FUNCTION]
+    python scripts/compare_disassembly.py OLD NEW [--only PATTERN] [--rename A=B] [--show FUNCTION]
 
 OLD and NEW are build trees (or folders of object files) of the native programs with the same
 compiler and flags. Objects are matched by their path below the tree, functions by name. Addresses,
 padding and the places of constants are not compared; instructions, registers, offsets into
-structures and what is called are. ``--show`` prints the difference of one function.
+structures and what is called are. ``--rename`` replaces a beginning of names in OLD, where what is
+called was renamed. ``--show`` prints the difference of one function.
 
 Exit code 1 where a function that both have differs.
 """
@@ -29,8 +30,10 @@ _PLACE = re.compile(r"(\.(?:rodata|text|data|bss|LC)[^+-]*)[+-]0x[0-9a-f]+")
 _PADDING = re.compile(r"^(nop|data16|cs nop|xchg +%ax,%ax)")
 
 
-def functions(objects: Path) -> dict[str, list[str]]:
+def functions(objects: Path, rename: str = "") -> dict[str, list[str]]:
     """Give the instructions of each function of an object file, without addresses."""
+    before, _, after = rename.partition("=")
+    begins = re.compile(rf"(?<![A-Za-z0-9])(_*){re.escape(before)}")
     said = subprocess.run(
         ["objdump", "-dr", "--no-show-raw-insn", str(objects)],
         capture_output=True,
@@ -41,13 +44,18 @@ def functions(objects: Path) -> dict[str, list[str]]:
     lines: list[str] = []
     for line in said.splitlines():
         if match := _FUNCTION.match(line):
-            lines = found.setdefault(match["name"], [])
+            name = begins.sub(rf"\g<1>{after}", match["name"]) if before else match["name"]
+            lines = found.setdefault(name, [])
         elif match := _INSTRUCTION.match(line):
             text = _TARGET.sub("", match["text"].split("#")[0]).strip()
+            if before:
+                text = begins.sub(rf"\g<1>{after}", text)
             if not _PADDING.match(text):
                 lines.append(re.sub(r"\s+", " ", text))
         elif match := _RELOCATION.match(line):
             symbol = _PLACE.sub(r"\1", match["symbol"])
+            if before:
+                symbol = begins.sub(rf"\g<1>{after}", symbol)
             lines.append(f"  {match['kind']} {symbol}")
     return found
 
@@ -57,7 +65,7 @@ def objects_of(tree: Path) -> dict[str, Path]:
     return {str(path.relative_to(tree)): path for path in sorted(tree.rglob("*.o"))}
 
 
-def differences(old: Path, new: Path, only: str) -> Iterator[tuple[str, str, str]]:
+def differences(old: Path, new: Path, only: str, rename: str) -> Iterator[tuple[str, str, str]]:
     """Give object, function and what is the matter with it: "differs", "new", "gone"."""
     before, after = objects_of(old), objects_of(new)
     for name in sorted(before.keys() | after.keys()):
@@ -66,7 +74,7 @@ def differences(old: Path, new: Path, only: str) -> Iterator[tuple[str, str, str
         if name not in before or name not in after:
             yield name, "", "new" if name in after else "gone"
             continue
-        was, now = functions(before[name]), functions(after[name])
+        was, now = functions(before[name], rename), functions(after[name])
         for function in sorted(was.keys() | now.keys()):
             if function not in was or function not in now:
                 yield name, function, "new" if function in now else "gone"
@@ -74,12 +82,12 @@ def differences(old: Path, new: Path, only: str) -> Iterator[tuple[str, str, str
                 yield name, function, "differs"
 
 
-def show(old: Path, new: Path, only: str, function: str) -> None:
+def show(old: Path, new: Path, only: str, rename: str, function: str) -> None:
     """Print how a function differs."""
     before, after = objects_of(old), objects_of(new)
     for name in before.keys() & after.keys():
         if fnmatch(name, only):
-            was = functions(before[name]).get(function, [])
+            was = functions(before[name], rename).get(function, [])
             now = functions(after[name]).get(function, [])
             for line in difflib.unified_diff(was, now, f"old {name}", f"new {name}", lineterm=""):
                 print(line)
@@ -91,13 +99,14 @@ def main() -> int:
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path)
     parser.add_argument("--only", default="*", help="objects whose path matches")
+    parser.add_argument("--rename", default="", help="A=B: names in OLD that begin with A")
     parser.add_argument("--show", help="print the difference of this function")
     given = parser.parse_args()
     if given.show:
-        show(given.old, given.new, given.only, given.show)
+        show(given.old, given.new, given.only, given.rename, given.show)
         return 0
     counts = dict.fromkeys(("differs", "new", "gone"), 0)
-    for name, function, what in differences(given.old, given.new, given.only):
+    for name, function, what in differences(given.old, given.new, given.only, given.rename):
         counts[what] += 1
         print(f"{what:8} {name} {function}")
     both = objects_of(given.old).keys() & objects_of(given.new).keys()
