@@ -26,6 +26,10 @@ enum { KINDS_MAX = 4096 };
 /* What a stretch may begin or end with besides the functions of bl_messages.c. */
 enum { NONE = -1, CLOCK = -2 };
 
+/* A shorter stretch passes together with the next one: each is a change of context to the
+ * simulator, and there are some for every message. */
+static const double shortest_s = 1e-6;
+
 enum stage { BEFORE, TIMED_PART, AFTER };
 
 struct call {
@@ -47,6 +51,7 @@ static enum stage stage;
 static struct call last = {NONE, 0};
 static struct timespec begun;
 static double clock_cost_s; /* of one read, which a stretch contains */
+static double waiting_s;    /* injecting: computation that has not passed yet */
 
 static double seconds_since_begun(void)
 {
@@ -133,9 +138,12 @@ void bl_compute_ends(int function, int count)
         return;
     const struct call to = {function, count};
     if (mode == INJECT) {
-        const double seconds = find_kind(to)->seconds;
-        if (seconds > 0)
-            smpi_execute(seconds);
+        waiting_s += find_kind(to)->seconds;
+        if (waiting_s >= shortest_s || function == CLOCK) {
+            if (waiting_s > 0)
+                smpi_execute(waiting_s);
+            waiting_s = 0;
+        }
     } else if (last.function != NONE) {
         const double spent_s = seconds_since_begun() - clock_cost_s;
         struct kind *const kind = find_kind(to);

@@ -37,6 +37,12 @@ static double over_ranks(const struct bl_operation *op, double value, MPI_Op how
     return result;
 }
 
+/* Sums of two values over all ranks, in one call: a simulator pays for each. */
+static void sum_over_ranks(const struct bl_operation *op, double values[2])
+{
+    BL_MPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, MPI_SUM, op->comm));
+}
+
 static bool counts(const struct bl_operation *op)
 {
     return !op->benchmark->timed || op->benchmark->timed(op);
@@ -136,7 +142,6 @@ void bl_verify(struct bl_operation *op)
 static void summarise_timed(struct bl_operation *op, struct bl_measurement *measurement)
 {
     const bool counted = counts(op);
-    const double timed_ranks = over_ranks(op, counted ? 1 : 0, MPI_SUM);
     double sum_s = 0;
     for (long i = 0; i < measurement->iterations; i++) {
         sum_s += measurement->time_s[i];
@@ -144,9 +149,13 @@ static void summarise_timed(struct bl_operation *op, struct bl_measurement *meas
             measurement->time_s[i] = 0;
     }
     const double mean_s = sum_s / (double)measurement->iterations;
-    measurement->rank_mean_s = over_ranks(op, counted ? mean_s : 0, MPI_SUM) / timed_ranks;
-    measurement->rank_mean_min_s = over_ranks(op, counted ? mean_s : INFINITY, MPI_MIN);
-    measurement->rank_mean_max_s = over_ranks(op, counted ? mean_s : 0, MPI_MAX);
+    double sums[2] = {counted ? mean_s : 0, counted ? 1 : 0};
+    sum_over_ranks(op, sums);
+    double ends_s[2] = {counted ? -mean_s : -INFINITY, counted ? mean_s : 0};
+    BL_MPI(MPI_Allreduce(MPI_IN_PLACE, ends_s, 2, MPI_DOUBLE, MPI_MAX, op->comm));
+    measurement->rank_mean_s = sums[0] / sums[1];
+    measurement->rank_mean_min_s = -ends_s[0];
+    measurement->rank_mean_max_s = ends_s[1];
     const void *mine = op->rank == 0 ? MPI_IN_PLACE : measurement->time_s;
     BL_MPI(MPI_Reduce(mine, measurement->time_s, (int)measurement->iterations, MPI_DOUBLE, MPI_MAX,
                       0, op->comm));
@@ -168,9 +177,10 @@ static void run_loop(struct bl_operation *op, double allowance_s, long wanted, d
     op->root = 0;
 
     const bool counted = counts(op);
-    const double timed_ranks = over_ranks(op, counted ? 1 : 0, MPI_SUM);
+    double sums[2] = {counted ? mean_s : 0, counted ? 1 : 0};
+    sum_over_ranks(op, sums);
     measurement->loop_iterations = calls;
-    measurement->loop_mean_s = over_ranks(op, counted ? mean_s : 0, MPI_SUM) / timed_ranks;
+    measurement->loop_mean_s = sums[0] / sums[1];
     measurement->loop_mean_max_s = over_ranks(op, counted ? mean_s : 0, MPI_MAX);
 }
 

@@ -1,64 +1,40 @@
 """Calibrate a simulated network from a run, and hold the simulation against the same run.
 
-The curve is the measured ping-pong between two nodes. What a processor does for a message comes
+The curve is the measured ping-pong between two nodes; what they carry both ways at once is that of
+the bidirectional bandwidth, where the run has one. What a processor does for a message comes
 from the rate of small messages: a sender that is busy with each message for t seconds sends 1/t a
-second. Nothing else is fitted; everything else that the run measured and that runs simulated is
-then simulated and compared, and the errors go with the platform.
+second. How fast the processors compute comes from the computation of the kernels in the run: one
+factor to this machine's, for all of them. Nothing else is fitted; everything else that the run
+measured and that runs simulated is then simulated and compared, and the errors go with the
+platform.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from bareline.analysis.records import Records, read_runs
 from bareline.analysis.summary import summarize
-from bareline.host.cache import cache_folder, scratch_folder
-from bareline.platforms.base import Allocation, Context, Platform, PlatformSpec, load_platform_types
-from bareline.platforms.config import make_spec
-from bareline.probes.base import find_probe
+from bareline.session.validation import Check, Simulations
 from bareline.store.run import Run
-from bareline.vocabulary.errors import AnalysisError, BarelineError
-from bareline.vocabulary.model import Layout, format_point, parse_point
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import parse_point
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
+_BOTH_WAYS = "mpi.bibandwidth"
 #: A message that is this small costs what every message costs.
 _SMALL_BYTES = 64
-#: Each overhead may take this much of an empty message's time; the wire takes the rest.
-_MOST_OF_LATENCY = 0.45
+#: A sender may be busy for this much of an empty message's time.
+_MOST_OF_LATENCY = 0.9
+#: What is left for the wire of it at least.
+_LEAST_OF_LATENCY = 0.05
 _FEWEST_SIZES = 6
-_TIMEOUT_S = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A measured value beside the simulated one.
-
-    Parameters
-    ----------
-    probe, ranks, params, point
-        What was measured.
-    measured, simulated
-        Medians of the headline metric, in its unit.
-    """
-
-    probe: str
-    ranks: int
-    params: str
-    point: str
-    measured: float
-    simulated: float
-
-    @property
-    def error(self) -> float:
-        """Relative deviation of the simulation; 0.1 is 10 % above the measured value."""
-        return self.simulated / self.measured - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +61,12 @@ class Calibration:
 
     @property
     def error(self) -> float | None:
-        """Median absolute error of all but the ping-pong, which the curve is made of."""
-        errors = [abs(check.error) for check in self.checks if check.probe != _PING_PONG]
-        return statistics.median(errors) if errors else None
+        """Median absolute error of the probe that it is largest of.
+
+        What the platform is made of does not count.
+        """
+        probes = {check.probe for check in self.checks} - {_PING_PONG, _RATE, _BOTH_WAYS}
+        return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
         """Give the checks as plain rows for ``--json``."""
@@ -95,7 +74,8 @@ class Calibration:
             {
                 "probe": check.probe,
                 "ranks": check.ranks,
-                "params": parse_point(check.params) | parse_point(check.point),
+                "params": parse_point(check.where),
+                "unit": check.unit,
                 "measured": check.measured,
                 "simulated": check.simulated,
                 "error": check.error,
@@ -133,25 +113,36 @@ def calibrate(
     """
     records = read_runs([run])
     name = _choose(records, platform)
-    points = summarize(records).filter((pl.col("platform") == name) & pl.col("headline"))
+    every = summarize(records).filter(pl.col("platform") == name)
+    points = every.filter(pl.col("headline"))
     curve = _curve(points, name)
-    overhead = _overhead(points, curve[0][1])
+    sending, receiving = _overheads(points, curve[0][1])
     table: dict[str, Any] = {
         "type": "sim",
         "title": f"simulated, calibrated on {name} of {run.path.resolve().name}",
         "nodes": nodes,
         "cores": cores,
         "curve": [[size, float(f"{seconds:.6g}")] for size, seconds in curve],
-        "send_overhead_s": overhead,
-        "receive_overhead_s": overhead,
+        "send_overhead_s": sending,
+        "receive_overhead_s": receiving,
         "eager_bytes": eager_bytes,
         "source": f"ping-pong and message rate of {name}, run {run.path.resolve().name}, "
         f"{run.header.created}",
     }
-    checks, left_out = _validate(table, points, records, name, tell)
+    both_ways = _both_ways(points, curve)
+    if both_ways is not None:
+        table["both_ways_bytes_per_s"] = both_ways
+    simulations = Simulations(records, name, every, tell)
+    table["compute_factor"] = float(f"{simulations.compute_factor(table):.4g}")
+    checks, left_out = simulations.checks(table)
     done = Calibration(table, tuple(checks), tuple(left_out))
     if done.error is not None:
         table["error"] = float(f"{done.error:.3g}")
+    table["checks"] = [
+        [one.probe, one.ranks, one.where, one.unit]
+        + [float(f"{value:.6g}") for value in (one.measured, one.simulated)]
+        for one in checks
+    ]
     return done
 
 
@@ -184,8 +175,31 @@ def _curve(points: pl.DataFrame, platform: str) -> list[tuple[int, float]]:
     return sorted(found.items())
 
 
-def _overhead(points: pl.DataFrame, latency_s: float) -> float:
-    """Give the seconds that a sender is busy with a small message; 0 where none was measured."""
+def _both_ways(points: pl.DataFrame, curve: list[tuple[int, float]]) -> float | None:
+    """Give what a node carries in both directions together; None where it is twice one direction.
+
+    A processor that moves every byte itself moves no more when they come from two sides.
+    """
+    rates = {
+        int(str(parse_point(row["point"])["size_bytes"])): row["value"]
+        for row in _between_nodes(points, _BOTH_WAYS).iter_rows(named=True)
+        if row["unit"] == "B/s"
+    }
+    if not rates:
+        return None
+    (_, least), (size, most) = curve[0], curve[-1]
+    one_way = size / (most - least)
+    found = max(rates[max(rates)], one_way)
+    return float(f"{found:.5g}") if found < 2 * one_way else None
+
+
+def _overheads(points: pl.DataFrame, latency_s: float) -> tuple[float, float]:
+    """Give the seconds that sender and receiver are busy with a small message.
+
+    The rate says how long the busier of both is, which is taken to be the sender: writing to a
+    socket or a queue does more of the work than finding the message there. The receiver takes as
+    long where the one-way time leaves that. Without a measured rate both are 0.
+    """
     rates = [
         row["value"] / size
         for row in _between_nodes(points, _RATE).iter_rows(named=True)
@@ -194,86 +208,7 @@ def _overhead(points: pl.DataFrame, latency_s: float) -> float:
         and row["unit"] == "B/s"
     ]
     if not rates:
-        return 0.0
-    return float(f"{min(1 / max(rates), _MOST_OF_LATENCY * latency_s):.4g}")
-
-
-def _validate(
-    table: dict[str, Any],
-    points: pl.DataFrame,
-    records: Records,
-    name: str,
-    tell: Callable[[str], None],
-) -> tuple[list[Check], list[str]]:
-    spec = make_spec("calibration", table, where="the calibrated platform")
-    cases = records.trials.filter(
-        (pl.col("platform") == name) & (pl.col("status") == "measured")
-    ).unique(["probe", "params", "ranks", "threads", "layout"], maintain_order=True)
-    checks: list[Check] = []
-    left_out: list[str] = []
-    with scratch_folder("calibration") as scratch, _acquire(spec, scratch) as cluster:
-        for case in cases.iter_rows(named=True):
-            reason = _unfit(case, spec)
-            if reason:
-                left_out.append(f"{case['probe']}, {case['ranks']} ranks: {reason}")
-                continue
-            tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
-            try:
-                checks += _simulate(cluster, case, points)
-            except BarelineError as error:
-                left_out.append(f"{case['probe']}, {case['ranks']} ranks: {error}")
-    return checks, left_out
-
-
-def _acquire(spec: PlatformSpec[Any], scratch: Path) -> Any:
-    platform: Platform[Any] = load_platform_types()[spec.type](
-        spec, Context(scratch=scratch, cache=cache_folder())
-    )
-    return platform.acquire(Layout(spec.options.node_count))
-
-
-def _unfit(case: dict[str, Any], spec: PlatformSpec[Any]) -> str:
-    probe = find_probe(case["probe"])
-    layout = Layout.parse(case["layout"])
-    command = probe.command(probe.make_params(_own_params(case)), layout)
-    if case["profile"]:
-        return "was profiled"
-    if layout.nodes > spec.options.node_count:
-        return f"needs {layout.nodes} nodes"
-    if layout.ranks_per_node > 1:
-        return "has ranks that share a node: the curve between nodes says nothing of them"
-    return str(spec.options.refuses(command))
-
-
-def _own_params(case: dict[str, Any]) -> dict[str, Any]:
-    params = parse_point(case["params"])
-    params.pop("profile", None)
-    return params
-
-
-def _simulate(cluster: Allocation, case: dict[str, Any], points: pl.DataFrame) -> Iterable[Check]:
-    probe = find_probe(case["probe"])
-    params = probe.make_params(_own_params(case))
-    layout = Layout.parse(case["layout"])
-    output = cluster.run(probe.command(params, layout), layout, timeout_s=_TIMEOUT_S)
-    if output.exit_code != 0:
-        raise AnalysisError(f"the simulation ended with code {output.exit_code}")
-    simulated = {
-        format_point(sample.point): sample.value
-        for sample in probe.read(params, output)
-        if sample.metric == probe.headline
-    }
-    same: Sequence[str] = ("probe", "params", "ranks", "threads")
-    measured = points.filter(
-        *(pl.col(key) == case[key] for key in same), pl.col("metric") == probe.headline
-    )
-    for row in measured.iter_rows(named=True):
-        if row["point"] in simulated and row["value"] > 0:
-            yield Check(
-                probe=case["probe"],
-                ranks=case["ranks"],
-                params=case["params"],
-                point=row["point"],
-                measured=row["value"],
-                simulated=simulated[row["point"]],
-            )
+        return 0.0, 0.0
+    sending = min(1 / max(rates), _MOST_OF_LATENCY * latency_s)
+    receiving = min(sending, (1 - _LEAST_OF_LATENCY) * latency_s - sending)
+    return float(f"{sending:.4g}"), float(f"{receiving:.4g}")

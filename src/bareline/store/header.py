@@ -55,6 +55,10 @@ class Header:
         tables = self.study.get("role", {})
         return {name: RoleKeys.model_validate(table) for name, table in tables.items()}
 
+    def calibration(self, platform: str) -> CalibrationKeys | None:
+        """Give what a simulated platform was calibrated with; None without calibration."""
+        return _Platform.model_validate(self.platforms.get(platform, {"type": ""})).calibration
+
     @property
     def config_hash(self) -> str:
         """Hash of all that determines the plan."""
@@ -196,9 +200,45 @@ class _Study(_Table):
     role: dict[str, RoleKeys] = {}
 
 
+class CalibrationKeys(_Table):
+    """Of a simulated platform: what it was calibrated with, and how well it agrees.
+
+    Attributes
+    ----------
+    curve
+        Message size in bytes and one-way time in s.
+    checks
+        Probe, ranks, parameters, unit, measured and simulated value.
+    error
+        The largest median of the relative errors of a probe.
+    source
+        Where the curve comes from.
+    """
+
+    curve: list[Annotated[list[float], Field(min_length=2, max_length=2)]] = []
+    checks: list[Annotated[list[str | int | float], Field(min_length=6, max_length=6)]] = []
+    error: float | None = None
+    source: str = ""
+
+
 class _Platform(_Table):
+    model_config = ConfigDict(strict=True, extra="allow")
+
     type: str
     title: str = ""
+
+    @property
+    def calibration(self) -> CalibrationKeys | None:
+        """What it was calibrated with; None for what is not simulated or not calibrated."""
+        extra = self.model_extra or {}
+        if self.type != "sim" or not extra.get("checks"):
+            return None
+        return CalibrationKeys.model_validate(extra)
+
+    @model_validator(mode="after")
+    def _calibration_is_whole(self) -> Self:
+        _ = self.calibration
+        return self
 
 
 class _File(_Table):

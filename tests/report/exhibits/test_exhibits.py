@@ -58,6 +58,8 @@ def test_every_kind_is_found_by_its_name() -> None:
         "pairs",
         "suitability",
         "agreement",
+        "calibration",
+        "against-published",
     }
     for kind, exhibit in load_exhibits().items():
         assert exhibit.kind == kind

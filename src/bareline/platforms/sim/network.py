@@ -10,7 +10,7 @@ first, because SMPI adds it again, and lets it keep the sender busy.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -19,6 +19,8 @@ from typing import Any
 
 #: Shortest time that is left for the wire where overheads leave nothing of the curve.
 _LEAST_S = 1e-9
+#: What a port may add to the one-way time of a message.
+_PORT_SHARE = 0.005
 #: Smallest slope: 100 TB/s. A curve that does not rise there would divide by zero.
 _LEAST_SLOPE = 1e-14
 
@@ -71,19 +73,42 @@ class Network:
         ]
         return list(zip(sizes, _rising(times), strict=True))
 
-    def factors(self) -> tuple[str, str]:
-        """Give SMPI's latency and bandwidth factors, as its options take them."""
-        latency, bandwidth = self.wire()[0][1], self.bytes_per_s
+    @property
+    def port_bytes_per_s(self) -> float:
+        """What the port of a node has to carry, so that it slows down no message of the curve.
+
+        That is more than the rate of the largest message where the curve rises less before. Small
+        messages, of which hardly anything is their size, do not count.
+        """
+        rates = [self.bytes_per_s]
+        for _, size, slope, start in self._lines():
+            rates.append(1 / (slope + _PORT_SHARE * (start + slope * size) / size))
+        return max(rates)
+
+    def factors(self, port_bytes_per_s: float) -> tuple[str, str]:
+        """Give SMPI's latency and bandwidth factors, as its options take them.
+
+        Parameters
+        ----------
+        port_bytes_per_s
+            Bandwidth of a node's link, which the factors multiply.
+        """
+        latency = self.wire()[0][1]
         lat, bw = [], []
+        for size, _, slope, start in self._lines():
+            lat.append(f"{size}:{start / latency:.9g}")
+            bw.append(f"{size}:{1 / (slope * port_bytes_per_s):.9g}")
+        return ";".join(lat), ";".join(bw)
+
+    def _lines(self) -> Iterator[tuple[int, int, float, float]]:
+        """Give each stretch of the curve: first and last size, slope, and start at size 0."""
         for (size, time), (next_size, next_time) in pairwise(self.wire()):
             slope = max((next_time - time) / (next_size - size), _LEAST_SLOPE)
             start = time - slope * size
             if start < _LEAST_S:
                 start = _LEAST_S
                 slope = max((next_time - start) / next_size, _LEAST_SLOPE)
-            lat.append(f"{size}:{start / latency:.9g}")
-            bw.append(f"{size}:{1 / (slope * bandwidth):.9g}")
-        return ";".join(lat), ";".join(bw)
+            yield size, next_size, slope, start
 
 
 def _rising(values: Sequence[float]) -> list[float]:

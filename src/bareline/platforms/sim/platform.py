@@ -31,7 +31,7 @@ from bareline.vocabulary.model import Command, Layout, Output, Scalar
 #: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
 _SPEED = "1Gf"
 #: What a simulator repeats exactly needs no more repetitions.
-_REPETITIONS = ("-i", "3", "-x", "1")
+_REPETITIONS = ("-i", "3", "-x", "0")
 #: Arrays from this size on are shared by all ranks where memory is folded.
 _FOLDED_BYTES = 65_536
 _RECORDING_TIMEOUT_S = 3600.0
@@ -93,7 +93,7 @@ class SimAllocation(Allocation):
     def facts(self) -> Mapping[str, Scalar]:
         """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
-        lat, bw = network.factors()
+        lat, bw = network.factors(port_rate(options, network))
         return {
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
@@ -108,6 +108,11 @@ class SimAllocation(Allocation):
             "sim.receive_overhead_s": network.receive_overhead_s,
             "sim.eager_bytes": network.eager_bytes,
             "sim.oversubscription": options.oversubscription,
+            **(
+                {}
+                if options.both_ways_bytes_per_s is None
+                else {"sim.both_ways_bits_per_s": 8 * options.both_ways_bytes_per_s}
+            ),
             "sim.loopback_latency_s": options.loopback_latency_s,
             "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
             "sim.lat_factor": lat,
@@ -243,13 +248,15 @@ class SimAllocation(Allocation):
             "".join(f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes)),
             encoding="utf-8",
         )
-        lat, bw = network.factors()
+        lat, bw = network.factors(port_rate(options, network))
         largest = (sweep.sizes_of(argv) or (0, 0))[1]
         settings = {
             "smpi/host-speed": _SPEED,
             "smpi/simulate-computation": "no",
             "smpi/cpu-threshold": "0",
             "smpi/shared-malloc": "local",
+            # A read of the clock takes no simulated time: SMPI's 10 ns cost a change of context.
+            "smpi/wtime": "0",
             "smpi/tmpdir": str(self._temporary),
             "smpi/lat-factor": lat,
             "smpi/bw-factor": bw,
@@ -302,11 +309,18 @@ class SimPlatform(Platform[SimOptions]):
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
 
 
+def port_rate(options: SimOptions, network: Network) -> float:
+    """Give what the port of a node carries in one direction, in B/s."""
+    return options.link_bytes_per_s or network.port_bytes_per_s
+
+
 def cluster_xml(options: SimOptions, network: Network) -> str:
     """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
     latency = network.wire()[0][1] / 2
-    rate = options.link_bytes_per_s or network.bytes_per_s
-    backbone = ""
+    rate = port_rate(options, network)
+    backbone = limiter = ""
+    if options.both_ways_bytes_per_s is not None:
+        limiter = f' limiter_link="{max(options.both_ways_bytes_per_s, rate):.6f}Bps"'
     if options.oversubscription > 1:
         shared = options.nodes * rate / options.oversubscription
         backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
@@ -316,7 +330,7 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
   <cluster id="cluster" prefix="n" suffix="" radical="0-{options.nodes - 1}" speed="{_SPEED}"
     core="{options.cores}" bw="{rate:.6f}Bps" lat="{latency:.12f}s" sharing_policy="SPLITDUPLEX"
     loopback_bw="{options.loopback_bytes_per_s:.6f}Bps"
-    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}/>
+    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}{limiter}/>
 </platform>
 """
 

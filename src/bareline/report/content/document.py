@@ -16,7 +16,7 @@ from bareline.analysis.suitability import Judgement
 from bareline.analysis.verdict import Glance
 from bareline.report.content.cells import Cell, read_cells
 from bareline.report.content.published import PublishedPoint
-from bareline.store.header import ExhibitSpec, RoleKeys
+from bareline.store.header import CalibrationKeys, ExhibitSpec, RoleKeys
 from bareline.vocabulary.model import Layer, Scalar
 
 if TYPE_CHECKING:
@@ -62,11 +62,12 @@ class Fact(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlatformInfo:
-    """A platform as the page introduces it."""
+    """A platform as the page introduces it; a simulated one with its calibration."""
 
     name: str
     title: str = ""
     type: str = ""
+    calibration: CalibrationKeys | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

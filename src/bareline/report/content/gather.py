@@ -125,7 +125,12 @@ def _platform(records: Records, name: str) -> PlatformInfo:
     for run in records.runs:
         table = run.header.platforms.get(name.partition("@")[0])
         if table is not None:
-            return PlatformInfo(name, str(table.get("title", "")), str(table.get("type", "")))
+            return PlatformInfo(
+                name,
+                str(table.get("title", "")),
+                str(table.get("type", "")),
+                run.header.calibration(name.partition("@")[0]),
+            )
     return PlatformInfo(name)
 
 

@@ -49,6 +49,8 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
     then = [spec for spec in specs if spec.kind == "suitability"]
     rest = [spec for spec in specs if spec.kind not in ("overview", "suitability")]
     specs = [*first, *(then or [ExhibitSpec(kind="suitability")]), *rest]
+    if not any(spec.kind == "calibration" for spec in specs):
+        specs = [*specs, ExhibitSpec(kind="calibration")]
     drawn: list[Figure] = []
     empty: list[ExhibitSpec] = []
     used: dict[str, int] = {}

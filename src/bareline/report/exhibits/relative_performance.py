@@ -10,6 +10,7 @@ import altair as alt
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import Cell, is_number, tidy, varying_beside
 from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import (
     axis_title,
     caveat_notes,
@@ -21,7 +22,7 @@ from bareline.report.content.wording import (
 )
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.curve import parameter_axis
-from bareline.report.figures.channels import heading, inline
+from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
 from bareline.report.figures.marks import (
     bands,
@@ -33,7 +34,7 @@ from bareline.report.figures.marks import (
     y_axis,
 )
 from bareline.report.figures.scales import Ticks, log_ticks, plain
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.units import listing
 
@@ -111,7 +112,11 @@ def _figure(
 ) -> Figure:
     every = [speed for own in found.values() for speed in own]
     cells = [cell for cell, *_ in every]
-    ticks = log_ticks([value for _, _, *values in every for value in values if value] + [1.0])
+    points = points_for(document.published, spec, cells, document.baseline)
+    diamonds = {title: _diamonds(document, own, x, points) for title, own in found.items()}
+    printed = [row[key] for rows in diamonds.values() for row in rows for key in ("lo", "hi")]
+    values = [value for _, _, *ends in every for value in ends if value]
+    ticks = log_ticks([*values, *printed, 1.0])
     across, _ = parameter_axis(x, {ranks for _, ranks, *_ in every})
     layers = {cell.layer for cell in cells}
     base = f"{document.baseline} at its fewest {parameter_name(x)}"
@@ -121,12 +126,19 @@ def _figure(
         caption=" ".join(
             filter(
                 None,
-                [spec.caption, f"Above is faster. Dashed: ideal scaling of {base}."],
+                [
+                    spec.caption,
+                    f"Above is faster. Dashed: ideal scaling of {base}.",
+                    "Diamonds: where the printed loss against the baseline of as many "
+                    f"{parameter_name(x)} would put a platform; hovering names the source."
+                    if printed
+                    else "",
+                ],
             )
         ),
         layer=cells[0].layer if len(layers) == 1 else "",
         panels=tuple(
-            _panel(document, title, x, across, ticks, panels[title], own)
+            _panel(document, title, x, across, ticks, panels[title], own, diamonds[title])
             for title, own in found.items()
         ),
         wide=True,
@@ -137,6 +149,25 @@ def _figure(
     )
 
 
+def _diamonds(
+    document: Document, found: Sequence[_Speed], x: str, points: Sequence[PublishedPoint]
+) -> list[dict[str, Any]]:
+    """Place published ratios under the baseline's speed at as many ranks."""
+    styles = looks(document.names)
+    bases = {ranks: speed for cell, ranks, speed, *_ in found if cell.platform == document.baseline}
+    rows = []
+    for cell, ranks, *_ in found:
+        for point in points:
+            told = any(low <= ranks <= high for low, high in point.places(x))
+            if ranks in bases and told and point.about(cell):
+                ends = [bases[ranks] / (end or point.middle) for end in (point.high, point.low)]
+                rows.append(
+                    {"x": ranks, "y": bases[ranks] / point.middle, "lo": ends[0], "hi": ends[1],
+                     "colour": styles[cell.platform].colour, "tip": point.tip}
+                )  # fmt: skip
+    return rows
+
+
 def _panel(
     document: Document,
     title: str,
@@ -145,6 +176,7 @@ def _panel(
     ticks: Ticks,
     cells: Sequence[Cell],
     found: Sequence[_Speed],
+    diamonds: Sequence[dict[str, Any]],
 ) -> Chart:
     styles = looks(document.names)
     rows: list[dict[str, Any]] = []
@@ -181,8 +213,25 @@ def _panel(
         bands(rows, across, up),
         lines(rows, across, up),
         marks(rows, across, up),
+        *_printed(diamonds, across, up),
         *labels(rows, ticks, WIDTH_PX, HEIGHT_PX),
     ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=heading(title, WIDTH_PX + 100))
+
+
+def _printed(diamonds: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> list[alt.Chart]:
+    if not diamonds:
+        return []
+    stroke = raw(alt.Stroke, "colour")
+    return [
+        alt.Chart(inline([{**row, "y": row["lo"]} for row in diamonds]))
+        .mark_rule(strokeWidth=1, aria=False)
+        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=stroke),
+        alt.Chart(inline(diamonds))
+        .mark_point(
+            shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), strokeWidth=1.3, opacity=1
+        )
+        .encode(x=across, y=up, stroke=stroke, description=tip()),
+    ]
 
 
 def _table(x: str, found: Mapping[str, Sequence[_Speed]]) -> DataTable:

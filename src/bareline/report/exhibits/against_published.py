@@ -1,0 +1,301 @@
+"""Every published ratio beside what the run found at the same place, counted inside and outside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from bareline.published.catalogue import conditions
+from bareline.published.quantities import Spread
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import Cell, varying
+from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint
+from bareline.report.content.wording import caveat_notes, count, describe
+from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.scales import plain, ratio_ticks
+from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.store.header import ExhibitSpec
+
+PLOT_PX = 380
+LABELS_PX = 300
+PITCH_PX = 20
+#: A single printed number is taken for this range around it: it was read off or rounded.
+SINGLE = 1.25
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A value of the run as a ratio to the published baseline's stand-in, above 1 is worse."""
+
+    cell: Cell
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A published ratio and everything of the run that was found where it holds.
+
+    `low` and `high` are the range that counts as inside; None where a bound leaves it open.
+    """
+
+    point: PublishedPoint
+    pairs: tuple[Pair, ...]
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of what counts as inside."""
+        return self._single[0] if self._is_single else self.point.low
+
+    @property
+    def high(self) -> float | None:
+        """Upper end of what counts as inside."""
+        return self._single[1] if self._is_single else self.point.high
+
+    @property
+    def _is_single(self) -> bool:
+        return self.point.low is not None and self.point.low == self.point.high
+
+    @property
+    def _single(self) -> tuple[float, float]:
+        return self.point.middle / SINGLE, self.point.middle * SINGLE
+
+    def holds(self, pair: Pair) -> bool:
+        """Tell whether a value lies inside."""
+        return (self.low is None or pair.ratio >= self.low) and (
+            self.high is None or pair.ratio <= self.high
+        )
+
+    @property
+    def inside(self) -> int:
+        """Number of values inside."""
+        return sum(map(self.holds, self.pairs))
+
+    @property
+    def title(self) -> str:
+        """Name benchmark, metric, platform and condition."""
+        ratio = self.point.ratio
+        at = conditions(ratio.conditions)
+        what = f"{ratio.benchmark} {ratio.metric.replace('_', ' ')}"
+        return f"{what}, {self.point.platform}{f', {at}' if at else ''}"
+
+
+class AgainstPublished(Exhibit):
+    """A row for each published ratio: its range, the run's ratios, and which lie inside."""
+
+    kind = "against-published"
+    summary = "published ratios, the run's own at the same places, and how many lie inside"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw all published ratios that the run has values for; named ones only, if any are."""
+        lines = published_lines(document, spec)
+        return [_figure(document, spec, lines)] if lines else []
+
+
+def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
+    """Give the published ratios with the run's values where they hold.
+
+    Ranks must agree where the publication names them; a ratio that it gives for no number of ranks
+    holds for all. Simulated values are only divided by simulated ones.
+    """
+    every = [cell for cell in document.cells if cell.value]
+    chosen = set(map(id, select(document, spec))) if spec.probe or spec.where else None
+    parts = set(spec.published)
+    found = []
+    for point in document.published:
+        if parts and point.ratio.part not in parts:
+            continue
+        bases = {_place(cell): cell for cell in every if cell.platform == point.baseline}
+        pairs = []
+        for cell in every:
+            base = bases.get(_place(cell))
+            wanted = chosen is None or id(cell) in chosen
+            if base is None or not wanted or cell.better not in ("lower", "higher"):
+                continue
+            if base.simulated == cell.simulated and point.about(cell) and _same_ranks(point, cell):
+                assert cell.value and base.value
+                worse = cell.value / base.value
+                pairs.append(Pair(cell, worse if cell.better == "lower" else 1 / worse))
+        if pairs:
+            found.append(Line(point, tuple(pairs)))
+    return found
+
+
+def _place(cell: Cell) -> tuple[object, ...]:
+    return (*cell.series, cell.point)
+
+
+def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
+    told = point.ratio.conditions.get("ranks")
+    if told is None:
+        return True
+    if isinstance(told, Spread):
+        # "all plotted": a label without a number holds for whatever was plotted.
+        numbers = (told.low, told.high, told.above, told.inferred)
+        return all(number is None for number in numbers) or told.holds(cell.ranks)
+    return cell.ranks in told if isinstance(told, list) else cell.ranks == told
+
+
+def _figure(document: Document, spec: ExhibitSpec, lines: Sequence[Line]) -> Figure:
+    pairs = [pair for line in lines for pair in line.pairs]
+    inside = sum(line.inside for line in lines)
+    simulated = any(pair.cell.simulated for pair in pairs)
+    told = (
+        f"{inside} of {count(len(pairs), 'point')} lie inside what was printed, "
+        f"{len(pairs) - inside} outside."
+    )
+    return Figure(
+        id=slug("against-published", spec.probe or "", spec.title),
+        title=spec.title or "What was printed, and what this run found",
+        caption=" ".join(
+            filter(
+                None,
+                [
+                    spec.caption,
+                    told,
+                    "Bars: printed ranges, open where only a bound was printed; a single number "
+                    f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
+                    "Hollow marks: simulated." if simulated else "",
+                ],
+            )
+        ),
+        panels=(_panel(document, lines),),
+        wide=True,
+        text_summary=f"{told} {_told(lines)}",
+        caveats=caveat_notes([pair.cell for pair in pairs]),
+        data_table=_table(lines),
+    )
+
+
+def _told(lines: Sequence[Line]) -> str:
+    rows = [
+        f"{line.title}: printed {line.point.told}, here {_span(line)}, "
+        f"{line.inside} of {len(line.pairs)} inside"
+        for line in lines[:12]
+    ]
+    return "; ".join(rows) + "."
+
+
+def _span(line: Line) -> str:
+    low, high = min(p.ratio for p in line.pairs), max(p.ratio for p in line.pairs)
+    return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
+
+
+def _panel(document: Document, lines: Sequence[Line]) -> Chart:
+    styles = looks(document.names)
+    ends = [e for line in lines for e in (line.low, line.high, line.point.middle) if e]
+    ticks = ratio_ticks([*ends, *(pair.ratio for line in lines for pair in line.pairs)])
+    least, most = ticks.domain
+    bars: list[dict[str, Any]] = []
+    dots: list[dict[str, Any]] = []
+    for place, line in enumerate(lines):
+        y = (place + 0.5) * PITCH_PX
+        look = styles[line.point.platform]
+        bars.append(
+            {
+                "x": line.low or least, "end": line.high or most, "top": y - 6, "bottom": y + 6,
+                "y": y, "middle": line.point.middle, "text": line.title, "colour": look.colour,
+                "tip": line.point.tip,
+            }
+        )  # fmt: skip
+        names = varying([pair.cell for pair in line.pairs])
+        for pair in line.pairs:
+            at = describe(pair.cell, names)
+            word = "inside" if line.holds(pair) else "outside"
+            dots.append(
+                {
+                    "x": pair.ratio, "y": y, "colour": look.colour, "shape": look.shape,
+                    "fill": colour("paper") if pair.cell.simulated else look.colour,
+                    "tip": f"{line.point.platform}{f', {at}' if at else ''}: "
+                    f"{plain(pair.ratio)} times worse, {word}",
+                }
+            )  # fmt: skip
+    height = PITCH_PX * len(lines)
+    x = alt.X(
+        field="x",
+        type="quantitative",
+        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
+    )
+
+    def y_of(field: str) -> alt.Y:
+        return alt.Y(
+            field=field,
+            type="quantitative",
+            scale=alt.Scale(domain=[0, height], reverse=True, nice=False),
+            axis=None,
+        )
+
+    base = alt.Chart(inline(bars))
+    return alt.layer(
+        alt.Chart(inline([{"x": 1.0}]))
+        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
+        .encode(x=x),
+        base.mark_rect(fillOpacity=0.22, aria=False).encode(
+            x=x, x2=alt.X2(field="end"), y=y_of("top"), y2=alt.Y2(field="bottom"),
+            fill=raw(alt.Fill, "colour"),
+        ),
+        alt.Chart(inline([{**row, "x": row["middle"]} for row in bars]))
+        .mark_point(shape=PUBLISHED_SHAPE, size=52, fill=colour("paper"), strokeWidth=1.3)
+        .encode(x=x, y=y_of("y"), stroke=raw(alt.Stroke, "colour"), description=tip()),
+        alt.Chart(inline(dots))
+        .mark_point(size=24, strokeWidth=1.2, opacity=1)
+        .encode(
+            x=x, y=y_of("y"), stroke=raw(alt.Stroke, "colour"), fill=raw(alt.Fill, "fill"),
+            shape=raw(alt.Shape, "shape"), description=tip(),
+        ),
+        base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 10, aria=False).encode(
+            x=alt.value(-LABELS_PX), y=y_of("y"), text=alt.Text(field="text", type="nominal")
+        ),
+    ).properties(
+        width=PLOT_PX,
+        height=height,
+        title=heading("times worse than the baseline (log)", PLOT_PX),
+    )  # fmt: skip
+
+
+def _table(lines: Sequence[Line]) -> DataTable:
+    rows = []
+    for line in lines:
+        outside = len(line.pairs) - line.inside
+        caveats = dict.fromkeys(code for pair in line.pairs for code in pair.cell.caveats)
+        rows.append(
+            (
+                Field(line.title, wrap=True),
+                Field(line.point.platform, platform=line.point.platform),
+                Field(
+                    line.point.told,
+                    line.point.middle,
+                    link=line.point.anchor,
+                    tip=line.point.tip,
+                ),
+                Field(_span(line), line.pairs[0].ratio, caveats=tuple(caveats)),
+                Field(str(line.inside), line.inside),
+                Field(str(outside), outside, tone="muted" if not outside else ""),
+                Field(line.point.source),
+            )
+        )
+    columns = (
+        Column("published", "text"),
+        Column("platform", "text"),
+        Column("printed ratio"),
+        Column("here"),
+        Column("inside"),
+        Column("outside"),
+        Column("source", "text"),
+    )
+    inside = sum(line.inside for line in lines)
+    every = sum(len(line.pairs) for line in lines)
+    foot = (
+        Field("all"), Field(""), Field(""), Field(""), Field(str(inside), inside),
+        Field(str(every - inside), every - inside), Field(""),
+    )  # fmt: skip
+    return DataTable(columns, tuple(rows), foot=foot)
+
+
+EXHIBIT = AgainstPublished()

@@ -1,0 +1,198 @@
+"""Simulate what a run measured between nodes, and lay both beside each other."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from bareline.analysis.records import Records
+from bareline.host.cache import cache_folder, scratch_folder
+from bareline.platforms.base import Allocation, Context, Platform, PlatformSpec, load_platform_types
+from bareline.platforms.config import make_spec
+from bareline.probes.base import find_probe
+from bareline.vocabulary.errors import AnalysisError, BarelineError
+from bareline.vocabulary.model import Layout, Sample, format_point, parse_point
+
+_TIMEOUT_S = 600.0
+#: Metric of the kernels: seconds of computation, mean over the ranks.
+_COMPUTATION = "compute_mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A measured value beside the simulated one.
+
+    Parameters
+    ----------
+    probe, ranks, params, point
+        What was measured.
+    unit
+        Of the headline metric.
+    measured, simulated
+        Medians of it.
+    """
+
+    probe: str
+    ranks: int
+    params: str
+    point: str
+    unit: str
+    measured: float
+    simulated: float
+
+    @property
+    def where(self) -> str:
+        """Parameters of the probe and of the point."""
+        return " ".join(filter(None, [self.params, self.point]))
+
+    @property
+    def error(self) -> float:
+        """Relative deviation of the simulation; 0.1 is 10 % above the measured value."""
+        return self.simulated / self.measured - 1
+
+
+class Simulations:
+    """What a run measured on one of its platforms, simulated on another.
+
+    Parameters
+    ----------
+    records, platform
+        The run, and the platform whose measurements count.
+    points
+        Every metric of it, summarised.
+    tell
+        Called with what is simulated now.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        platform: str,
+        points: pl.DataFrame,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._cases = records.trials.filter(
+            (pl.col("platform") == platform) & (pl.col("status") == "measured")
+        ).unique(["probe", "params", "ranks", "threads", "layout"], maintain_order=True)
+        self._points = points
+        self._tell = tell
+
+    def compute_factor(self, table: dict[str, Any]) -> float:
+        """Give how many times as long the measured kernels computed; 1 where there are none.
+
+        The median of all kernels: one processor has one speed, and a factor for each would leave
+        nothing to check.
+        """
+        factors = []
+        for case, samples in self._simulated(table, kernels=True):
+            simulated = [sample.value for sample in samples if sample.metric == _COMPUTATION]
+            measured = self._measured(case, _COMPUTATION).get_column("value").to_list()
+            if len(simulated) == len(measured) == 1 and simulated[0] > 0 and measured[0] > 0:
+                factors.append(measured[0] / simulated[0])
+        return statistics.median(factors) if factors else 1.0
+
+    def checks(self, table: dict[str, Any]) -> tuple[list[Check], list[str]]:
+        """Simulate everything that runs simulated.
+
+        Parameters
+        ----------
+        table
+            The simulated platform, as it stands in a platform file.
+
+        Returns
+        -------
+        tuple
+            The checks, and what could not be simulated with the reason.
+        """
+        checks: list[Check] = []
+        left_out: list[str] = []
+        for case, samples in self._simulated(table, left_out=left_out):
+            checks += self._beside(case, samples)
+        return checks, left_out
+
+    def _simulated(
+        self, table: dict[str, Any], *, kernels: bool = False, left_out: list[str] | None = None
+    ) -> Iterator[tuple[dict[str, Any], tuple[Sample, ...]]]:
+        """Simulate each case; those that cannot be are named in `left_out`."""
+        spec = make_spec("calibration", table, where="the calibrated platform")
+        missing = [] if left_out is None else left_out
+        with scratch_folder("calibration") as scratch, _acquire(spec, scratch) as cluster:
+            for case in self._cases.iter_rows(named=True):
+                if kernels and _COMPUTATION not in find_probe(case["probe"]).metrics:
+                    continue
+                reason = _unfit(case, spec)
+                try:
+                    if reason:
+                        raise AnalysisError(reason)
+                    self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
+                    samples = _simulate(cluster, case)
+                except BarelineError as error:
+                    missing.append(f"{case['probe']}, {case['ranks']} ranks: {error}")
+                    continue
+                yield case, samples
+
+    def _measured(self, case: dict[str, Any], metric: str) -> pl.DataFrame:
+        same: Sequence[str] = ("probe", "params", "ranks", "threads")
+        return self._points.filter(
+            *(pl.col(key) == case[key] for key in same), pl.col("metric") == metric
+        )
+
+    def _beside(self, case: dict[str, Any], samples: tuple[Sample, ...]) -> Iterator[Check]:
+        headline = find_probe(case["probe"]).headline
+        simulated = {
+            format_point(sample.point): sample.value
+            for sample in samples
+            if sample.metric == headline
+        }
+        for row in self._measured(case, headline).iter_rows(named=True):
+            if row["point"] in simulated and row["value"] > 0:
+                yield Check(
+                    probe=case["probe"],
+                    ranks=case["ranks"],
+                    params=case["params"],
+                    point=row["point"],
+                    unit=row["unit"],
+                    measured=row["value"],
+                    simulated=simulated[row["point"]],
+                )
+
+
+def _acquire(spec: PlatformSpec[Any], scratch: Path) -> Any:
+    platform: Platform[Any] = load_platform_types()[spec.type](
+        spec, Context(scratch=scratch, cache=cache_folder())
+    )
+    return platform.acquire(Layout(spec.options.node_count))
+
+
+def _unfit(case: dict[str, Any], spec: PlatformSpec[Any]) -> str:
+    probe = find_probe(case["probe"])
+    layout = Layout.parse(case["layout"])
+    command = probe.command(probe.make_params(_own_params(case)), layout)
+    if case["profile"]:
+        return "was profiled"
+    if layout.nodes > spec.options.node_count:
+        return f"needs {layout.nodes} nodes"
+    if layout.ranks_per_node > 1:
+        return "has ranks that share a node: the curve between nodes says nothing of them"
+    return str(spec.options.refuses(command))
+
+
+def _own_params(case: dict[str, Any]) -> dict[str, Any]:
+    params = parse_point(case["params"])
+    params.pop("profile", None)
+    return params
+
+
+def _simulate(cluster: Allocation, case: dict[str, Any]) -> tuple[Sample, ...]:
+    probe = find_probe(case["probe"])
+    params = probe.make_params(_own_params(case))
+    layout = Layout.parse(case["layout"])
+    output = cluster.run(probe.command(params, layout), layout, timeout_s=_TIMEOUT_S)
+    if output.exit_code != 0:
+        raise AnalysisError(f"the simulation ended with code {output.exit_code}")
+    return probe.read(params, output)
