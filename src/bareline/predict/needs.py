@@ -156,11 +156,7 @@ def merged(needs: Iterable[Need]) -> list[Need]:
 
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
-    """Give the ``[[measure]]`` blocks of the ladder of some applications, each with a comment.
-
-    A sentinel stands beside the curves: the ping-pong of one size, whose trials tell a block that
-    was disturbed.
-    """
+    """Give the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
     needs = merged(need for profile in profiles for need in needs_of(profile))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
@@ -170,15 +166,19 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
         where = "" if need.between else ", within a node"
         for block in need.measures(None if need.between else 1):
             yield f"# {need.share:.1%} of the profiled time{where}\n{block}"
-    for ranks in sorted({profile.ranks for profile in profiles}):
-        for probe in START_UP:
-            yield "# start-up\n" + Need(probe, ranks, True, 0, 0).measures()[0]
-    sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
-    yield f"# sentinel\n{sentinel.measures()[0]}"
 
 
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
-    """Write the study that measures the ladder of one application and nothing more."""
+    """Write the study that measures the ladder of one application and nothing more.
+
+    Beside the curves stand start-up, and a sentinel: the exchange of short messages, whose trials
+    tell a block that was disturbed.
+    """
+    blocks = list(ladder_measures([profile]))
+    for probe in START_UP:
+        blocks.append("# start-up\n" + Need(probe, profile.ranks, True, 0, 0).measures()[0])
+    sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
+    blocks.append(f"# sentinel\n{sentinel.measures()[0]}")
     program = profile.title
     head = f'''# What a prediction of {_plain(program)} on {profile.ranks} ranks looks up.
 
@@ -189,7 +189,7 @@ description = "Written by `bareline predict --plan`: what the application asks o
 launches = 8
 precision = 0
 '''
-    return "\n\n".join([head, *dict.fromkeys(ladder_measures([profile]))]) + "\n"
+    return "\n\n".join([head, *dict.fromkeys(blocks)]) + "\n"
 
 
 def _plain(text: str) -> str:

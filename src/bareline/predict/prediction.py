@@ -206,6 +206,10 @@ class Case:
             self._replayed[factor] = replay(self.trace, a if factor is None else b).time_s
         return self._replayed[factor]
 
+    def take_base(self, other: Case) -> None:
+        """Take over the replay of the base from a case that has the same one."""
+        self._replayed[None] = other.replayed_s(None)
+
     @cached_property
     def drawn(self) -> float:
         """Half-width that drawing the ladders' launches anew adds, in ln.
@@ -278,6 +282,23 @@ def predict(
         start_up=_start_up(case),
         warnings=tuple(notes),
     )
+
+
+def point(case: Case, model: Model = "auto") -> tuple[float, float]:
+    """Give the time on the base and the predicted one, without an interval.
+
+    Raises
+    ------
+    AnalysisError
+        As `predict`; bounds of computing make no point.
+    """
+    check_base(case.profile, openly_shared=case.a.cores is not None)
+    check_ladders(case.profile, case.a, case.b)
+    if case.compute.value is None:
+        raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
+    base_s = base_time_s(case.profile)
+    chosen, _, _ = _choose(case, model, base_s)
+    return base_s, _time(case, chosen, "ratio", base_s, case.compute.value)
 
 
 def _choose(

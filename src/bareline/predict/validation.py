@@ -39,7 +39,8 @@ class Trial:
     time_s, truth_s
         Predicted and measured time; `truth` has the launches.
     lo_s, hi_s
-        90 % interval, from the errors of other applications and this pair's ladders.
+        90 % interval, from the errors of other applications and this pair's ladders; None with
+        too few of them.
     reasons
         What is large enough to explain its error.
     """
@@ -53,8 +54,8 @@ class Trial:
     truth_s: float
     truth: tuple[float, ...]
     drawn: float = 0.0
-    lo_s: float = math.nan
-    hi_s: float = math.nan
+    lo_s: float | None = None
+    hi_s: float | None = None
     warnings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
 
@@ -69,8 +70,15 @@ class Trial:
         return abs(math.log(self.truth_s / self.time_s))
 
     @property
+    def has_interval(self) -> bool:
+        """Whether there are other applications enough to make an interval of."""
+        return self.lo_s is not None
+
+    @property
     def inside(self) -> bool:
         """Whether the measured time lies in the interval."""
+        if self.lo_s is None or self.hi_s is None:
+            return False
         return self.lo_s <= self.truth_s <= self.hi_s
 
     def row(self) -> dict[str, Any]:
@@ -83,13 +91,13 @@ class Trial:
             "n": len(self.truth),
             "base_s": self.base_s,
             "time_s": self.time_s,
-            "lo_s": None if math.isnan(self.lo_s) else self.lo_s,
-            "hi_s": None if math.isnan(self.hi_s) else self.hi_s,
+            "lo_s": self.lo_s,
+            "hi_s": self.hi_s,
             "truth_s": self.truth_s,
             "truth_min_s": min(self.truth),
             "truth_max_s": max(self.truth),
             "error": self.error,
-            "inside": None if math.isnan(self.lo_s) else self.inside,
+            "inside": self.inside if self.has_interval else None,
             "warnings": list(self.warnings),
             "reasons": list(self.reasons),
         }
@@ -257,7 +265,7 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
 
 def _score(model: str, trials: Sequence[Trial]) -> Score:
     errors = np.abs([trial.error for trial in trials])
-    with_interval = [trial for trial in trials if not math.isnan(trial.lo_s)]
+    with_interval = [trial for trial in trials if trial.has_interval]
     right, told = _orders(trials)
     return Score(
         model=model,
