@@ -62,7 +62,7 @@ def explain_application(
     a, b = (read_ladder(records, each.platform, each.launches[0].layout) for each in (one, other))
     check_ladders(launch.profile, a, b)
     control, factor = _control(found, name, one, other)
-    compute = factor or factor_between(a, b, records)
+    compute = factor or factor_between(a, b, records, program=one.program)
     return explain_loss(
         Case(launch.profile, launch.trace, a, b, compute),
         one.times_s,

@@ -17,7 +17,7 @@ import numpy as np
 
 from bareline.analysis.records import Records
 from bareline.predict.applications import Application, applications
-from bareline.predict.compute import factor_between
+from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.delta import compute_s
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import Case, Form, predict
@@ -43,6 +43,8 @@ class Trial:
         too few of them.
     reasons
         What is large enough to explain its error.
+    calibrated
+        The processors differ; computing was measured with one rank of the application.
     """
 
     application: str
@@ -58,6 +60,7 @@ class Trial:
     hi_s: float | None = None
     warnings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    calibrated: bool = False
 
     @property
     def error(self) -> float:
@@ -100,6 +103,7 @@ class Trial:
             "inside": self.inside if self.has_interval else None,
             "warnings": list(self.warnings),
             "reasons": list(self.reasons),
+            "calibrated": self.calibrated,
         }
 
 
@@ -148,17 +152,24 @@ class Validation:
 
     @property
     def scores(self) -> list[Score]:
-        """Score each model that has trials."""
-        return [
-            _score(model, own)
-            for model in MODELS
-            if (own := [trial for trial in self.trials if trial.model == model])
-        ]
+        """Score each model that has trials between equal processors."""
+        return _scores([trial for trial in self.trials if not trial.calibrated])
+
+    @property
+    def calibrated(self) -> list[Score]:
+        """The same where processors differ: two measurements stand in for one more model."""
+        return _scores([trial for trial in self.trials if trial.calibrated])
+
+    @property
+    def best(self) -> str:
+        """The better of the models that have a case: the first of `MODELS`."""
+        return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows, told apart by ``type``."""
         return [
             *({"type": "score", **score.row()} for score in self.scores),
+            *({"type": "score-calibrated", **score.row()} for score in self.calibrated),
             *({"type": "trial", **trial.row()} for trial in self.trials),
             *({"type": "refused", "case": case, "reason": why} for case, why in self.refused),
         ]
@@ -207,7 +218,8 @@ def _pair(
         quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
         profile = replace(profile, rank_table=quiet)
     a, b = (read_ladder(records, one.platform, one.launches[0].layout) for one in (base, target))
-    case = Case(profile, launch.trace, a, b, factor_between(a, b, records))
+    factor = factor_between(a, b, records, program=base.program)
+    case = Case(profile, launch.trace, a, b, factor)
 
     def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
         return Trial(
@@ -221,6 +233,7 @@ def _pair(
             truth=tuple(target.times_s),
             drawn=drawn,
             warnings=warnings,
+            calibrated=bool(same_processor(a, b)),
         )
 
     forms: Mapping[str, Form] = {"replay": "ratio", "replay-difference": "difference"}
@@ -261,6 +274,14 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
             lo_s=trial.time_s * math.exp(-width),
             hi_s=trial.time_s * math.exp(width),
         )
+
+
+def _scores(trials: Sequence[Trial]) -> list[Score]:
+    return [
+        _score(model, own)
+        for model in MODELS
+        if (own := [trial for trial in trials if trial.model == model])
+    ]
 
 
 def _score(model: str, trials: Sequence[Trial]) -> Score:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.predict.validation import Score, Trial
+from bareline.predict.validation import Score, Trial, Validation
 from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import Exhibit, predictions_of
@@ -32,9 +32,9 @@ class Predicted(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw the better of the models that have a case, and score all of them."""
         kept = predictions_of(document, spec)
-        if kept is None or not kept.validation.scores:
+        if kept is None or not kept.validation.trials:
             return []
-        scores = kept.validation.scores
+        scores = [*kept.validation.scores, *kept.validation.calibrated]
         best = scores[0]
         trials = [trial for trial in kept.validation.trials if trial.model == best.model]
         return [
@@ -58,7 +58,7 @@ class Predicted(Exhibit):
                 "application's calls.",
                 layer=SECTION,
                 wide=True,
-                data_table=_scores(scores),
+                data_table=_scores(kept.validation),
             ),
         ]
 
@@ -118,7 +118,9 @@ def _flat(trial: Trial) -> dict[str, str | int | float | bool | None]:
     }
 
 
-def _scores(scores: Sequence[Score]) -> DataTable:
+def _scores(validation: Validation) -> DataTable:
+    every = [(score, "") for score in validation.scores]
+    every += [(score, ", other processors") for score in validation.calibrated]
     columns = (
         Column("model", "text"),
         Column("cases"),
@@ -131,7 +133,7 @@ def _scores(scores: Sequence[Score]) -> DataTable:
     )
     rows = tuple(
         (
-            Field(_WORDS.get(score.model, score.model)),
+            Field(f"{_WORDS.get(score.model, score.model)}{where}"),
             Field(str(score.n), score.n),
             Field(f"{score.median:.1%}", score.median),
             Field(f"{score.p90:.1%}", score.p90),
@@ -140,7 +142,7 @@ def _scores(scores: Sequence[Score]) -> DataTable:
             Field(f"{score.order_right} of {score.order_of}", score.order_right),
             Field("" if score.coverage is None else f"{score.coverage:.0%}", score.coverage),
         )
-        for score in scores
+        for score, where in every
     )
     return DataTable(columns, rows)
 

@@ -23,9 +23,9 @@ class WorstPredictions(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give the table; none without a prediction."""
         kept = predictions_of(document, spec)
-        if kept is None or not kept.validation.scores:
+        if kept is None or not kept.validation.trials:
             return []
-        model = kept.validation.scores[0].model
+        model = kept.validation.best
         trials = sorted(
             (trial for trial in kept.validation.trials if trial.model == model),
             key=lambda trial: -trial.log_error,
