@@ -24,7 +24,7 @@ class SizeUsed:
     calls
         Of a rank.
     share
-        Of the application's time in these calls.
+        Of the application's time in these calls, and in waits for them.
     """
 
     size_bytes: float
@@ -104,9 +104,13 @@ def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> lis
 
 
 def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
+    """Give the sizes by probe and ranks; what waits take belongs to what they wait for."""
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
+    rows = list(profile.calls.iter_rows(named=True))
+    waiting = sum(_spent(row) for row in rows if row["kind"] == "wait")
+    posted = sum(row["count"] for row in rows if _posts(row))
     found: dict[tuple[str, int], dict[float, list[float]]] = {}
-    for row in profile.calls.iter_rows(named=True):
+    for row in rows:
         collective = collective_of(row["call"])
         if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
             key, size = (_MESSAGES, 2), float(row["size_high"])
@@ -115,11 +119,21 @@ def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
             size = curve_size(collective, row["size_high"], row["comm_size"])
         else:
             continue
+        spent = _spent(row) + (waiting * row["count"] / posted if _posts(row) else 0.0)
         entry = found.setdefault(key, {}).setdefault(size, [0.0, 0.0])
         entry[0] += row["count"] / profile.ranks
-        entry[1] += (row["time_ns"] + row["waited_ns"]) / wall
+        entry[1] += spent / wall
     return {
         key: [SizeUsed(size, *sizes[size]) for size in sorted(sizes)]
         for key, sizes in found.items()
         if sum(share for _, share in sizes.values()) > _LITTLE
     }
+
+
+def _spent(row: dict[str, Any]) -> float:
+    return float(row["time_ns"] + row["waited_ns"])
+
+
+def _posts(row: dict[str, Any]) -> bool:
+    """Whether a message is only begun, and a wait ends it."""
+    return row["kind"] in POINT_TO_POINT and row["call"].startswith(("MPI_I", "MPI_Start"))
