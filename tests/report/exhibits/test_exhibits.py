@@ -58,6 +58,11 @@ def test_every_kind_is_found_by_its_name() -> None:
         "pairs",
         "suitability",
         "agreement",
+        "predicted",
+        "worst-predictions",
+        "upgrades",
+        "waterfall",
+        "coverage",
     }
     for kind, exhibit in load_exhibits().items():
         assert exhibit.kind == kind
