@@ -197,18 +197,22 @@ class Case:
     _replayed: dict[float | None, float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _base: dict[float | None, float] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def replayed_s(self, factor: float | None) -> float:
         """Replay the trace, once: on A (None), or on B with this factor of computing."""
         assert self.trace is not None
-        if factor not in self._replayed:
+        known = self._base if factor is None else self._replayed
+        if factor not in known:
             a, b = self.costs(factor or 1.0)
-            self._replayed[factor] = replay(self.trace, a if factor is None else b).time_s
-        return self._replayed[factor]
+            known[factor] = replay(self.trace, a if factor is None else b).time_s
+        return known[factor]
 
     def take_base(self, other: Case) -> None:
-        """Take over the replay of the base from a case that has the same one."""
-        self._replayed[None] = other.replayed_s(None)
+        """Share the replay of the base with a case of the same one: whoever needs it first."""
+        object.__setattr__(self, "_base", other._base)
 
     @cached_property
     def drawn(self) -> float:

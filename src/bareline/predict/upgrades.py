@@ -77,7 +77,5 @@ def upgrades(application: str, case: Case) -> list[Upgrade]:
 def _changed(case: Case, changes: WhatIf) -> Case:
     factor = replace(case.compute, value=changes.compute, lo=changes.compute, hi=changes.compute)
     changed = replace(case, b=changes.applied(case.a), compute=factor)
-    if case.trace is not None:
-        # The base is the same for all: it is replayed once.
-        changed.take_base(case)
+    changed.take_base(case)  # which is the same for all: it is replayed once
     return changed

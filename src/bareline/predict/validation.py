@@ -2,7 +2,7 @@
 
 Each application is predicted from the launch nearest to its median, and held against the median of
 its launches on the other platform. The interval of an application is made of the errors of the
-others alone (leave one code out).
+other codes alone (leave one out, in all its sizes).
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from bareline.analysis.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.delta import compute_s
-from bareline.predict.ladder import read_ladder
+from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import Case, Form, predict
 from bareline.predict.reasons import reasons
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Layout
 
 #: What is held against each other; the last three know nothing of the application's calls.
 MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
@@ -61,6 +62,11 @@ class Trial:
     warnings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     calibrated: bool = False
+
+    @property
+    def code(self) -> str:
+        """The program, of whatever size."""
+        return self.application.split(" ", 1)[0]
 
     @property
     def error(self) -> float:
@@ -191,6 +197,7 @@ def validate(
         Is told what is predicted next.
     """
     found = applications(records, max_queued=max_queued)
+    pairs = _Pairs(records, max_queued)
     trials: list[Trial] = []
     refused: list[tuple[str, str]] = []
     for name, by_platform in found.items():
@@ -201,25 +208,45 @@ def validate(
             if note is not None:
                 note(f"{name}: {a} to {b}")
             try:
-                trials += _pair(records, usable[a], usable[b], max_queued)
+                trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
     disturbed = sum(one.disturbed for own in found.values() for one in own.values())
     return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed)
 
 
-def _pair(
-    records: Records, base: Application, target: Application, max_queued: float
-) -> Iterator[Trial]:
-    launch = base.typical
-    # A launch that is let in on purpose must not be refused as a base.
-    profile = launch.profile
-    if max_queued > DISTURBED:
-        quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
-        profile = replace(profile, rank_table=quiet)
-    a, b = (read_ladder(records, one.platform, one.launches[0].layout) for one in (base, target))
-    factor = factor_between(a, b, records, program=base.program)
-    case = Case(profile, launch.trace, a, b, factor)
+@dataclass
+class _Pairs:
+    """Cases of a run; ladders are read, and bases replayed, once."""
+
+    records: Records
+    max_queued: float
+    ladders: dict[tuple[str, Layout], Ladder] = field(default_factory=dict)
+    bases: dict[tuple[str, str], Case] = field(default_factory=dict)
+
+    def case(self, base: Application, target: Application) -> Case:
+        """Give the case of one application between two platforms."""
+        launch = base.typical
+        profile = launch.profile
+        # A launch that is let in on purpose must not be refused as a base.
+        if self.max_queued > DISTURBED:
+            quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
+            profile = replace(profile, rank_table=quiet)
+        a, b = self._ladder(base), self._ladder(target)
+        factor = factor_between(a, b, self.records, program=base.program)
+        case = Case(profile, launch.trace, a, b, factor)
+        case.take_base(self.bases.setdefault((base.name, base.platform), case))
+        return case
+
+    def _ladder(self, one: Application) -> Ladder:
+        key = (one.platform, one.launches[0].layout)
+        if key not in self.ladders:
+            self.ladders[key] = read_ladder(self.records, *key)
+        return self.ladders[key]
+
+
+def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]:
+    launch, profile, a, b = base.typical, case.profile, case.a, case.b
 
     def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
         return Trial(
@@ -263,7 +290,9 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
         others = [
             other.log_error
             for other in trials
-            if other.model == trial.model and other.application != trial.application
+            if other.model == trial.model
+            and other.calibrated == trial.calibrated
+            and other.code != trial.code
         ]
         if len(others) < 3:
             yield trial
