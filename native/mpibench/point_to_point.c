@@ -8,6 +8,7 @@
  */
 #include "check.h"
 #include "families.h"
+#include "overhead.h"
 #include "overlap.h"
 #include "pattern.h"
 
@@ -149,6 +150,19 @@ const struct bl_benchmark bl_point_to_point[] = {
         .bytes = bytes_both_ways,
         .call = call_pingpong,
         .check = check_pair,
+        PAIRED,
+    },
+    {
+        .name = "overhead",
+        .title = "MPI_Send, and MPI_Recv of a message that lies there, between the first and the "
+                 "last rank",
+        .team = BL_TEAM_ENDS,
+        .size_min_bytes = 1,
+        .iterations = {.small = 200, .large = 100},
+        .time_share = 1,
+        .call = call_pingpong,
+        .check = check_pair,
+        .point = bl_point_overhead,
         PAIRED,
     },
     {

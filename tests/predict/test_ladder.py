@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
 from bareline.predict.applications import Application
+from bareline.predict.curve import without_disturbed
 from bareline.predict.ladder import read_ladder
 from bareline.predict.validation import Trial, Validation, _with_intervals
 from bareline.probes.mpi._mpibench import MpiParams
@@ -51,6 +53,19 @@ def test_launches_become_rows_of_a_curve():
     assert curve.raw.tolist() == [3.0, 3.0] and curve.at(12) == 3.0 and ladder.n == 3
     with pytest.raises(AnalysisError, match="there is no platform 'b'"):
         read_ladder(records(), "b", Layout(2, 1))
+
+
+def test_a_launch_that_lost_its_core_does_not_count():
+    times = np.full((6, 2), 5e-6)
+    times[2, 0], times[4, 1] = 4e-3, np.nan
+    kept = without_disturbed(times)
+    assert np.isnan(kept[2, 0]) and np.isnan(kept[4, 1]) and np.nanmax(kept) == 5e-6
+    # Half of them: nobody knows which half is right.
+    times[:3, 0] = 4e-3
+    assert np.nanmax(without_disturbed(times)[:, 0]) == 4e-3
+    # Twice the time may be the platform's own.
+    times[:, 1] = [5e-6, 5e-6, 5e-6, 5e-6, 1e-5, 1e-5]
+    assert not np.isnan(without_disturbed(times)[:, 1]).any()
 
 
 @pytest.mark.parametrize(

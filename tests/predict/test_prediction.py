@@ -153,7 +153,12 @@ def test_noise_of_the_ladder_widens_the_interval():
 def test_the_plan_is_a_study_of_what_the_profile_needs_and_nothing_more():
     profile = case(size=3 << 10, ranks=4).profile
     needs = {(need.probe, need.ranks) for need in needs_of(profile)}
-    assert needs == {("mpi.pingpong", 2), ("mpi.bandwidth", 2), ("mpi.allreduce", 4)}
+    assert needs == {
+        ("mpi.pingpong", 2),
+        ("mpi.bandwidth", 2),
+        ("mpi.overhead", 2),
+        ("mpi.allreduce", 4),
+    }
     text = plan_study(profile)
     study = study_from_toml(tomllib.loads(text), where="plan")
     assert {measure.probe for measure in study.measures} >= {probe for probe, _ in needs}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from bareline.predict.calls import RECEIVING, SENDING
 from bareline.predict.costs import Costs
+from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.replay import replay, why_not_replayable
 from bareline.vocabulary.errors import AnalysisError
 
@@ -99,6 +102,51 @@ def test_collectives_wait_for_the_last_and_roots_have_their_roles():
     late_member = run("MPI_Reduce", 0, 3)
     assert late_member.time_s == pytest.approx(1e-2 + two_steps, rel=0.001)
     assert max(late_member.waited_s[1:3]) < 1e-3
+
+
+def test_a_measured_overhead_takes_the_place_of_the_window_s():
+    plain = network(latency=LATENCY, rate=RATE)
+    curves = dict(plain.curves)
+    for name, value in ((SENDING, 6e-6), (RECEIVING, 4e-6)):
+        key = CurveKey(name, 2, 2)
+        curves[key] = Curve(key, np.array([1.0, 4096.0]), np.full((6, 2), value))
+    measured = replace(plain, curves=curves)
+    # Twenty short messages that nobody waits for, then their receiver, who finds them there.
+    sends = [(shape("MPI_Send", "send", to=1, size=8), 0.0)] * 20
+    takes = [(shape("MPI_Recv", "receive", from_=0, size=8), 1e-2 * (at == 0)) for at in range(20)]
+    planted = trace(stream(0, sends), stream(1, takes))
+    sender = replay(planted, Costs(measured)).waited_s[0]
+    assert sender == pytest.approx(20 * 6e-6, rel=0.01)
+    assert replay(planted, Costs(measured)).time_s == pytest.approx(1e-2 + 20 * 4e-6, rel=1e-3)
+    assert replay(planted, Costs(plain)).waited_s[0] < sender / 2
+    # Never more than the whole transfer.
+    slow = replace(curves[CurveKey(SENDING, 2, 2)], launches=np.full((6, 2), 1.0))
+    curves[slow.key] = slow
+    assert Costs(replace(plain, curves=curves)).send_overhead(2, 8) == Costs(plain).transfer(2, 8)
+
+
+def test_the_size_from_which_a_send_waits_is_measured():
+    plain = network(latency=1e-6, rate=RATE, nodes=1)
+    assert plain.protocol(1) == (4096, True)
+    sizes = np.array([8.0, 64.0, 256.0, 512.0, 4096.0])
+
+    def with_sends(*times):
+        key = CurveKey(SENDING, 2, 1)
+        own = Curve(key, sizes, np.array([times] * 3))
+        return replace(plain, curves={**plain.curves, key: own})
+
+    # From 512 B on the sender waits for the receiver, which looks after 45 us.
+    early = with_sends(1e-7, 1e-7, 2e-7, 45e-6, 48e-6)
+    assert early.protocol(1) == (256, True)
+    # One size that was disturbed is no limit, and what never waits has none.
+    assert with_sends(1e-7, 60e-6, 2e-7, 45e-6, 48e-6).protocol(1) == (256, True)
+    assert with_sends(1e-7, 60e-6, 2e-7, 3e-7, 4e-7).protocol(1) == (4096, True)
+    # A sender of 1 KiB stays until its receiver, which computes, comes.
+    sends = [(shape("MPI_Send", "send", to=1, size=1024), 0.0)]
+    takes = [(shape("MPI_Recv", "receive", from_=0, size=1024), 5e-3)]
+    planted = trace(stream(0, sends), stream(1, takes))
+    assert replay(planted, Costs(early)).waited_s[0] == pytest.approx(5e-3, rel=0.01)
+    assert replay(planted, Costs(plain)).waited_s[0] < 1e-4
 
 
 def test_ranks_that_share_a_core_take_turns():

@@ -14,7 +14,9 @@ from bareline.predict.costs import Costs
 from bareline.predict.replay import replay
 from bareline.predict.shares import Loss, Share
 from bareline.predict.validation import validate
-from bareline.report.page.predictions import waterfall_chart, write_loss, write_validation
+from bareline.report.figures.predictions import waterfall_chart
+from bareline.report.figures.theme import looks
+from bareline.report.page.predictions import write_loss, write_validation
 from bareline.vocabulary.model import Layout
 
 from .planted import network, profile_of, program
@@ -91,6 +93,6 @@ def test_a_waterfall_ends_where_b_begins(tmp_path):
     )
     loss = Loss("a", "b", (1.0, 1.0, 1.0), (2.0, 2.0, 2.0), 1.0, shares)
     assert loss.loss_s == pytest.approx(1.0) and loss.explained == pytest.approx(0.5)
-    assert "not explained" in waterfall_chart(loss).to_json()
+    assert "not explained" in waterfall_chart(loss, looks(["a", "b"])).to_json()
     files = write_loss(loss, tmp_path)
     assert all(file.stat().st_size > 1000 for file in files)

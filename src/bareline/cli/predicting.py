@@ -10,7 +10,7 @@ import typer
 
 from bareline.cli.options import JsonOption
 from bareline.cli.output import emit, printing_measures
-from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from bareline.analysis.records import Records
@@ -113,13 +113,20 @@ def _read(path: Path) -> Records:
 
 
 def _validate(path: Path, max_queued: float, figures: Path | None, *, as_json: bool) -> None:
+    from bareline.predict.kept import keep, look_closer
     from bareline.predict.validation import validate
     from bareline.report.terminal.predictions import print_validation
 
     def note(text: str) -> None:
         print(f"bareline: {text}", file=sys.stderr)
 
-    done = validate(_read(path), max_queued=max_queued, note=note)
+    records = _read(path)
+    done = validate(records, max_queued=max_queued, note=note)
+    kept = look_closer(records, done, max_queued=max_queued, note=note)
+    try:
+        keep(records.runs[0], kept)
+    except StoreError as error:
+        note(f"the run directory does not keep them: {error}")
     if figures is not None:
         from bareline.report.page.predictions import write_validation
 

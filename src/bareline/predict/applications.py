@@ -73,6 +73,11 @@ class Application:
     disturbed: int
 
     @property
+    def program(self) -> str:
+        """Its probe and parameters, without the ranks."""
+        return self.name.split(" ranks=", maxsplit=1)[0]
+
+    @property
     def times_s(self) -> list[float]:
         """Times of the launches."""
         return [launch.time_s for launch in self.launches]

@@ -52,6 +52,9 @@ POINT_TO_POINT = ("send", "receive", "send-receive")
 #: What starting up takes: once, and once for each rank that a rank talks to.
 INIT, FIRST_MESSAGE = "mpi.init", "mpi.first_message"
 START_UP = (INIT, FIRST_MESSAGE)
+#: What a message costs its ends themselves: two curves of one probe.
+OVERHEAD = "mpi.overhead"
+SENDING, RECEIVING = f"{OVERHEAD} send", f"{OVERHEAD} receive"
 IO_KINDS = ("mpi-io", "posix-io")
 #: Kinds that no curve stands for: their time is taken over as it is.
 UNCHARGED = ("window", "one-sided", "one-sided-sync", "mpi-io", "posix-io", "other", "setup")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from bareline.analysis.records import Records
 from bareline.predict.ladder import Ladder
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.model import format_point, parse_point
 
 #: What makes two processors the same for a program that was compiled for one of them.
 _SAME = ("cpu.model", "cpu.isa", "cpu.emulated", "cpu.max_hz", "memory.transfers_per_s")
@@ -50,9 +52,20 @@ def same_processor(a: Ladder, b: Ladder) -> str:
 
 
 def factor_between(
-    a: Ladder, b: Ladder, rates: Records | None = None, calibration: Records | None = None
+    a: Ladder,
+    b: Ladder,
+    rates: Records | None = None,
+    calibration: Records | None = None,
+    program: str = "",
 ) -> ComputeFactor:
     """Choose the best known factor: equal processors, a calibration, or bounds from rates.
+
+    Parameters
+    ----------
+    rates
+        The run of the ladder, which may hold rates of a node, or one rank of the program.
+    program
+        The application's probe and parameters, where they are known.
 
     Raises
     ------
@@ -60,10 +73,14 @@ def factor_between(
         The processors differ and nothing tells by how much.
     """
     if calibration is not None:
-        return calibrated(calibration, a.platform, b.platform)
+        return calibrated(calibration, a.platform, b.platform, program)
     differs = same_processor(a, b)
     if not differs:
         return ComputeFactor(1.0, 1.0, 1.0, "the same processor and instruction sets")
+    if rates is not None and program:
+        logs = _one_rank(rates, a.platform, b.platform).get(program)
+        if logs is not None:
+            return _factor(logs, program)
     ratios = _ratios(rates, a.platform, b.platform) if rates is not None else []
     if not ratios:
         raise AnalysisError(
@@ -77,35 +94,68 @@ def factor_between(
     )
 
 
-def calibrated(records: Records, a: str, b: str) -> ComputeFactor:
+def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFactor:
     """Take the factor from one rank of the application on one node of each platform.
+
+    Parameters
+    ----------
+    program
+        The application's probe and parameters; without it the run must hold one application only,
+        since no two lose the same on another processor.
 
     Raises
     ------
     AnalysisError
-        The run holds no time of one rank on both.
+        The run holds no time of one rank on both, or those of several applications.
     """
+    found = _one_rank(records, a, b)
+    where = ", ".join(str(run.path) for run in records.runs)
+    if program and program in found:
+        return _factor(found[program], program)
+    if not found:
+        raise AnalysisError(
+            f"no time of one rank on both {a} and {b}",
+            where=where,
+            hint="measure the application with ranks = 1, nodes = 1 on both platforms",
+        )
+    if len(found) > 1:
+        raise AnalysisError(
+            f"one rank of {len(found)} applications was measured, which is meant is not known",
+            where=where,
+            hint=f"calibrate with a run of one of {'; '.join(found)}",
+        )
+    ((name, logs),) = found.items()
+    return _factor(logs, name)
+
+
+Logs = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+
+
+def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
+    """Give the logarithms of the times of one rank, by program, of what both platforms have."""
     headline = records.declarations.filter(
         pl.col("headline") & (pl.col("unit") == "s") & pl.col("layer").is_in(["npb", "app"])
     )
     times = records.samples.filter(pl.col("ranks") == 1).join(
         headline.select("probe", "metric"), on=["probe", "metric"], how="semi"
     )
-    logs = [
-        np.log(times.filter(pl.col("platform") == name).get_column("value").to_numpy())
-        for name in (a, b)
-    ]
-    if not all(len(values) for values in logs):
-        raise AnalysisError(
-            f"no time of one rank on both {a} and {b}",
-            where=", ".join(str(run.path) for run in records.runs),
-            hint="measure the application with ranks = 1, nodes = 1 on both platforms",
+    found: dict[str, Logs] = {}
+    for (probe, params), own in times.group_by("probe", "params", maintain_order=True):
+        one, other = (
+            np.log(own.filter(pl.col("platform") == name)["value"].to_numpy()) for name in (a, b)
         )
+        if len(one) and len(other):
+            point = {k: v for k, v in parse_point(str(params)).items() if k != "profile"}
+            found[" ".join(filter(None, (str(probe), format_point(point))))] = (one, other)
+    return found
+
+
+def _factor(logs: Logs, program: str) -> ComputeFactor:
     rng = np.random.default_rng(1)
     draws = [np.median(rng.choice(values, (400, len(values))), axis=1) for values in logs]
     low, high = np.exp(np.quantile(draws[1] - draws[0], [0.05, 0.95]))
     value = float(np.exp(np.median(logs[1]) - np.median(logs[0])))
-    return ComputeFactor(value, float(low), float(high), "one rank of the application on each")
+    return ComputeFactor(value, float(low), float(high), f"one rank of {program} on each")
 
 
 def _ratios(records: Records, a: str, b: str) -> list[float]:

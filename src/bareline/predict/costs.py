@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from bareline.predict.calls import RECEIVING, SENDING
 from bareline.predict.ladder import Ladder
 
 _LARGE_BYTES = 1 << 20
@@ -65,16 +66,20 @@ class Costs:
         return self._known[key]
 
     def send_overhead(self, nodes: int, size: float) -> float:
-        """Time that a sender itself spends on a message.
+        """Time that a sender itself spends on a message, at most the whole transfer.
 
-        That of one of many in a window; over a link of known rate
-        without what the wire takes, at most the whole transfer.
+        As measured; else that of one of many in a window, over a link of known rate without what
+        the wire takes. What a processor does while the wire is busy is then lost: on a slow link
+        of many small packets that is most of it.
         """
         key = ("overhead", nodes, size)
         if key not in self._known:
             whole = self.transfer(nodes, size)
+            measured = self.ladder.message(SENDING, nodes)
             curve = self.ladder.message("mpi.bandwidth", nodes)
-            if curve is None:
+            if measured is not None:
+                self._known[key] = min(whole, measured.at(max(1.0, size)))
+            elif curve is None:
                 self._known[key] = 0.5 * whole
             else:
                 each = curve.at(max(1.0, size))
@@ -86,9 +91,17 @@ class Costs:
     def receive_overhead(self, nodes: int, size: float) -> float:
         """Time that a receiver spends on a message that lies there already.
 
-        Less than its sender's, who was through the network's layers for both: half of it.
+        As measured; else less than its sender's, who was through the network's layers for both:
+        half of it.
         """
-        return 0.5 * self.send_overhead(nodes, size)
+        measured = self.ladder.message(RECEIVING, nodes)
+        if measured is None:
+            return 0.5 * self.send_overhead(nodes, size)
+        key = ("receive", nodes, size)
+        if key not in self._known:
+            whole = self.transfer(nodes, size)
+            self._known[key] = min(whole, measured.at(max(1.0, size)))
+        return self._known[key]
 
     def occupies(self, nodes: int, size: float) -> float:
         """Time that a message keeps its link from the next one."""

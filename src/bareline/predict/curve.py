@@ -16,6 +16,9 @@ _DROP = 0.35
 _SPREAD = 1.0
 #: From this spread on the curve is used, and the prediction's interval says so.
 UNSURE = 0.2
+#: So many times the median of the launches no platform takes by itself; and the share of launches
+#: that may.
+_LOST, _MOST_LOST = 3.0, 1 / 3
 #: What a transfer may seem faster than its wire: bursts and rounding.
 _WIRE_SLACK = 0.75
 _WIRE_FROM_BYTES = 1 << 17
@@ -124,6 +127,24 @@ class Curve:
         base = self.times[0]
         rows = np.asarray(latency * base + bandwidth * (self.times - base))[None, :]
         return Curve(self.key, self.sizes, rows)
+
+
+def without_disturbed(launches: FloatArray) -> FloatArray:
+    """Blank the times of launches in which a rank had lost its core.
+
+    A rank without a core waits for a time slice of the scheduler, milliseconds, where messages take
+    microseconds: such a time is no variation of the platform's. Where more than a third of the
+    launches at a size are like that, all stay, and the curve is refused for their differences.
+
+    Parameters
+    ----------
+    launches
+        One row per launch, one column per size, in s; NaN where a launch lacks a size.
+    """
+    with np.errstate(invalid="ignore"):
+        lost = launches > _LOST * np.nanmedian(launches, axis=0)
+    few = lost.sum(axis=0) <= _MOST_LOST * launches.shape[0]
+    return np.where(lost & few, np.nan, launches)
 
 
 def _isotonic(values: FloatArray) -> FloatArray:

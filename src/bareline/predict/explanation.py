@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,14 @@ from bareline.vocabulary.errors import AnalysisError, did_you_mean
 _CONTROL = 0.05
 
 
-def explain_application(records: Records, app: str, baseline: str, platform: str) -> Loss:
+def explain_application(
+    records: Records,
+    app: str,
+    baseline: str,
+    platform: str,
+    *,
+    found: Mapping[str, dict[str, Application]] | None = None,
+) -> Loss:
     """Split what an application loses between two platforms of a run into layers.
 
     Parameters
@@ -27,13 +35,15 @@ def explain_application(records: Records, app: str, baseline: str, platform: str
     app
         Its probe, or all that tells it apart (``npb.cg problem_class=A ranks=4``), or the path of
         a profile of the same command line.
+    found
+        The applications of the run, where they were read already.
 
     Raises
     ------
     AnalysisError
         The run does not hold it on both, the loss is within noise, or a ladder does not carry it.
     """
-    found = applications(records)
+    found = found or applications(records)
     name = _named(found, app)
     pair = [found[name].get(one) for one in (baseline, platform)]
     missing = [
@@ -52,7 +62,7 @@ def explain_application(records: Records, app: str, baseline: str, platform: str
     a, b = (read_ladder(records, each.platform, each.launches[0].layout) for each in (one, other))
     check_ladders(launch.profile, a, b)
     control, factor = _control(found, name, one, other)
-    compute = factor or factor_between(a, b, records)
+    compute = factor or factor_between(a, b, records, program=one.program)
     return explain_loss(
         Case(launch.profile, launch.trace, a, b, compute),
         one.times_s,
@@ -63,7 +73,7 @@ def explain_application(records: Records, app: str, baseline: str, platform: str
     )
 
 
-def _named(found: dict[str, dict[str, Application]], app: str) -> str:
+def _named(found: Mapping[str, dict[str, Application]], app: str) -> str:
     """Find the application that is meant.
 
     Raises
@@ -97,7 +107,7 @@ def _named(found: dict[str, dict[str, Application]], app: str) -> str:
 
 
 def _control(
-    found: dict[str, dict[str, Application]], name: str, a: Application, b: Application
+    found: Mapping[str, dict[str, Application]], name: str, a: Application, b: Application
 ) -> tuple[str, ComputeFactor | None]:
     """Compare the same program on one node of each platform, if that was measured."""
     program = name.split(" ranks=", maxsplit=1)[0]

@@ -11,13 +11,14 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.records import Records
-from bareline.predict.calls import FIRST_MESSAGE, INIT
-from bareline.predict.curve import Curve, CurveKey
+from bareline.predict.calls import FIRST_MESSAGE, INIT, RECEIVING, SENDING
+from bareline.predict.curve import Curve, CurveKey, without_disturbed
 from bareline.predict.needs import Need
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
 
-#: Probe and metric of each curve; a rate becomes the time of one message.
+#: Metric of each curve, by its name, which is that of its probe; a rate becomes the time of one
+#: message.
 _METRICS = {
     "mpi.pingpong": "latency",
     "mpi.bandwidth": "bandwidth",
@@ -33,12 +34,16 @@ _METRICS = {
     "mpi.barrier": "latency",
     INIT: "time",
     FIRST_MESSAGE: "time",
+    SENDING: "send",
+    RECEIVING: "receive",
 }
 #: A message through shared memory; every network takes longer.
 _SHARED_MEMORY_S = 4e-6
 #: Share of the time that a curve must carry before its shape matters.
 _CARRIES = 0.01
 _EAGER_SHARED, _EAGER_NETWORK = 4096, 65536
+#: Beside a message's way: `mpi.overhead` lets its receiver look twice that later at least.
+_WAITS_S = 20e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,20 +129,40 @@ class Ladder:
     def protocol(self, nodes: int) -> tuple[int, bool]:
         """Give the largest message that is sent before the receiver asked for it.
 
-        And whether the receiver fetches longer ones by itself. The defaults of Open MPI; shared
-        memory is told from a network by its latency.
+        And whether the receiver fetches longer ones by itself. As measured, where that was; else
+        the defaults of Open MPI. Shared memory is told from a network by its latency.
         """
         if nodes in self.protocols:
             return self.protocols[nodes]
         curve = self.message("mpi.pingpong", nodes)
         shared = nodes == 1 and curve is not None and curve.latency_s < _SHARED_MEMORY_S
-        return (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
+        limit, fetched = (_EAGER_SHARED, True) if shared else (_EAGER_NETWORK, False)
+        measured = self._eager_limit(nodes)
+        return (limit if measured is None else measured), fetched
+
+    def _eager_limit(self, nodes: int) -> int | None:
+        """Find from which size on `MPI_Send` waits for a receiver that computes.
+
+        None where it never does up to the largest size, or nothing was measured.
+        """
+        sending, way = self.message(SENDING, nodes), self.message("mpi.pingpong", nodes)
+        if sending is None or way is None:
+            return None
+        waits = [
+            time > way.at(size) + _WAITS_S
+            for size, time in zip(sending.sizes, sending.raw, strict=True)
+        ]
+        # One size alone may have been disturbed: the last that goes at once counts.
+        at_once = [float(size) for size, one in zip(sending.sizes, waits, strict=True) if not one]
+        return None if not waits[-1] else round(max(at_once, default=0.0))
 
     def gaps(self, needs: Sequence[Need]) -> list[Gap]:
         """Say what the ladder lacks of what is needed, each with the measure that adds it."""
         return [gap for need in needs if (gap := self._gap(need)) is not None]
 
     def _gap(self, need: Need) -> Gap | None:
+        if need.optional:
+            return None
         nodes = need.nodes_on(self.layout)
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
@@ -184,35 +209,40 @@ def _curves(records: Records, platform: str) -> Iterator[Curve]:
     measured = records.trials.filter(
         (pl.col("platform") == platform)
         & (pl.col("status") == "measured")
-        & pl.col("probe").is_in(list(_METRICS))
+        & pl.col("probe").is_in([_probe_of(name) for name in _METRICS])
         & ~pl.col("profile").fill_null(False)
     )
     joined = records.values.join(measured, on="row", how="inner", suffix="_trial").with_columns(
         pl.col("metric", "point").cast(pl.String)
     )
-    for probe, metric in _METRICS.items():
-        rows = joined.filter((pl.col("probe") == probe) & (pl.col("metric") == metric))
+    for name, metric in _METRICS.items():
+        rows = joined.filter((pl.col("probe") == _probe_of(name)) & (pl.col("metric") == metric))
         for (ranks, layout), own in rows.group_by("ranks", "layout", maintain_order=True):
             nodes = Layout.parse(str(layout)).nodes
-            yield _curve(CurveKey(probe, int(str(ranks)), nodes), own)
+            yield _curve(CurveKey(name, int(str(ranks)), nodes), own)
+
+
+def _probe_of(name: str) -> str:
+    """Give the probe of a curve; one of two curves has a second word."""
+    return name.partition(" ")[0]
 
 
 def _curve(key: CurveKey, rows: pl.DataFrame) -> Curve:
     size = pl.col("point").str.extract(r"\bsize_bytes=(\d+)").cast(pl.Float64).fill_null(0.0)
-    # The same size of several measures: each launch counts once, by its median.
+    rows = rows.with_columns(size=size)
+    if key.probe == "mpi.bandwidth":
+        rows = rows.with_columns(value=pl.col("size") / pl.col("value"))
+    # The same size of several measures: each launch counts once, by the quicker, since what
+    # disturbs only adds.
     table = (
-        rows.with_columns(size=size)
-        .group_by("run", "block", "size")
-        .agg(pl.col("value").median())
+        rows.group_by("run", "block", "size")
+        .agg(pl.col("value").min())
         .pivot("size", index=["run", "block"], values="value")
         .sort("run", "block")
     )
     names = sorted((name for name in table.columns if name not in ("run", "block")), key=float)
     sizes = np.array([float(name) for name in names])
-    values = table.select(names).to_numpy().astype(float)
-    if key.probe == "mpi.bandwidth":
-        values = sizes / values
-    return Curve(key, sizes, values)
+    return Curve(key, sizes, without_disturbed(table.select(names).to_numpy().astype(float)))
 
 
 def _cores(records: Records, platform: str, layout: Layout) -> int | None:

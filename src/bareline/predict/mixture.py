@@ -9,6 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from bareline.predict.calls import RECEIVING, SENDING
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import Ladder
@@ -16,7 +17,7 @@ from bareline.predict.ladder import Ladder
 #: What can be swapped from A to B, one after the other.
 Input = Literal["compute", "latency", "bandwidth", "collectives", "cores", "io"]
 INPUTS: tuple[Input, ...] = get_args(Input)
-_MESSAGES = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv")
+_MESSAGES = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", SENDING, RECEIVING)
 
 
 def mixed(a: Costs, b: Costs, swapped: Collection[Input]) -> Costs:

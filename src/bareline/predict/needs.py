@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.predict.calls import POINT_TO_POINT, START_UP, collective_of, curve_size
+from bareline.predict.calls import OVERHEAD, POINT_TO_POINT, START_UP, collective_of, curve_size
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layout
 
@@ -26,6 +26,8 @@ _MEDIUM_BYTES = 4 << 20
 _SLOW_LINK_BPS = 1e9
 #: Large messages in flight at once: few enough for a slow link, as applications have them.
 _LARGE_WINDOW = 4
+#: Beyond here no library sends before the receiver looks: there is no overhead to be measured.
+_EAGER_BYTES, _OVERHEAD_BUDGET_S = 64 << 10, 0.1
 _SIZELESS = ("mpi.barrier", *START_UP)
 
 
@@ -52,6 +54,11 @@ class Need:
     share: float
     rate: float = 0.0
 
+    @property
+    def optional(self) -> bool:
+        """Whether something stands in for it where it was not measured."""
+        return self.probe == OVERHEAD
+
     def nodes_on(self, layout: Layout) -> int:
         """Give the number of nodes that such ranks lie on."""
         if not self.between or layout.nodes == 1:
@@ -66,6 +73,10 @@ class Need:
         if self.probe in _SIZELESS:
             params = "" if self.probe in START_UP else f"budget_s = {_SMALL_BUDGET_S:g}"
             return [self._block(params, nodes)]
+        if self.probe == OVERHEAD:
+            most = min(_power_above(self.largest), _EAGER_BYTES)
+            sizes = f"min_bytes = 1, max_bytes = {most}, between = true"
+            return [self._block(f"{sizes}, budget_s = {_OVERHEAD_BUDGET_S:g}", nodes)]
         most = _power_above(self.largest)
         least = 8 if "reduce" in self.probe else 1
         windowed = self.probe == "mpi.bandwidth"
@@ -126,7 +137,7 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
         collective = collective_of(row["call"])
         rate = row["count"] * 1e9 / wall
         if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
-            for probe in ("mpi.pingpong", "mpi.bandwidth"):
+            for probe in ("mpi.pingpong", "mpi.bandwidth", OVERHEAD):
                 if profile.ranks > 2 or not spread:
                     add(probe, 2, False, row["size_high"], share, rate)
                 if spread:
@@ -156,11 +167,7 @@ def merged(needs: Iterable[Need]) -> list[Need]:
 
 
 def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
-    """Give the ``[[measure]]`` blocks of the ladder of some applications, each with a comment.
-
-    A sentinel stands beside the curves: the ping-pong of one size, whose trials tell a block that
-    was disturbed.
-    """
+    """Give the ``[[measure]]`` blocks of the curves of some applications, each with a comment."""
     needs = merged(need for profile in profiles for need in needs_of(profile))
     several = any(profile.ranks > 2 for profile in profiles)
     for need in needs:
@@ -170,15 +177,19 @@ def ladder_measures(profiles: Sequence[Profile]) -> Iterator[str]:
         where = "" if need.between else ", within a node"
         for block in need.measures(None if need.between else 1):
             yield f"# {need.share:.1%} of the profiled time{where}\n{block}"
-    for ranks in sorted({profile.ranks for profile in profiles}):
-        for probe in START_UP:
-            yield "# start-up\n" + Need(probe, ranks, True, 0, 0).measures()[0]
-    sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
-    yield f"# sentinel\n{sentinel.measures()[0]}"
 
 
 def plan_study(profile: Profile, name: str = "ladder-mpi") -> str:
-    """Write the study that measures the ladder of one application and nothing more."""
+    """Write the study that measures the ladder of one application and nothing more.
+
+    Beside the curves stand start-up, and a sentinel: the exchange of short messages, whose trials
+    tell a block that was disturbed.
+    """
+    blocks = list(ladder_measures([profile]))
+    for probe in START_UP:
+        blocks.append("# start-up\n" + Need(probe, profile.ranks, True, 0, 0).measures()[0])
+    sentinel = Need("mpi.sendrecv", 2, True, _SMALLEST_LARGEST, 0)
+    blocks.append(f"# sentinel\n{sentinel.measures()[0]}")
     program = profile.title
     head = f'''# What a prediction of {_plain(program)} on {profile.ranks} ranks looks up.
 
@@ -189,7 +200,7 @@ description = "Written by `bareline predict --plan`: what the application asks o
 launches = 8
 precision = 0
 '''
-    return "\n\n".join([head, *dict.fromkeys(ladder_measures([profile]))]) + "\n"
+    return "\n\n".join([head, *dict.fromkeys(blocks)]) + "\n"
 
 
 def _plain(text: str) -> str:

@@ -197,14 +197,22 @@ class Case:
     _replayed: dict[float | None, float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+    _base: dict[float | None, float] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def replayed_s(self, factor: float | None) -> float:
         """Replay the trace, once: on A (None), or on B with this factor of computing."""
         assert self.trace is not None
-        if factor not in self._replayed:
+        known = self._base if factor is None else self._replayed
+        if factor not in known:
             a, b = self.costs(factor or 1.0)
-            self._replayed[factor] = replay(self.trace, a if factor is None else b).time_s
-        return self._replayed[factor]
+            known[factor] = replay(self.trace, a if factor is None else b).time_s
+        return known[factor]
+
+    def take_base(self, other: Case) -> None:
+        """Share the replay of the base with a case of the same one: whoever needs it first."""
+        object.__setattr__(self, "_base", other._base)
 
     @cached_property
     def drawn(self) -> float:
@@ -278,6 +286,23 @@ def predict(
         start_up=_start_up(case),
         warnings=tuple(notes),
     )
+
+
+def point(case: Case, model: Model = "auto") -> tuple[float, float]:
+    """Give the time on the base and the predicted one, without an interval.
+
+    Raises
+    ------
+    AnalysisError
+        As `predict`; bounds of computing make no point.
+    """
+    check_base(case.profile, openly_shared=case.a.cores is not None)
+    check_ladders(case.profile, case.a, case.b)
+    if case.compute.value is None:
+        raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
+    base_s = base_time_s(case.profile)
+    chosen, _, _ = _choose(case, model, base_s)
+    return base_s, _time(case, chosen, "ratio", base_s, case.compute.value)
 
 
 def _choose(

@@ -2,7 +2,7 @@
 
 Each application is predicted from the launch nearest to its median, and held against the median of
 its launches on the other platform. The interval of an application is made of the errors of the
-others alone (leave one code out).
+other codes alone (leave one out, in all its sizes).
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import numpy as np
 
 from bareline.analysis.records import Records
 from bareline.predict.applications import Application, applications
-from bareline.predict.compute import factor_between
+from bareline.predict.compute import factor_between, same_processor
 from bareline.predict.delta import compute_s
-from bareline.predict.ladder import read_ladder
+from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import Case, Form, predict
 from bareline.predict.reasons import reasons
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Layout
 
 #: What is held against each other; the last three know nothing of the application's calls.
 MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
@@ -39,9 +40,12 @@ class Trial:
     time_s, truth_s
         Predicted and measured time; `truth` has the launches.
     lo_s, hi_s
-        90 % interval, from the errors of other applications and this pair's ladders.
+        90 % interval, from the errors of other applications and this pair's ladders; None with
+        too few of them.
     reasons
         What is large enough to explain its error.
+    calibrated
+        The processors differ; computing was measured with one rank of the application.
     """
 
     application: str
@@ -53,10 +57,16 @@ class Trial:
     truth_s: float
     truth: tuple[float, ...]
     drawn: float = 0.0
-    lo_s: float = math.nan
-    hi_s: float = math.nan
+    lo_s: float | None = None
+    hi_s: float | None = None
     warnings: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+    calibrated: bool = False
+
+    @property
+    def code(self) -> str:
+        """The program, of whatever size."""
+        return self.application.split(" ", 1)[0]
 
     @property
     def error(self) -> float:
@@ -69,8 +79,15 @@ class Trial:
         return abs(math.log(self.truth_s / self.time_s))
 
     @property
+    def has_interval(self) -> bool:
+        """Whether there are other applications enough to make an interval of."""
+        return self.lo_s is not None
+
+    @property
     def inside(self) -> bool:
         """Whether the measured time lies in the interval."""
+        if self.lo_s is None or self.hi_s is None:
+            return False
         return self.lo_s <= self.truth_s <= self.hi_s
 
     def row(self) -> dict[str, Any]:
@@ -83,15 +100,16 @@ class Trial:
             "n": len(self.truth),
             "base_s": self.base_s,
             "time_s": self.time_s,
-            "lo_s": None if math.isnan(self.lo_s) else self.lo_s,
-            "hi_s": None if math.isnan(self.hi_s) else self.hi_s,
+            "lo_s": self.lo_s,
+            "hi_s": self.hi_s,
             "truth_s": self.truth_s,
             "truth_min_s": min(self.truth),
             "truth_max_s": max(self.truth),
             "error": self.error,
-            "inside": None if math.isnan(self.lo_s) else self.inside,
+            "inside": self.inside if self.has_interval else None,
             "warnings": list(self.warnings),
             "reasons": list(self.reasons),
+            "calibrated": self.calibrated,
         }
 
 
@@ -140,17 +158,24 @@ class Validation:
 
     @property
     def scores(self) -> list[Score]:
-        """Score each model that has trials."""
-        return [
-            _score(model, own)
-            for model in MODELS
-            if (own := [trial for trial in self.trials if trial.model == model])
-        ]
+        """Score each model that has trials between equal processors."""
+        return _scores([trial for trial in self.trials if not trial.calibrated])
+
+    @property
+    def calibrated(self) -> list[Score]:
+        """The same where processors differ: two measurements stand in for one more model."""
+        return _scores([trial for trial in self.trials if trial.calibrated])
+
+    @property
+    def best(self) -> str:
+        """The better of the models that have a case: the first of `MODELS`."""
+        return min((trial.model for trial in self.trials), key=MODELS.index)
 
     def rows(self) -> list[dict[str, Any]]:
         """Give tidy rows, told apart by ``type``."""
         return [
             *({"type": "score", **score.row()} for score in self.scores),
+            *({"type": "score-calibrated", **score.row()} for score in self.calibrated),
             *({"type": "trial", **trial.row()} for trial in self.trials),
             *({"type": "refused", "case": case, "reason": why} for case, why in self.refused),
         ]
@@ -172,6 +197,7 @@ def validate(
         Is told what is predicted next.
     """
     found = applications(records, max_queued=max_queued)
+    pairs = _Pairs(records, max_queued)
     trials: list[Trial] = []
     refused: list[tuple[str, str]] = []
     for name, by_platform in found.items():
@@ -182,24 +208,45 @@ def validate(
             if note is not None:
                 note(f"{name}: {a} to {b}")
             try:
-                trials += _pair(records, usable[a], usable[b], max_queued)
+                trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
     disturbed = sum(one.disturbed for own in found.values() for one in own.values())
     return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed)
 
 
-def _pair(
-    records: Records, base: Application, target: Application, max_queued: float
-) -> Iterator[Trial]:
-    launch = base.typical
-    # A launch that is let in on purpose must not be refused as a base.
-    profile = launch.profile
-    if max_queued > DISTURBED:
-        quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
-        profile = replace(profile, rank_table=quiet)
-    a, b = (read_ladder(records, one.platform, one.launches[0].layout) for one in (base, target))
-    case = Case(profile, launch.trace, a, b, factor_between(a, b, records))
+@dataclass
+class _Pairs:
+    """Cases of a run; ladders are read, and bases replayed, once."""
+
+    records: Records
+    max_queued: float
+    ladders: dict[tuple[str, Layout], Ladder] = field(default_factory=dict)
+    bases: dict[tuple[str, str], Case] = field(default_factory=dict)
+
+    def case(self, base: Application, target: Application) -> Case:
+        """Give the case of one application between two platforms."""
+        launch = base.typical
+        profile = launch.profile
+        # A launch that is let in on purpose must not be refused as a base.
+        if self.max_queued > DISTURBED:
+            quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
+            profile = replace(profile, rank_table=quiet)
+        a, b = self._ladder(base), self._ladder(target)
+        factor = factor_between(a, b, self.records, program=base.program)
+        case = Case(profile, launch.trace, a, b, factor)
+        case.take_base(self.bases.setdefault((base.name, base.platform), case))
+        return case
+
+    def _ladder(self, one: Application) -> Ladder:
+        key = (one.platform, one.launches[0].layout)
+        if key not in self.ladders:
+            self.ladders[key] = read_ladder(self.records, *key)
+        return self.ladders[key]
+
+
+def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]:
+    launch, profile, a, b = base.typical, case.profile, case.a, case.b
 
     def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
         return Trial(
@@ -213,6 +260,7 @@ def _pair(
             truth=tuple(target.times_s),
             drawn=drawn,
             warnings=warnings,
+            calibrated=bool(same_processor(a, b)),
         )
 
     forms: Mapping[str, Form] = {"replay": "ratio", "replay-difference": "difference"}
@@ -242,7 +290,9 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
         others = [
             other.log_error
             for other in trials
-            if other.model == trial.model and other.application != trial.application
+            if other.model == trial.model
+            and other.calibrated == trial.calibrated
+            and other.code != trial.code
         ]
         if len(others) < 3:
             yield trial
@@ -255,9 +305,17 @@ def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
         )
 
 
+def _scores(trials: Sequence[Trial]) -> list[Score]:
+    return [
+        _score(model, own)
+        for model in MODELS
+        if (own := [trial for trial in trials if trial.model == model])
+    ]
+
+
 def _score(model: str, trials: Sequence[Trial]) -> Score:
     errors = np.abs([trial.error for trial in trials])
-    with_interval = [trial for trial in trials if not math.isnan(trial.lo_s)]
+    with_interval = [trial for trial in trials if trial.has_interval]
     right, told = _orders(trials)
     return Score(
         model=model,

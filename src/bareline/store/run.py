@@ -7,6 +7,7 @@
     left_out.jsonl           one line per case that the plan does not ask of a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             what happened to platforms: nodes replaced, rebuilt
+    predictions.json         what was predicted from its records, where that was asked for
     raw/<trial>.json         what a trial printed, or a folder raw/<trial>/ where that is much
 
 A record is one ``write`` and one ``fsync``. A last line without its newline was torn by a kill;
@@ -59,8 +60,17 @@ class Event:
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
+_PREDICTIONS_FILE = "predictions.json"
 #: What a run directory holds; none may be a symbolic link when it is written to.
-_CONTENT = (HEADER_FILE, LEFT_OUT_FILE, "records.jsonl", "events.jsonl", "facts", "raw")
+_CONTENT = (
+    HEADER_FILE,
+    LEFT_OUT_FILE,
+    "records.jsonl",
+    "events.jsonl",
+    _PREDICTIONS_FILE,
+    "facts",
+    "raw",
+)
 
 _MEND = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
@@ -247,6 +257,27 @@ class Run:
                 file.write(json.dumps(event, ensure_ascii=False) + "\n")
         except OSError as error:
             raise self._unwritable(error) from error
+
+    def write_predictions(self, text: str) -> None:
+        """Keep what was predicted from the records, in place of what was kept before.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written.
+        """
+        try:
+            refuse_link(self.path / _PREDICTIONS_FILE)
+            _write_atomically(self.path / _PREDICTIONS_FILE, text)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def read_predictions(self) -> bytes | None:
+        """Read what `write_predictions` kept; None where nothing was."""
+        try:
+            return (self.path / _PREDICTIONS_FILE).read_bytes()
+        except FileNotFoundError:
+            return None
 
     def replace_records(self, records: Sequence[Record]) -> None:
         """Write all records anew, after re-parsing; the old file stays until the new is whole."""

@@ -60,6 +60,11 @@ def test_every_kind_is_found_by_its_name() -> None:
         "agreement",
         "calibration",
         "against-published",
+        "predicted",
+        "worst-predictions",
+        "upgrades",
+        "waterfall",
+        "coverage",
     }
     for kind, exhibit in load_exhibits().items():
         assert exhibit.kind == kind

@@ -20,6 +20,7 @@ from bareline.store.header import CalibrationKeys, ExhibitSpec, RoleKeys
 from bareline.vocabulary.model import Layer, Scalar
 
 if TYPE_CHECKING:
+    from bareline.predict.kept import Kept
     from bareline.report.content.profiles import ProfileLine
 
 #: What a reader must know of a layer's figures before the first of them.
@@ -166,6 +167,8 @@ class Document:
         What happened to platforms during the run, as sentences.
     profiles
         What the profiles of trials say, a line for each case and platform.
+    predictions
+        What was predicted from the run and held against it; None where nothing was.
     """
 
     title: str
@@ -197,6 +200,7 @@ class Document:
     runs: Sequence[RunInfo] = ()
     events: Sequence[str] = ()
     profiles: Sequence[ProfileLine] = ()
+    predictions: Kept | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ import polars as pl
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import Records
 from bareline.facts import FACT_KEYS, Kind, table
+from bareline.predict.kept import read_kept
 from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
@@ -73,6 +74,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
             for event in run.events()
         ],
         profiles=profile_lines(records),
+        predictions=next(filter(None, map(read_kept, records.runs)), None),
     )
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
 from typing import ClassVar
 
+from bareline.predict.kept import Kept
 from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
 from bareline.report.figures.figure import Figure
@@ -88,6 +90,26 @@ def _matches(cell: Cell, name: str, wanted: Scalar | Sequence[Scalar]) -> bool:
     if isinstance(wanted, str | int | float):
         return value == wanted
     return value in wanted
+
+
+def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
+    """Give the predictions of the applications that a specification asks for; None without any."""
+    kept = document.predictions
+    if kept is None or spec.probe is None:
+        return kept
+    pattern = spec.probe
+
+    def asked(application: str) -> bool:
+        return fnmatchcase(application.split(" ", 1)[0], pattern)
+
+    trials = tuple(one for one in kept.validation.trials if asked(one.application))
+    return replace(
+        kept,
+        validation=replace(kept.validation, trials=trials),
+        losses=tuple(one for one in kept.losses if asked(one.application)),
+        upgrades=tuple(one for one in kept.upgrades if asked(one.application)),
+        strips=tuple(one for one in kept.strips if asked(one.application)),
+    )
 
 
 def by_metric(cells: Sequence[Cell]) -> Iterator[tuple[tuple[str, str], list[Cell]]]:

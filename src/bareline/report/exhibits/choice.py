@@ -11,6 +11,16 @@ from bareline.report.exhibits.base import by_metric, find_exhibit
 from bareline.report.figures.figure import Figure
 from bareline.store.header import ExhibitSpec
 
+#: Every page of a run that holds a calibration or predictions shows them, in this order.
+_WHERE_THERE = (
+    "calibration",
+    "predicted",
+    "worst-predictions",
+    "upgrades",
+    "waterfall",
+    "coverage",
+)
+
 
 def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
     """Choose exhibits for a study that asks for none.
@@ -48,9 +58,9 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
     first = [spec for spec in specs if spec.kind == "overview"] or [ExhibitSpec(kind="overview")]
     then = [spec for spec in specs if spec.kind == "suitability"]
     rest = [spec for spec in specs if spec.kind not in ("overview", "suitability")]
-    specs = [*first, *(then or [ExhibitSpec(kind="suitability")]), *rest]
-    if not any(spec.kind == "calibration" for spec in specs):
-        specs = [*specs, ExhibitSpec(kind="calibration")]
+    asked = {spec.kind for spec in specs}
+    last = [ExhibitSpec(kind=kind) for kind in _WHERE_THERE if kind not in asked]
+    specs = [*first, *(then or [ExhibitSpec(kind="suitability")]), *rest, *last]
     drawn: list[Figure] = []
     empty: list[ExhibitSpec] = []
     used: dict[str, int] = {}

@@ -15,6 +15,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.wording import VERDICT_MARKS
 from bareline.report.exhibits.choice import draw_figures
+from bareline.report.figures.predictions import SECTION
 from bareline.report.figures.theme import COLOURS, css_variables, looks
 from bareline.report.page.downloads import embed_numbers
 from bareline.report.page.drawing import draw_figure
@@ -43,6 +44,7 @@ def render_page(document: Document) -> str:
         whole=[figure for figure in drawn if not figure.figure.layer],
         sections=sections,
         facts=split_facts(document),
+        predictions=[figure for figure in drawn if figure.figure.layer == SECTION],
         profiles=draw_figure(profiles_table(document.profiles)) if document.profiles else None,
         gaps=gaps.find(document, empty),
         downloads=embed_numbers(document),

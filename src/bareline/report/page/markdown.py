@@ -12,6 +12,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import VERDICT_MARKS, count, sentence_case
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.figure import Figure
+from bareline.report.figures.predictions import SECTION
 from bareline.report.page.sections import split_facts
 from bareline.vocabulary.caveats import caveat_text
 from bareline.vocabulary.model import Layer
@@ -34,6 +35,8 @@ def render_markdown(document: Document, figures: Path | None = None) -> str:
     for layer in Layer:
         own = [figure for figure in drawn if figure.layer == layer]
         parts += _section(layer.words, own, figures)
+    predicted = [figure for figure in drawn if figure.layer == SECTION]
+    parts += _section("Predictions", predicted, figures)
     parts += [*_gaps(document, gaps.find(document, empty)), *_method(document)]
     return "\n\n".join(parts) + "\n"
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.text import Text
 
 from bareline.predict.prediction import Prediction, StartUp
 from bareline.predict.shares import Loss
-from bareline.predict.validation import Validation
+from bareline.predict.validation import Score, Validation
 from bareline.report.figures.scales import unit_scale
 from bareline.report.terminal.tables import Column, print_table
 from bareline.vocabulary.units import format_value, significant
@@ -111,7 +113,7 @@ def print_loss(loss: Loss, application: str, console: Console) -> None:
 
 def print_validation(done: Validation, console: Console) -> None:
     """Print the scores of the models, then the worst cases, then what was refused."""
-    scores = done.scores
+    scores = done.scores or done.calibrated
     if scores:
         best = scores[0]
         console.print(
@@ -122,33 +124,11 @@ def print_validation(done: Validation, console: Console) -> None:
                 style="bold",
             )
         )
-        print_table(
-            [
-                Column("model"),
-                Column("n", "number"),
-                Column("median", "number"),
-                Column("90 % within", "number"),
-                Column("worst", "number"),
-                Column("≤ 15 %", "number"),
-                Column("order", "number"),
-                Column("interval holds", "number"),
-            ],
-            [
-                [
-                    score.model,
-                    str(score.n),
-                    f"{score.median:.1%}",
-                    f"{score.p90:.1%}",
-                    f"{score.worst:.1%}",
-                    f"{score.within_15:.0%}",
-                    f"{score.order_right}/{score.order_of}",
-                    "" if score.coverage is None else f"{score.coverage:.0%}",
-                ]
-                for score in scores
-            ],
-            console,
-        )
-        _print_trials(done, console)
+        _print_scores(done.scores, console)
+        if done.calibrated:
+            console.print(Text("Between different processors, calibrated", style="bold"))
+            _print_scores(done.calibrated, console)
+        _print_trials(done, best.model, console)
     if done.disturbed:
         console.print(
             Text(
@@ -160,8 +140,38 @@ def print_validation(done: Validation, console: Console) -> None:
         console.print(Text(f"Refused: {case}: {why.splitlines()[0]}", style="yellow"))
 
 
-def _print_trials(done: Validation, console: Console) -> None:
-    model = done.scores[0].model
+def _print_scores(scores: Sequence[Score], console: Console) -> None:
+    if not scores:
+        return
+    print_table(
+        [
+            Column("model"),
+            Column("n", "number"),
+            Column("median", "number"),
+            Column("90 % within", "number"),
+            Column("worst", "number"),
+            Column("≤ 15 %", "number"),
+            Column("order", "number"),
+            Column("interval holds", "number"),
+        ],
+        [
+            [
+                score.model,
+                str(score.n),
+                f"{score.median:.1%}",
+                f"{score.p90:.1%}",
+                f"{score.worst:.1%}",
+                f"{score.within_15:.0%}",
+                f"{score.order_right}/{score.order_of}",
+                "" if score.coverage is None else f"{score.coverage:.0%}",
+            ]
+            for score in scores
+        ],
+        console,
+    )
+
+
+def _print_trials(done: Validation, model: str, console: Console) -> None:
     trials = sorted(
         (trial for trial in done.trials if trial.model == model), key=lambda one: -one.log_error
     )

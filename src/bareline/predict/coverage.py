@@ -1,0 +1,139 @@
+"""Which sizes an application looks up on which curve, and up to where the ladders have it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bareline.predict.calls import POINT_TO_POINT, collective_of, curve_size
+from bareline.predict.ladder import Ladder
+from bareline.profile.model import Profile
+
+#: Of sizes that together carry less of the time nothing depends.
+_LITTLE = 0.0005
+_MESSAGES = "mpi.pingpong"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeUsed:
+    """A message size that an application uses.
+
+    Attributes
+    ----------
+    calls
+        Of a rank.
+    share
+        Of the application's time in these calls, and in waits for them.
+    """
+
+    size_bytes: float
+    calls: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """A curve that an application is looked up on.
+
+    Attributes
+    ----------
+    probe, ranks
+        The curve.
+    used
+        Sizes, ascending.
+    measured
+        Sizes that the ladder of the base has.
+    least, most
+        Smallest and largest size that every ladder has.
+    """
+
+    application: str
+    probe: str
+    ranks: int
+    used: tuple[SizeUsed, ...]
+    measured: tuple[float, ...]
+    least: float
+    most: float
+
+    @property
+    def outside(self) -> tuple[SizeUsed, ...]:
+        """Sizes above what some ladder has: nothing is known of them there."""
+        return tuple(one for one in self.used if one.size_bytes > self.most)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give a tidy row for each size."""
+        return [
+            {
+                "application": self.application,
+                "probe": self.probe,
+                "ranks": self.ranks,
+                "size_bytes": one.size_bytes,
+                "calls": one.calls,
+                "share": one.share,
+                "measured_from_bytes": self.least,
+                "measured_to_bytes": self.most,
+            }
+            for one in self.used
+        ]
+
+
+def strips(application: str, profile: Profile, ladders: Sequence[Ladder]) -> list[Strip]:
+    """Lay the sizes of an application over the curves of its ladders, the first being its base.
+
+    Curves that some ladder does not have are left out: where they matter the prediction is refused.
+    """
+    found = []
+    for (probe, ranks), used in sorted(_used(profile).items()):
+        curves = [ladder.curve(probe, ranks, min(ladder.layout.nodes, ranks)) for ladder in ladders]
+        there = [curve for curve in curves if curve is not None]
+        if len(there) < len(curves) or not there:
+            continue
+        found.append(
+            Strip(
+                application=application,
+                probe=probe,
+                ranks=ranks,
+                used=tuple(used),
+                measured=tuple(float(size) for size in there[0].sizes),
+                least=max(float(curve.sizes[0]) for curve in there),
+                most=min(float(curve.sizes[-1]) for curve in there),
+            )
+        )
+    return found
+
+
+def _used(profile: Profile) -> dict[tuple[str, int], list[SizeUsed]]:
+    """Give the sizes by probe and ranks; what waits take belongs to what they wait for."""
+    wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
+    rows = list(profile.calls.iter_rows(named=True))
+    waiting = sum(_spent(row) for row in rows if row["kind"] == "wait")
+    posted = sum(row["count"] for row in rows if _posts(row))
+    found: dict[tuple[str, int], dict[float, list[float]]] = {}
+    for row in rows:
+        collective = collective_of(row["call"])
+        if row["kind"] in POINT_TO_POINT and row["peer"] != "none":
+            key, size = (_MESSAGES, 2), float(row["size_high"])
+        elif row["kind"] == "collective" and collective is not None and row["comm_size"] > 1:
+            key = (collective.probe, row["comm_size"])
+            size = curve_size(collective, row["size_high"], row["comm_size"])
+        else:
+            continue
+        spent = _spent(row) + (waiting * row["count"] / posted if _posts(row) else 0.0)
+        entry = found.setdefault(key, {}).setdefault(size, [0.0, 0.0])
+        entry[0] += row["count"] / profile.ranks
+        entry[1] += spent / wall
+    return {
+        key: [SizeUsed(size, *sizes[size]) for size in sorted(sizes)]
+        for key, sizes in found.items()
+        if sum(share for _, share in sizes.values()) > _LITTLE
+    }
+
+
+def _spent(row: dict[str, Any]) -> float:
+    return float(row["time_ns"] + row["waited_ns"])
+
+
+def _posts(row: dict[str, Any]) -> bool:
+    """Whether a message is only begun, and a wait ends it."""
+    return row["kind"] in POINT_TO_POINT and row["call"].startswith(("MPI_I", "MPI_Start"))

@@ -1,0 +1,149 @@
+"""Predictions on the page: kept in the run directory, read back, drawn, or left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.predict.coverage import SizeUsed, Strip
+from bareline.predict.kept import VERSION, ApplicationLoss, Kept, keep, read_kept
+from bareline.predict.shares import Loss, Share
+from bareline.predict.upgrades import Upgrade
+from bareline.predict.validation import Trial, Validation
+from bareline.report.content.gather import document_of
+from bareline.report.exhibits.base import find_exhibit
+from bareline.report.exhibits.choice import draw_figures
+from bareline.report.exhibits.upgrades import ranked
+from bareline.report.page.html import render_page
+from bareline.report.page.markdown import render_markdown
+from bareline.store.header import ExhibitSpec
+from bareline.testing.runs import planted_run
+from bareline.vocabulary.errors import StoreError
+
+KINDS = ("predicted", "worst-predictions", "upgrades", "waterfall", "coverage")
+
+
+def trial(application, base, platform, predicted, measured, *, lo=None, hi=None, reasons=()):
+    return Trial(application, base, platform, "replay", 1.0, predicted, measured,
+                 (measured,) * 3, 0.0, lo, hi, (), reasons)  # fmt: skip
+
+
+def planted() -> Kept:
+    trials = (
+        trial("npb.cg problem_class=W", "a", "b", 2.0, 2.1, lo=1.8, hi=2.2),
+        trial("npb.cg problem_class=W", "b", "a", 1.3, 1.0, lo=1.1, hi=1.5, reasons=("a disk",)),
+        trial("npb.mg problem_class=W", "a", "b", 0.5, 0.51),
+    )
+    shares = (
+        Share("latency", 0.7, 0.6, 0.8, 0.7),
+        Share("bandwidth", 0.2, 0.1, 0.3, 0.2),
+        Share("residual", 0.1, 0.0, 0.2, 0.1),
+    )
+    loss = Loss("a", "b", (1.0,) * 3, (2.0,) * 3, 1.0, shares)
+    return Kept(
+        VERSION,
+        Validation(trials, (("npb.is", "no ladder"),), 2),
+        (ApplicationLoss("npb.cg problem_class=W", loss),),
+        (
+            Upgrade("npb.cg problem_class=W", "b", "latency=x0.5", 2.0, 1.5),
+            Upgrade("npb.cg problem_class=W", "b", "bandwidth=x2", 2.0, 1.9),
+            Upgrade("npb.mg problem_class=W", "b", "bandwidth=x2", 0.5, 0.49),
+        ),
+        (
+            Strip("npb.cg problem_class=W", "mpi.pingpong", 2,
+                  (SizeUsed(8, 10, 0.1), SizeUsed(9000, 5, 0.2)), (1.0, 1024.0, 8192.0),
+                  1.0, 8192.0),
+        ),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    return planted_run(tmp_path_factory.mktemp("predicted") / "run", launches=3)
+
+
+@pytest.fixture(scope="module")
+def document(run):
+    keep(run, planted())
+    return document_of(Comparison(read_runs([run])))
+
+
+def figures(document, kind, probe=None):
+    return find_exhibit(kind).figures(document, ExhibitSpec(kind=kind, probe=probe))
+
+
+def test_what_is_kept_is_read_back_whole(run):
+    keep(run, planted())
+    assert read_kept(run) == planted()
+    run.write_predictions('{"version": 1, "validation": 7}')
+    with pytest.raises(StoreError, match=r"predictions are damaged.*predict --validate"):
+        read_kept(run)
+    # Of another version nothing is shown: it is written again on demand.
+    keep(run, replace(planted(), version=VERSION + 1))
+    assert read_kept(run) is None
+    keep(run, planted())
+
+
+def test_nothing_predicted_shows_nothing(document):
+    plain = replace(document, predictions=None)
+    assert all(figures(plain, kind) == [] for kind in KINDS)
+    assert 'id="predictions"' not in render_page(plain)
+
+
+def test_a_page_of_a_run_with_predictions_shows_all_of_them(document):
+    drawn, empty = draw_figures(document)
+    assert not empty
+    own = [figure.id for figure in drawn if figure.layer == "predictions"]
+    assert own == [
+        "predicted", "predicted-models", "worst-predictions", "upgrades",
+        "waterfall-npb-cg-problem-class-w", "coverage-npb-cg-problem-class-w",
+    ]  # fmt: skip
+    page = render_page(document)
+    assert 'id="predictions"' in page and 'href="#predictions"' in page
+    assert "A disk" in page
+    assert "## Predictions" in render_markdown(document)
+
+
+def test_a_measured_time_outside_of_its_interval_is_marked(document):
+    table = figures(document, "predicted")[0].data_table
+    tones = {(row[0].text.split()[0], row[1].text): row[-1].tone for row in table.rows}
+    assert tones == {("npb.cg", "a"): "", ("npb.cg", "b"): "worse", ("npb.mg", "a"): ""}
+    assert "3 predictions" in figures(document, "predicted")[0].text_summary
+
+
+def test_the_worst_case_stands_first_with_its_reason(document):
+    rows = figures(document, "worst-predictions")[0].data_table.rows
+    assert [row[5].text for row in rows] == ["+30.0%", "-4.8%", "-2.0%"]
+    assert rows[0][-1].text == "A disk"
+
+
+def test_upgrades_are_ranked_and_the_best_of_each_case_is_named(document):
+    assert ranked(planted().upgrades) == ["latency=x0.5", "bandwidth=x2"]
+    (figure,) = figures(document, "upgrades")
+    rows = {row[0].text.split()[0]: row for row in figure.data_table.rows}
+    assert rows["npb.cg"][-1].text == "half the latency"
+    assert [cell.text for cell in rows["npb.cg"][2:4]] == ["25.0 %", "5.0 %"]
+    # What is not tried there stays empty: its ranks share no core.
+    assert rows["npb.mg"][2].text == "" and rows["npb.mg"][-1].text == "twice the bandwidth"
+
+
+def test_a_size_beyond_the_ladder_is_marked(document):
+    (figure,) = figures(document, "coverage")
+    assert "1 lie beyond" in figure.text_summary
+    assert [row[-1].tone for row in figure.data_table.rows] == ["", "worse"]
+
+
+def test_a_waterfall_has_its_shares_in_the_table(document):
+    (figure,) = figures(document, "waterfall")
+    assert [row[0].text for row in figure.data_table.rows][-1] == "not explained"
+    assert "90% of the loss" in figure.caption.replace("\u202f", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_probe_chooses_its_applications(document, kind):
+    assert figures(document, kind, "app.*") == []
+    chosen = figures(document, kind, "npb.c?")
+    assert chosen and "npb.mg" not in str([figure.data_table for figure in chosen])
