@@ -116,7 +116,7 @@ def _ideal_ends(points: Mapping[str, Mapping[str, Sequence[Point]]], weak: bool)
 def _ideal_value(first: Point, ranks: float, weak: bool) -> float:
     """Give what the ideal is on so many ranks, in the metric's unit."""
     power = 1.0 if first.cell.better == "higher" else (0.0 if weak else -1.0)
-    return (first.cell.value or 0.0) * (ranks / first.ranks) ** power
+    return float((first.cell.value or 0.0) * (ranks / first.ranks) ** power)
 
 
 def _shares(points: Mapping[str, Mapping[str, Sequence[Point]]]) -> list[float]:
