@@ -17,11 +17,13 @@ from bareline.profile.files import read_profile
 from bareline.profile.trial import PROFILE_FILE, why_unprofiled
 from bareline.report.content.gather import document_of
 from bareline.report.content.profiles import profile_lines
+from bareline.report.exhibits.base import find_exhibit
 from bareline.report.page.html import render_page
 from bareline.session import begin
 from bareline.session.judge import judge_output
 from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
+from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import PlatformError, StudyError
@@ -114,8 +116,13 @@ def test_a_trial_leaves_its_profile_and_the_page_sums_it_up(measure, flavour):
     (line,) = profile_lines(records := read_runs([run]))
     assert (line.probe, line.platform, line.n, line.path) == ("mpi.exchange", "p", 1, path)
     assert 0 < line.mpi < 1 and line.computing + line.mpi + line.files == pytest.approx(1, abs=0.02)
-    page = render_page(document_of(Comparison(records)))
-    assert f"raw/{path.parent.name}/{path.name}" in page
+    (first, *_) = line.dominant
+    assert first.low_bytes <= first.high_bytes and 0 < first.share <= 1
+    assert first.per_rank >= 1 and line.memory_bytes > 1e6 and line.file_bytes == 0
+    document = document_of(Comparison(records))
+    (figure,) = find_exhibit("profile").figures(document, ExhibitSpec(kind="profile"))
+    assert any("MPI_" in field.text for row in figure.data_table.rows for field in row)
+    assert f"raw/{path.parent.name}/{path.name}" in render_page(document)
 
 
 @pytest.mark.mpi

@@ -132,6 +132,14 @@ WRF = "".join(
     "    0.50000 elapsed seconds\n"
     for at in range(120)
 )
+HPCG = """\
+Iteration Count Information::Total number of optimized iterations=350
+Reproducibility Information::Scaled residual mean=0.00234
+Reproducibility Information::Scaled residual variance=1.5e-32
+Final Summary=
+Final Summary::HPCG result is VALID with a GFLOP/s rating of=2.5
+Final Summary::HPCG 2.4 rating for historical reasons is=2.6
+"""
 
 
 def test_the_examples_of_the_page_are_read_as_the_page_says(tmp_path: Path) -> None:
@@ -143,9 +151,9 @@ def test_the_examples_of_the_page_are_read_as_the_page_says(tmp_path: Path) -> N
     times = {}
     for block, text, files in zip(
         blocks,
-        ("PROGRAM MAIN: Execution ended Normally\n", MILC, ""),
+        ("PROGRAM MAIN: Execution ended Normally\n", MILC, "", ""),
         ({"STDOUT.0000": MITGCM + "PROGRAM MAIN: Execution ended Normally\n"}, {},
-         {"rsl.out.0000": WRF + "wrf: SUCCESS COMPLETE WRF\n"}),
+         {"rsl.out.0000": WRF + "wrf: SUCCESS COMPLETE WRF\n"}, {"hpcg.txt": HPCG}),
         strict=True,
     ):  # fmt: skip
         (name,) = set(re.findall(r"^\[app\.(\w+)\]", block, re.MULTILINE))
@@ -159,4 +167,4 @@ def test_the_examples_of_the_page_are_read_as_the_page_says(tmp_path: Path) -> N
         output = Output(stdout=text, stderr="", exit_code=0, duration_s=99.0, files=files)
         samples = probe.read(probe.make_params({}), output)
         times[name] = samples[0].value
-    assert times == {"mitgcm": 12.75, "milc": 8.5, "wrf": 60.0}
+    assert times == {"mitgcm": 12.75, "milc": 8.5, "wrf": 60.0, "hpcg": 2.5e9}

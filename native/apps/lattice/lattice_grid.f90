@@ -57,7 +57,8 @@ contains
             at(axis) = mod(rank/stride(axis), cut(axis))
             grid%n(axis) = extent(axis)/cut(axis)
             grid%before(axis) = at(axis)*grid%n(axis)
-            neighbours(:, axis) = rank + stride(axis)*(modulo(at(axis) + [-1, 1], cut(axis)) - at(axis))
+            neighbours(:, axis) = rank + stride(axis)*(modulo(at(axis) + [-1, 1], cut(axis)) &
+                                                       - at(axis))
         end do
         call add_neighbours(grid, rank, neighbours)
     end function new_grid

@@ -8,6 +8,9 @@
 !> of the residual, two ghosts wide, from which both stencils are computed, and two sums of 8 bytes
 !> over all processes.
 !>
+!> The solution moves along a direction when the next one is made of it, so that an iteration passes
+!> over the arrays three times: r to z; z, p and d to p, d and q; q and r to r.
+!>
 !> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all. Fields have one level.
 module ocean_pressure
 
@@ -74,6 +77,7 @@ contains
 
         call self%begin()
         rho_before = 1
+        alpha = 0
         ! What rounding leaves. A constant, which the operator does not see, would grow out of it.
         nothing = rounding**2*self%norm_begin/self%centre
         do iteration = 1, iterations
@@ -83,13 +87,15 @@ contains
             call comm_sum(rho, self%grid%comm)
             beta = 0
             if (rho > nothing .and. iteration > 1) beta = rho/rho_before
-            call self%multiply(beta, gamma)
+            ! With the step of the iteration before.
+            call self%multiply(alpha, beta, gamma)
             call comm_sum(gamma, self%grid%comm)
             alpha = 0
             if (rho > nothing .and. gamma > 0) alpha = rho/gamma
-            call advance(self%grid, alpha, self%d, self%q, self%p, self%r)
+            call subtract(self%grid, alpha, self%q, self%r)
             rho_before = rho
         end do
+        call advance(self%grid, alpha, self%d, self%p)
         self%norm_end = square(self%grid, self%r)
         call comm_sum(self%norm_end, self%grid%comm)
         call self%ghosts_p%exchange(self%p)
@@ -103,17 +109,18 @@ contains
         self%norm_begin = square(self%grid, self%r)
         call comm_sum(self%norm_begin, self%grid%comm)
         call copy(self%grid, self%p, self%z)
-        call self%multiply(0.0_dp, unused)
-        call subtract(self%grid, self%q, self%r)
+        call self%multiply(0.0_dp, 0.0_dp, unused)
+        call subtract(self%grid, 1.0_dp, self%q, self%r)
     end subroutine begin
 
-    !> d = z + beta d with ghosts, q = a d, and this process's part of their product.
-    subroutine multiply(self, beta, product)
+    !> p = p + alpha d, then d = z + beta d, all with ghosts; q = a d, and this process's part of
+    !> the product of d and q.
+    subroutine multiply(self, alpha, beta, product)
         class(pressure_t), intent(inout) :: self
-        real(dp), intent(in) :: beta
+        real(dp), intent(in) :: alpha, beta
         real(dp), intent(out) :: product
-        call direct(self%grid, beta, self%z, self%d)
-        call apply(self%grid, self%weight_x, self%weight_y, self%centre, self%d, self%q, product)
+        call apply(self%grid, self%weight_x, self%weight_y, self%centre, alpha, beta, self%z, &
+                   self%p, self%d, self%q, product)
     end subroutine multiply
 
     !> z from r, one ghost wide, and this process's part of r z.
@@ -131,7 +138,11 @@ contains
         across = damping*weight_y/centre**2
         product = 0
         do j = 0, grid%ny + 1
-            do i = 0, grid%nx + 1
+            do i = 0, grid%nx + 1, grid%nx + 1
+                z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
+                          + across*(r(i, j - 1) + r(i, j + 1))
+            end do
+            do i = 1, grid%nx
                 z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
                           + across*(r(i, j - 1) + r(i, j + 1))
             end do
@@ -143,48 +154,44 @@ contains
         end do
     end subroutine precondition
 
-    subroutine direct(grid, beta, z, d)
+    !> A row's product follows the direction of the next row, so that directions come from cache.
+    subroutine apply(grid, weight_x, weight_y, centre, alpha, beta, z, p, d, q, product)
         type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: beta
+        real(dp), intent(in) :: weight_x, weight_y, centre, alpha, beta
         real(dp), intent(in) :: z(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout) :: d(first_i:grid%last_i, 0:grid%ny + 1)
-        integer :: i, j
-        do j = 0, grid%ny + 1
-            do i = 0, grid%nx + 1
-                d(i, j) = z(i, j) + beta*d(i, j)
-            end do
-        end do
-    end subroutine direct
-
-    subroutine apply(grid, weight_x, weight_y, centre, d, q, product)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: weight_x, weight_y, centre
-        real(dp), intent(in) :: d(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout) :: q(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout), dimension(first_i:grid%last_i, 0:grid%ny + 1) :: p, d, q
         real(dp), intent(out) :: product
         integer :: i, j
         product = 0
-        do j = 1, grid%ny
+        do j = 0, grid%ny + 1
+            do i = 0, grid%nx + 1, grid%nx + 1
+                p(i, j) = p(i, j) + alpha*d(i, j)
+                d(i, j) = z(i, j) + beta*d(i, j)
+            end do
+            do i = 1, grid%nx
+                p(i, j) = p(i, j) + alpha*d(i, j)
+                d(i, j) = z(i, j) + beta*d(i, j)
+            end do
+            if (j < 2) cycle
             !$omp simd reduction(+: product)
             do i = 1, grid%nx
-                q(i, j) = centre*d(i, j) - weight_x*(d(i - 1, j) + d(i + 1, j)) &
-                          - weight_y*(d(i, j - 1) + d(i, j + 1))
-                product = product + d(i, j)*q(i, j)
+                q(i, j - 1) = centre*d(i, j - 1) - weight_x*(d(i - 1, j - 1) + d(i + 1, j - 1)) &
+                              - weight_y*(d(i, j - 2) + d(i, j))
+                product = product + d(i, j - 1)*q(i, j - 1)
             end do
         end do
     end subroutine apply
 
-    subroutine advance(grid, alpha, d, q, p, r)
+    !> p = p + alpha d
+    pure subroutine advance(grid, alpha, d, p)
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: alpha
-        real(dp), intent(in), dimension(first_i:grid%last_i, 0:grid%ny + 1) :: d, q
+        real(dp), intent(in) :: d(first_i:grid%last_i, 0:grid%ny + 1)
         real(dp), intent(inout) :: p(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
         integer :: i, j
         do j = 1, grid%ny
             do i = 1, grid%nx
                 p(i, j) = p(i, j) + alpha*d(i, j)
-                r(i, j) = r(i, j) - alpha*q(i, j)
             end do
         end do
     end subroutine advance
@@ -196,14 +203,17 @@ contains
         to = from
     end subroutine copy
 
-    !> r = r - q on the own cells.
-    pure subroutine subtract(grid, q, r)
+    !> r = r - alpha q on the own cells.
+    pure subroutine subtract(grid, alpha, q, r)
         type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: alpha
         real(dp), intent(in) :: q(first_i:grid%last_i, 0:grid%ny + 1)
         real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
-        integer :: j
+        integer :: i, j
         do j = 1, grid%ny
-            r(1:grid%nx, j) = r(1:grid%nx, j) - q(1:grid%nx, j)
+            do i = 1, grid%nx
+                r(i, j) = r(i, j) - alpha*q(i, j)
+            end do
         end do
     end subroutine subtract
 

@@ -12,12 +12,39 @@ import polars as pl
 from bareline.analysis.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.profile.summary import time_split, top_calls
+from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
 from bareline.profile.trial import PROFILE_FILE
 from bareline.report.content.wording import call_name, coordinates_text
 from bareline.vocabulary.model import parse_point
 
+#: Calls with their sizes that are named of an application.
+_DOMINANT = 3
+
+_FILES = ("posix-io", "mpi-io")
 _CASE = ("probe", "params", "ranks", "threads", "nodes", "platform")
+
+
+@dataclass(frozen=True, slots=True)
+class Dominant:
+    """Calls of one function with messages of about one size.
+
+    Attributes
+    ----------
+    name
+        The function, with its direction where it can have several.
+    low_bytes, high_bytes
+        Least and largest message.
+    per_rank
+        How many a rank made.
+    share
+        Of the time of all calls that move data.
+    """
+
+    name: str
+    low_bytes: int
+    high_bytes: int
+    per_rank: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +59,14 @@ class ProfileLine:
         Shares of the time from ``MPI_Init`` to ``MPI_Finalize``: medians over the trials.
     busiest
         The function that most time of all calls goes to, and its share of that time.
+    dominant
+        Calls and sizes that most time goes to; as all that follows, of the first trial.
+    memory_bytes
+        Of the rank with most.
+    file_bytes
+        Read and written by all ranks together.
     path
-        The profile of the first trial.
+        The profile.
     """
 
     probe: str
@@ -44,6 +77,9 @@ class ProfileLine:
     mpi: float
     files: float
     busiest: str
+    dominant: tuple[Dominant, ...]
+    memory_bytes: int
+    file_bytes: int
     path: Path
 
 
@@ -100,5 +136,27 @@ def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> 
         mpi=share("MPI calls"),
         files=share("files (POSIX)"),
         busiest=call_name(busiest.call, busiest.kind) if busiest else "",
+        dominant=_dominant(profiles[0]),
+        memory_bytes=max(profiles[0].rank_table["memory_bytes"].to_list(), default=0),
+        file_bytes=sum(one.bytes for one in sizes(profiles[0]) if one.kind in _FILES),
         path=profiles[0].path,
+    )
+
+
+def _dominant(profile: Profile) -> tuple[Dominant, ...]:
+    moving = [one for one in sizes(profile) if one.kind not in _FILES]
+    total = sum(one.time_s for one in moving) or 1.0
+
+    def most(one: SizeSum) -> tuple[float, str, int]:
+        return (-one.time_s, one.call, one.low)
+
+    return tuple(
+        Dominant(
+            name=call_name(one.call, one.kind),
+            low_bytes=one.low,
+            high_bytes=one.high,
+            per_rank=one.count / profile.ranks,
+            share=one.time_s / total,
+        )
+        for one in sorted(moving, key=most)[:_DOMINANT]
     )
