@@ -25,6 +25,9 @@ module planewave_transform
 
     real(dp), parameter :: pi = acos(-1.0_dp)
 
+    !> Planes that are worked on at once: of a column's points so many fill a cache line.
+    integer, parameter :: together = 4
+
     type :: transform_t
         integer :: comm = 0
         type(basis_t) :: basis
@@ -33,9 +36,11 @@ module planewave_transform
         integer :: planes = 0, before = 0, planes_max = 0, columns_max = 0
         !> First plane of every process, and of one more.
         integer, allocatable :: first_plane(:)
-        !> Columns along z (z, column); planes (y, x, z).
+        !> Columns along z (z, column); a few planes (y, x, z).
         complex(c_double_complex), pointer, contiguous :: lines(:, :) => null(), &
             space(:, :, :) => null()
+        !> Where the columns of every process cross a plane: (column, process), y first.
+        integer, allocatable :: places(:, :)
         !> Pieces by process: (z, column, process).
         complex(dp), allocatable :: sent(:, :, :), received(:, :, :)
         real(dp), allocatable :: potential(:, :, :)
@@ -44,8 +49,7 @@ module planewave_transform
     contains
         procedure :: setup
         procedure :: multiply_potential
-        procedure, private :: to_space
-        procedure, private :: from_space
+        procedure, private :: multiply_planes
     end type transform_t
 
 contains
@@ -68,13 +72,14 @@ contains
         own = basis%counts(basis%rank + 1)
         call c_f_pointer(fftw_alloc_complex(int(n*max(own, 1), c_size_t)), self%lines, &
                          [n, max(own, 1)])
-        call c_f_pointer(fftw_alloc_complex(int(n*n*self%planes, c_size_t)), self%space, &
-                         [n, n, self%planes])
-        allocate (self%sent(self%planes_max, self%columns_max, basis%ranks), source=(0.0_dp, 0.0_dp))
+        call c_f_pointer(fftw_alloc_complex(int(n*n*together, c_size_t)), self%space, &
+                         [n, n, together])
+        allocate (self%sent(self%planes_max, self%columns_max, basis%ranks), &
+                  source=(0.0_dp, 0.0_dp))
         allocate (self%received, mold=self%sent)
         call plan(self, own)
-        self%space = 0
         self%lines = 0
+        self%places = modulo(basis%columns%gy, n) + 1 + n*modulo(basis%columns%gx, n)
         call set_potential(self)
     end subroutine setup
 
@@ -143,9 +148,7 @@ contains
                     self%lines(n - reach + 1:n, c) = wave(at - reach:at - 1)
                 end associate
             end do
-            call self%to_space()
-            call scale(size(self%space), self%potential, self%space)
-            call self%from_space()
+            call self%multiply_planes()
             do c = 1, size(first)
                 associate (reach => mine(c)%reach, at => first(c) + mine(c)%reach)
                     product(at:at + reach) = product(at:at + reach) + self%lines(1:reach + 1, c)
@@ -156,21 +159,12 @@ contains
         end associate
     end subroutine multiply_potential
 
-    pure subroutine scale(points, factor, values)
-        integer, intent(in) :: points
-        real(dp), intent(in) :: factor(points)
-        complex(dp), intent(inout) :: values(points)
-        integer :: i
-        do i = 1, points
-            values(i) = factor(i)*values(i)
-        end do
-    end subroutine scale
-
-    subroutine to_space(self)
+    !> From columns to columns: a few planes at a time are transformed, multiplied and transformed
+    !> back, so that they stay in cache.
+    subroutine multiply_planes(self)
         class(transform_t), intent(inout) :: self
-        integer :: r, c, z, x, y, piece, n
+        integer :: r, c, z, first, many, piece
 
-        n = self%n
         call execute(self%along_z(1), c_loc(self%lines))
         do r = 1, self%basis%ranks
             piece = self%first_plane(r + 1) - self%first_plane(r)
@@ -180,39 +174,20 @@ contains
             end do
         end do
         call swap(self, self%sent, self%received)
-        do z = 1, self%planes
-            self%space(:, 1:self%cutoff + 1, z) = 0
-            self%space(:, n - self%cutoff + 1:n, z) = 0
-        end do
-        do r = 1, self%basis%ranks
-            do c = 1, self%basis%counts(r)
-                x = modulo(self%basis%columns(c, r)%gx, n) + 1
-                y = modulo(self%basis%columns(c, r)%gy, n) + 1
-                self%space(y, x, :) = self%received(:self%planes, c, r)
+        do first = 1, self%planes, together
+            many = min(together, self%planes - first + 1)
+            self%space = 0
+            call scatter(self%n**2, self%basis%counts, self%places, first, many, self%received, &
+                         self%space)
+            do z = 1, many
+                call along_y(self, 1, z)
+                call execute(self%along_x(1), c_loc(self%space(1, 1, z)))
+                call scale(self%n**2, self%potential(:, :, first + z - 1), self%space(:, :, z))
+                call execute(self%along_x(2), c_loc(self%space(1, 1, z)))
+                call along_y(self, 2, z)
             end do
-        end do
-        do z = 1, self%planes
-            call along_y(self, 1, z)
-            self%space(:, self%cutoff + 2:n - self%cutoff, z) = 0
-            call execute(self%along_x(1), c_loc(self%space(1, 1, z)))
-        end do
-    end subroutine to_space
-
-    subroutine from_space(self)
-        class(transform_t), intent(inout) :: self
-        integer :: r, c, z, x, y, piece, n
-
-        n = self%n
-        do z = 1, self%planes
-            call execute(self%along_x(2), c_loc(self%space(1, 1, z)))
-            call along_y(self, 2, z)
-        end do
-        do r = 1, self%basis%ranks
-            do c = 1, self%basis%counts(r)
-                x = modulo(self%basis%columns(c, r)%gx, n) + 1
-                y = modulo(self%basis%columns(c, r)%gy, n) + 1
-                self%sent(:self%planes, c, r) = self%space(y, x, :)
-            end do
+            call gather(self%n**2, self%basis%counts, self%places, first, many, self%space, &
+                        self%sent)
         end do
         call swap(self, self%sent, self%received)
         do r = 1, self%basis%ranks
@@ -223,7 +198,46 @@ contains
             end do
         end do
         call execute(self%along_z(2), c_loc(self%lines))
-    end subroutine from_space
+    end subroutine multiply_planes
+
+    !> The columns' points in `many` planes from the own plane `first` on.
+    pure subroutine scatter(points, counts, places, first, many, pieces, planes)
+        integer, intent(in) :: points, counts(:), places(:, :), first, many
+        complex(dp), intent(in), contiguous :: pieces(:, :, :)
+        complex(dp), intent(inout) :: planes(points, together)
+        integer :: r, c, z
+        do r = 1, size(counts)
+            do c = 1, counts(r)
+                do z = 1, many
+                    planes(places(c, r), z) = pieces(first + z - 1, c, r)
+                end do
+            end do
+        end do
+    end subroutine scatter
+
+    pure subroutine gather(points, counts, places, first, many, planes, pieces)
+        integer, intent(in) :: points, counts(:), places(:, :), first, many
+        complex(dp), intent(in) :: planes(points, together)
+        complex(dp), intent(inout), contiguous :: pieces(:, :, :)
+        integer :: r, c, z
+        do r = 1, size(counts)
+            do c = 1, counts(r)
+                do z = 1, many
+                    pieces(first + z - 1, c, r) = planes(places(c, r), z)
+                end do
+            end do
+        end do
+    end subroutine gather
+
+    pure subroutine scale(points, factor, values)
+        integer, intent(in) :: points
+        real(dp), intent(in) :: factor(points)
+        complex(dp), intent(inout) :: values(points)
+        integer :: i
+        do i = 1, points
+            values(i) = factor(i)*values(i)
+        end do
+    end subroutine scale
 
     !> Lines along y of a plane at those x where the sphere has columns.
     subroutine along_y(self, way, z)
