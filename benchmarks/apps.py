@@ -161,12 +161,13 @@ def main() -> None:
     print(f"{mpi.title}, class {options.class_name}, {options.rounds} rounds, one core")
     print("| app | roofline s | median s | over roofline | best s | over best roofline |")
     print("|---|" + "---:|" * 5)
-    rounds = {name: _rounds(machine, name, options) for name in options.apps}
-    for name, (rates, times) in rounds.items():
-        (usual, best), (time_s, fastest_s) = rates, (statistics.median(times), min(times))
+    for name in options.apps:
+        (usual, best), times = _rounds(machine, name, options)
+        time_s, fastest_s = statistics.median(times), min(times)
         print(
             f"| {name} | {usual:.3f} | {time_s:.3f} | {time_s / usual:.2f} "
-            f"| {fastest_s:.3f} | {fastest_s / best:.2f} |"
+            f"| {fastest_s:.3f} | {fastest_s / best:.2f} |",
+            flush=True,
         )
     print(f"load {os.getloadavg()[0]:.1f}")
 

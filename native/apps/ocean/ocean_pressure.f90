@@ -163,24 +163,34 @@ contains
         real(dp), intent(out) :: product
         integer :: i, j
         product = 0
-        do j = 0, grid%ny + 1
-            do i = 0, grid%nx + 1, grid%nx + 1
-                p(i, j) = p(i, j) + alpha*d(i, j)
-                d(i, j) = z(i, j) + beta*d(i, j)
-            end do
-            do i = 1, grid%nx
-                p(i, j) = p(i, j) + alpha*d(i, j)
-                d(i, j) = z(i, j) + beta*d(i, j)
-            end do
-            if (j < 2) cycle
+        call turn(grid, alpha, beta, z(:, 0), p(:, 0), d(:, 0))
+        call turn(grid, alpha, beta, z(:, 1), p(:, 1), d(:, 1))
+        do j = 1, grid%ny
+            call turn(grid, alpha, beta, z(:, j + 1), p(:, j + 1), d(:, j + 1))
             !$omp simd reduction(+: product)
             do i = 1, grid%nx
-                q(i, j - 1) = centre*d(i, j - 1) - weight_x*(d(i - 1, j - 1) + d(i + 1, j - 1)) &
-                              - weight_y*(d(i, j - 2) + d(i, j))
-                product = product + d(i, j - 1)*q(i, j - 1)
+                q(i, j) = centre*d(i, j) - weight_x*(d(i - 1, j) + d(i + 1, j)) &
+                          - weight_y*(d(i, j - 1) + d(i, j + 1))
+                product = product + d(i, j)*q(i, j)
             end do
         end do
     end subroutine apply
+
+    !> A row of p and d, its ghosts apart: own cells begin a cache line.
+    pure subroutine turn(grid, alpha, beta, z, p, d)
+        type(grid_t), intent(in) :: grid
+        real(dp), intent(in) :: alpha, beta, z(first_i:grid%last_i)
+        real(dp), intent(inout), dimension(first_i:grid%last_i) :: p, d
+        integer :: i
+        do i = 0, grid%nx + 1, grid%nx + 1
+            p(i) = p(i) + alpha*d(i)
+            d(i) = z(i) + beta*d(i)
+        end do
+        do i = 1, grid%nx
+            p(i) = p(i) + alpha*d(i)
+            d(i) = z(i) + beta*d(i)
+        end do
+    end subroutine turn
 
     !> p = p + alpha d
     pure subroutine advance(grid, alpha, d, p)
