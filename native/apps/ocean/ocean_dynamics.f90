@@ -12,7 +12,7 @@
 !> Adams and Bashforth: X = X + dt (3/2 G - 1/2 G of the step before). The pressure at the lid is
 !> left to ocean_pressure. Fluxes are positive towards east, north and up.
 !>
-!> Exported: `fields_t`; `rows_t`, what rows share; `begin_rows`, then `advance_row` from south to
+!> Exported: `field_t`; `rows_t`, what rows share; `begin_rows`, then `advance_row` from south to
 !> north. Nothing is collective. Fields are u, v, T, S in this order, with right ghosts, one wide.
 module ocean_dynamics
 
