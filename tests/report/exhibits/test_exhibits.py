@@ -59,6 +59,7 @@ def test_every_kind_is_found_by_its_name() -> None:
         "suitability",
         "agreement",
         "calibration",
+        "profile",
         "against-published",
         "predicted",
         "worst-predictions",
