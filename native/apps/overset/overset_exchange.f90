@@ -14,25 +14,33 @@ module overset_exchange
     use bl_kinds, only: dp
     use bl_messages, only: comm_irecv, comm_isend, comm_waitall
     use overset_field, only: field_t
-    use overset_zones, only: block_at, block_t, ghost, zone_t
+    use overset_zones, only: block_t, ghost, zone_t
 
     implicit none(type, external)
     private
 
     public :: exchange_t, link_t, copies, overlaps
 
-    !> Points that go from one block to another.
+    !> Layers of a box along an axis.
+    type :: axis_t
+        integer, allocatable :: below(:)
+        real(dp), allocatable :: share(:)
+    end type axis_t
+
+    !> A box of points that goes from one block to another.
     type :: link_t
         integer :: from = 0, to = 0
-        integer :: points = 0
-        !> Where its numbers begin in the buffer.
-        integer :: first = 0
-        !> Of a copy: the points, by their numbers in the zone.
+        !> The points by their numbers in the receiving zone.
         integer :: lo(3) = 0, hi(3) = 0
-        !> Of an interpolation: place in `flat` of the lower corner of the cell around the point (on
-        !> the giving side) or of the point (on the receiving side), and shares of the upper ones.
-        integer, allocatable :: at(:)
-        real(dp), allocatable :: share(:, :)
+        !> Where its numbers begin in the buffer, and whether that is the one of what is sent: both
+        !> blocks are here.
+        integer :: first = 0
+        logical :: here = .false.
+        !> Of an interpolation, on the giving side: along each axis, for each layer of the box, the
+        !> point of the giving block below it, and the share of the point above.
+        type(axis_t), allocatable :: axes(:)
+    contains
+        procedure :: values => link_values
     end type link_t
 
     !> All numbers between this process and another one.
@@ -74,6 +82,13 @@ contains
                      self%outgoing)
         call arrange(self%receives, [(blocks(receives(l)%from)%owner, l=1, size(receives))], &
                      ranks, self%incoming)
+        do l = 1, size(self%receives)
+            associate (link => self%receives(l))
+                link%here = blocks(link%from)%owner == rank
+                if (link%here) link%first = link%first - begin_of(self%incoming, rank) &
+                                            + begin_of(self%outgoing, rank)
+            end associate
+        end do
         allocate (self%sent(sum(self%outgoing%count)), source=0.0_dp)
         allocate (self%received(sum(self%incoming%count)), source=0.0_dp)
         allocate (self%requests(size(self%outgoing) + size(self%incoming)), source=0)
@@ -94,12 +109,24 @@ contains
                 do l = 1, size(links)
                     if (peers(l) /= peer) cycle
                     links(l)%first = first
-                    first = first + 5*links(l)%points
+                    first = first + links(l)%values()
                 end do
                 message%count = first - message%first
             end associate
         end do
     end subroutine arrange
+
+    !> Where the message of a process begins in its buffer.
+    pure integer function begin_of(messages, peer) result(first)
+        type(message_t), intent(in) :: messages(:)
+        integer, intent(in) :: peer
+        first = messages(findloc(messages%peer, peer, 1))%first
+    end function begin_of
+
+    pure integer function link_values(self)
+        class(link_t), intent(in) :: self
+        link_values = 5*product(self%hi - self%lo + 1)
+    end function link_values
 
     !> Brings the ghosts of all links up to date.
     subroutine run(self, fields)
@@ -124,10 +151,7 @@ contains
         end do
         do m = 1, size(self%outgoing)
             associate (message => self%outgoing(m))
-                if (message%peer == self%rank) then
-                    call keep(self, message)
-                    cycle
-                end if
+                if (message%peer == self%rank) cycle
                 started = started + 1
                 call comm_isend(self%sent(message%first), message%count, MPI_DOUBLE_PRECISION, &
                                 message%peer, self%tag, self%comm, self%requests(started))
@@ -136,83 +160,67 @@ contains
         if (started > 0) call comm_waitall(started, self%requests)
         do l = 1, size(self%receives)
             associate (link => self%receives(l))
-                call take(link, self%received(link%first), fields(self%local(link%to)))
+                if (link%here) then
+                    call take(link, fields(self%local(link%to)), self%sent(link%first))
+                else
+                    call take(link, fields(self%local(link%to)), self%received(link%first))
+                end if
             end associate
         end do
     end subroutine run
 
-    !> What stays in the process.
-    subroutine keep(self, message)
-        class(exchange_t), intent(inout) :: self
-        type(message_t), intent(in) :: message
-        integer :: m
-        do m = 1, size(self%incoming)
-            if (self%incoming(m)%peer /= self%rank) cycle
-            associate (first => self%incoming(m)%first, last => message%count - 1)
-                self%received(first:first + last) = self%sent(message%first:message%first + last)
-            end associate
-        end do
-    end subroutine keep
-
     subroutine give(link, field, buffer)
         type(link_t), intent(in) :: link
         type(field_t), intent(in) :: field
-        real(dp), intent(inout) :: buffer(5*link%points)
-        if (allocated(link%at)) then
-            call interpolate(link%points, link%at, link%share, field%rows, 5*field%rows, &
-                             5*field%rows*(field%n(2) + 2*ghost), field%flat, buffer)
+        real(dp), intent(inout) :: buffer(*)
+        if (allocated(link%axes)) then
+            associate (x => link%axes(1), y => link%axes(2), z => link%axes(3))
+                call interpolate(link%hi - link%lo + 1, x%below, y%below, z%below, x%share, &
+                                 y%share, z%share, field%rows, field%n, field%q, buffer)
+            end associate
         else
             call pack(link%lo - field%before, link%hi - field%before, field%rows, field%n, &
                       field%q, buffer)
         end if
     end subroutine give
 
-    subroutine take(link, buffer, field)
+    subroutine take(link, field, buffer)
         type(link_t), intent(in) :: link
-        real(dp), intent(in) :: buffer(5*link%points)
         type(field_t), intent(inout) :: field
-        if (allocated(link%at)) then
-            call put(link%points, link%at, field%rows, buffer, field%flat)
-        else
-            call unpack(link%lo - field%before, link%hi - field%before, field%rows, field%n, &
-                        buffer, field%q)
-        end if
+        real(dp), intent(in) :: buffer(*)
+        call unpack(link%lo - field%before, link%hi - field%before, field%rows, field%n, buffer, &
+                    field%q)
     end subroutine take
 
-    !> Along z, then y, then x. `across` and `up` lead to the next point along y and z.
-    pure subroutine interpolate(points, at, share, rows, across, up, flat, buffer)
-        integer, intent(in) :: points, at(points), rows, across, up
-        real(dp), intent(in) :: share(3, points)
-        real(dp), intent(in), contiguous :: flat(:)
-        real(dp), intent(inout) :: buffer(5, points)
-        real(dp) :: corner(4), side(2)
-        integer :: p, c, o
+    !> Along z and y for whole rows of the giving block, then along x from point to point. b are the
+    !> points below, s the shares of those above, along x, y and z.
+    pure subroutine interpolate(points, bx, by, bz, sx, sy, sz, rows, n, q, buffer)
+        integer, intent(in) :: points(3), bx(points(1)), by(points(2)), bz(points(3)), rows, n(3)
+        real(dp), intent(in) :: sx(points(1)), sy(points(2)), sz(points(3))
+        real(dp), intent(in) :: q(-1:rows - 2, 5, -1:n(2) + 2, -1:n(3) + 2)
+        real(dp), intent(inout) :: buffer(points(1), 5, points(2), points(3))
+        real(dp) :: row(-1:rows - 2), lower, upper
+        integer :: i, j, k, c
 
-        do p = 1, points
-            do c = 1, 5
-                o = at(p) + (c - 1)*rows
-                corner(1) = flat(o) + share(3, p)*(flat(o + up) - flat(o))
-                corner(2) = flat(o + 1) + share(3, p)*(flat(o + 1 + up) - flat(o + 1))
-                o = o + across
-                corner(3) = flat(o) + share(3, p)*(flat(o + up) - flat(o))
-                corner(4) = flat(o + 1) + share(3, p)*(flat(o + 1 + up) - flat(o + 1))
-                side = corner(:2) + share(2, p)*(corner(3:) - corner(:2))
-                buffer(c, p) = side(1) + share(1, p)*(side(2) - side(1))
+        do k = 1, points(3)
+            do j = 1, points(2)
+                associate (y => by(j), z => bz(k))
+                    do c = 1, 5
+                        !$omp simd private(lower, upper)
+                        do i = bx(1), bx(points(1)) + 1
+                            lower = q(i, c, y, z) + sz(k)*(q(i, c, y, z + 1) - q(i, c, y, z))
+                            upper = q(i, c, y + 1, z) &
+                                    + sz(k)*(q(i, c, y + 1, z + 1) - q(i, c, y + 1, z))
+                            row(i) = lower + sy(j)*(upper - lower)
+                        end do
+                        do i = 1, points(1)
+                            buffer(i, c, j, k) = row(bx(i)) + sx(i)*(row(bx(i) + 1) - row(bx(i)))
+                        end do
+                    end do
+                end associate
             end do
         end do
     end subroutine interpolate
-
-    pure subroutine put(points, at, rows, buffer, flat)
-        integer, intent(in) :: points, at(points), rows
-        real(dp), intent(in) :: buffer(5, points)
-        real(dp), intent(inout), contiguous :: flat(:)
-        integer :: p, c
-        do p = 1, points
-            do c = 1, 5
-                flat(at(p) + (c - 1)*rows) = buffer(c, p)
-            end do
-        end do
-    end subroutine put
 
     pure subroutine pack(lo, hi, rows, n, q, buffer)
         integer, intent(in) :: lo(3), hi(3), rows, n(3)
@@ -267,7 +275,6 @@ contains
                 link%lo = max(blocks(from)%lo, blocks(to)%lo - ghost)
                 link%hi = min(blocks(from)%hi, blocks(to)%hi + ghost)
                 if (any(link%lo > link%hi)) cycle
-                link%points = product(link%hi - link%lo + 1)
                 call append(links, many, link)
             end do
         end do
@@ -289,130 +296,90 @@ contains
         links(many) = link
     end subroutine append
 
-    !> Links between zones that overlap.
-    function overlaps(zones, blocks, rank, giving, fields, local) result(links)
+    !> Links between zones that overlap: of the fringe beyond each face of a block what each other
+    !> block gives.
+    function overlaps(zones, blocks, rank, giving) result(links)
         type(zone_t), intent(in) :: zones(:)
         type(block_t), intent(in) :: blocks(:)
-        integer, intent(in) :: rank, local(:)
+        integer, intent(in) :: rank
         logical, intent(in) :: giving
-        type(field_t), intent(in) :: fields(:)
         type(link_t), allocatable :: links(:)
-        type(link_t) :: link
-        integer, allocatable :: fringe(:, :), corner(:, :), from(:)
-        real(dp), allocatable :: share(:, :)
-        logical :: gives(0:size(blocks))
-        integer :: to, giver, p, many
+        integer :: to, axis, side, many, lo(3), hi(3)
 
         allocate (links(64))
         many = 0
         do to = 1, size(blocks)
             if (.not. giving .and. blocks(to)%owner /= rank) cycle
-            fringe = fringe_of(blocks(to), zones(blocks(to)%zone))
-            allocate (from(size(fringe, 2)), corner(3, size(fringe, 2)), &
-                      share(3, size(fringe, 2)))
-            gives = .false.
-            do p = 1, size(fringe, 2)
-                call find_giver(zones, blocks, blocks(to)%zone, fringe(:, p), from(p), &
-                                corner(:, p), share(:, p))
-                gives(from(p)) = .true.
-            end do
-            do giver = 1, size(blocks)
-                if (.not. gives(giver)) cycle
-                if (giving .and. blocks(giver)%owner /= rank) cycle
-                link = link_t(giver, to, count(from == giver))
-                if (giving) then
-                    link%share = reshape(pack_where(share, from == giver), [3, link%points])
-                    link%at = places(fields(local(giver)), corner, from == giver)
-                else
-                    link%at = places(fields(local(to)), fringe, from == giver)
-                end if
-                call append(links, many, link)
-            end do
-            deallocate (from, corner, share)
+            associate (zone => zones(blocks(to)%zone))
+                do axis = 1, 3
+                    do side = 1, 2
+                        if (side == 1 .and. blocks(to)%lo(axis) > 1) cycle
+                        if (side == 2 .and. blocks(to)%hi(axis) < zone%n(axis)) cycle
+                        lo = blocks(to)%lo
+                        hi = blocks(to)%hi
+                        lo(axis) = merge(1 - ghost, zone%n(axis) + 1, side == 1)
+                        hi(axis) = lo(axis) + ghost - 1
+                        call add_givers(zones, blocks, rank, giving, to, lo, hi, links, many)
+                    end do
+                end do
+            end associate
         end do
         links = links(:many)
     end function overlaps
 
-    pure function pack_where(share, chosen) result(values)
-        real(dp), intent(in) :: share(:, :)
-        logical, intent(in) :: chosen(:)
-        real(dp) :: values(3*count(chosen))
-        integer :: p, place
-        place = 0
-        do p = 1, size(chosen)
-            if (.not. chosen(p)) cycle
-            values(place + 1:place + 3) = share(:, p)
-            place = place + 3
-        end do
-    end function pack_where
-
-    pure function places(field, points, chosen) result(at)
-        type(field_t), intent(in) :: field
-        integer, intent(in) :: points(:, :)
-        logical, intent(in) :: chosen(:)
-        integer :: at(count(chosen))
-        integer :: p, place
-        place = 0
-        do p = 1, size(chosen)
-            if (.not. chosen(p)) cycle
-            place = place + 1
-            at(place) = field%flat_index(points(:, p))
-        end do
-    end function places
-
-    !> The points beyond the zone's faces that a block has, without edges.
-    pure function fringe_of(block, zone) result(points)
-        type(block_t), intent(in) :: block
-        type(zone_t), intent(in) :: zone
-        integer, allocatable :: points(:, :)
-        integer :: axis, side, lo(3), hi(3), i, j, k, p
-
-        allocate (points(3, 4*ghost*sum(block%points()/(block%hi - block%lo + 1))))
-        p = 0
-        do axis = 1, 3
-            do side = 1, 2
-                if (side == 1 .and. block%lo(axis) > 1) cycle
-                if (side == 2 .and. block%hi(axis) < zone%n(axis)) cycle
-                lo = block%lo
-                hi = block%hi
-                lo(axis) = merge(1 - ghost, zone%n(axis) + 1, side == 1)
-                hi(axis) = lo(axis) + ghost - 1
-                do k = lo(3), hi(3)
-                    do j = lo(2), hi(2)
-                        do i = lo(1), hi(1)
-                            p = p + 1
-                            points(:, p) = [i, j, k]
-                        end do
-                    end do
-                end do
-            end do
-        end do
-        points = points(:, :p)
-    end function fringe_of
-
-    !> The block that gives a point of a zone's fringe, the lower corner of the cell of its zone's
-    !> points around it, and the upper corners' shares. 0 for a point outside of the box.
-    pure subroutine find_giver(zones, blocks, zone, point, giver, corner, share)
+    !> The links of a box of a block's fringe.
+    subroutine add_givers(zones, blocks, rank, giving, to, lo, hi, links, many)
         type(zone_t), intent(in) :: zones(:)
         type(block_t), intent(in) :: blocks(:)
-        integer, intent(in) :: zone, point(3)
-        integer, intent(out) :: giver, corner(3)
-        real(dp), intent(out) :: share(3)
-        real(dp) :: place(3)
-        integer :: z
+        integer, intent(in) :: rank, to, lo(3), hi(3)
+        logical, intent(in) :: giving
+        type(link_t), allocatable, intent(inout) :: links(:)
+        integer, intent(inout) :: many
+        type(link_t) :: link
+        integer :: z, from, axis
 
-        giver = 0
-        corner = 0
-        share = 0
-        place = zones(zone)%place([1, 2, 3], point)
         do z = 1, size(zones)
-            if (.not. zones(z)%holds(place)) cycle
-            share = (place - zones(z)%corner)/zones(z)%h + 0.5_dp
-            corner = floor(share)
-            share = share - corner
-            giver = block_at(zones(z), blocks, corner)
-            return
+            do from = zones(z)%first_block, zones(z)%first_block + product(zones(z)%parts) - 1
+                if (giving .and. blocks(from)%owner /= rank) cycle
+                link = link_t(from, to)
+                if (giving) allocate (link%axes(3))
+                do axis = 1, 3
+                    call find_layers(zones(z), blocks(from), zones(blocks(to)%zone), axis, &
+                                     lo(axis), hi(axis), link)
+                    if (link%lo(axis) > link%hi(axis)) exit
+                end do
+                if (all(link%lo <= link%hi)) call append(links, many, link)
+            end do
         end do
-    end subroutine find_giver
+    end subroutine add_givers
+
+    !> Of the points lo to hi of a receiving zone along an axis those whose places are in the giving
+    !> zone's box, and the points below which are a block's (one beyond the box's face belongs to the
+    !> block beside it). Sets the bounds of the link and, where it gives, the points below and shares.
+    subroutine find_layers(giver, block, taker, axis, lo, hi, link)
+        type(zone_t), intent(in) :: giver, taker
+        type(block_t), intent(in) :: block
+        integer, intent(in) :: axis, lo, hi
+        type(link_t), intent(inout) :: link
+        integer :: below(lo:hi), i, own
+        real(dp) :: share(lo:hi), place
+        logical :: has(lo:hi)
+
+        do i = lo, hi
+            place = taker%place(axis, i)
+            share(i) = (place - giver%corner(axis))/giver%h(axis) + 0.5_dp
+            below(i) = floor(share(i))
+            share(i) = share(i) - below(i)
+            own = min(max(below(i), 1), giver%n(axis))
+            has(i) = own >= block%lo(axis) .and. own <= block%hi(axis)
+            if (has(i)) has(i) = giver%holds(axis, place)
+        end do
+        ! Places rise with i: what the block has is without gaps.
+        link%lo(axis) = lo + findloc([has, .true.], .true., 1) - 1
+        link%hi(axis) = link%lo(axis) + count(has) - 1
+        if (.not. allocated(link%axes)) return
+        link%axes(axis)%below = below(link%lo(axis):link%hi(axis)) - block%lo(axis) + 1
+        link%axes(axis)%share = share(link%lo(axis):link%hi(axis))
+    end subroutine find_layers
 
 end module overset_exchange

@@ -29,14 +29,11 @@ module overset_field
         integer :: rows = 0
         real(dp) :: h(3) = 0
         real(dp), pointer, contiguous :: q(:, :, :, :) => null()
-        !> The same as a list.
-        real(dp), pointer, contiguous :: flat(:) => null()
         !> What keeps a given flow going, per time: as q, without ghosts; for tests.
         real(dp), pointer, contiguous :: force(:, :, :, :) => null()
     contains
         procedure :: setup
         procedure :: fill
-        procedure :: flat_index
     end type field_t
 
 contains
@@ -68,8 +65,7 @@ contains
         self%h = zone%h
         ! Eight less the two ghosts.
         space => aligned(6 + field_values(self%n))
-        self%flat => space(7:)
-        self%q(-1:self%rows - 2, 1:5, -1:self%n(2) + 2, -1:self%n(3) + 2) => self%flat
+        self%q(-1:self%rows - 2, 1:5, -1:self%n(2) + 2, -1:self%n(3) + 2) => space(7:)
     end subroutine setup
 
     !> The same state everywhere, ghosts and room included.
@@ -81,15 +77,6 @@ contains
             self%q(:, c, :, :) = state(c)
         end do
     end subroutine fill
-
-    !> Where in `flat` the density of a point is, which is given by its number in the zone.
-    pure integer function flat_index(self, point)
-        class(field_t), intent(in) :: self
-        integer, intent(in) :: point(3)
-        associate (at => point - self%before)
-            flat_index = at(1) + 2 + 5*self%rows*(at(2) + 1 + (self%n(2) + 4)*(at(3) + 1))
-        end associate
-    end function flat_index
 
     !> Density 1, speed of sound 1.
     pure function stream_state(problem) result(state)

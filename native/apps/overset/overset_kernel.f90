@@ -86,13 +86,13 @@ contains
             most = max(most, field_values(self%fields(f)%n))
         end do
         self%space => aligned(6 + most)
-        associate (zones => self%zones, blocks => self%blocks, fields => self%fields)
+        associate (zones => self%zones, blocks => self%blocks)
             call self%within%setup(comm, rank, ranks, 1, blocks, local, &
                                    copies(zones, blocks, rank, .true.), &
                                    copies(zones, blocks, rank, .false.))
             call self%between%setup(comm, rank, ranks, 2, blocks, local, &
-                                    overlaps(zones, blocks, rank, .true., fields, local), &
-                                    overlaps(zones, blocks, rank, .false., fields, local))
+                                    overlaps(zones, blocks, rank, .true.), &
+                                    overlaps(zones, blocks, rank, .false.))
         end associate
         call self%residual%setup(problem, self%fields)
         call self%lines%setup(problem, self%fields)

@@ -64,7 +64,7 @@ contains
             most = max(most, maxval(int(fields(f)%n, i8)) + 4)
         end do
         self%tile => aligned(5*lanes*most)
-        self%speed => aligned(speed_values*lanes*most)
+        self%speed => aligned(speed_values*most*max(lanes, maxval(fields%rows)))
         self%kept => aligned(kept_values*lanes*most)
     end subroutine setup
 
@@ -95,12 +95,14 @@ contains
         do j = 1, n(2), lanes
             call take_x(n(1), rows, min(lanes, n(2) - j + 1), residual%first(1), s(1, 1, j), &
                         d(1, 1, j), self%tile, self%speed)
-            call solve(n(1), lanes, 5, [1, 3, 4], 2, along_x, self%speed, self%kept, self%tile)
+            call solve(n(1), lanes, 5, [1, 3, 4], 2, along_x, lanes, self%speed, self%kept, &
+                       self%tile)
             call give_x(n(1), rows, min(lanes, n(2) - j + 1), self%tile, s(1, 1, j))
         end do
+        call turn_y(n(2), rows, residual%first(2), d(1, 1, 1), s(1, 1, -1), self%speed)
         do i = 1, n(1), lanes
-            call turn_y(n(2), rows, residual%first(2), d(i, 1, 1), s(i, 1, -1), self%speed)
-            call solve(n(2), rows, 5, [1, 2, 4], 3, along_y, self%speed, self%kept, s(i, 1, -1))
+            call solve(n(2), rows, 5, [1, 2, 4], 3, along_y, rows, self%speed(i:), self%kept, &
+                       s(i, 1, -1))
         end do
     end subroutine solve_plane
 
@@ -118,14 +120,14 @@ contains
         s(:, :, :, n(3) + 1:) = 0
         width = 5*(n(2) + 4)
         do j = 1, n(2)
+            call turn_z(n(3), rows, width, residual%first(3), q(1, 1, j, -1), s(1, 1, j, -1), &
+                        self%speed)
             do i = 1, n(1), lanes
-                call turn_z(n(3), rows, width, residual%first(3), q(i, 1, j, -1), &
-                            s(i, 1, j, -1), self%speed)
-                call solve(n(3), rows, width, [1, 2, 3], 4, along_z, self%speed, self%kept, &
-                           s(i, 1, j, -1))
-                call add_change(n(3), rows, width, 1/residual%first(3), self%speed, &
-                                s(i, 1, j, -1), q(i, 1, j, -1), min(lanes, n(1) - i + 1))
+                call solve(n(3), rows, width, [1, 2, 3], 4, along_z, rows, self%speed(i:), &
+                           self%kept, s(i, 1, j, -1))
             end do
+            call add_change(n(1), n(3), rows, width, 1/residual%first(3), self%speed, &
+                            s(1, 1, j, -1), q(1, 1, j, -1))
         end do
     end subroutine solve_up
 
@@ -137,7 +139,9 @@ contains
         real(dp), intent(inout) :: tile(lanes, 5, -1:n + 2), speed(lanes, speed_values, 0:n + 1)
         integer :: i, c, l, from
 
+        tile(:, :, :0) = 0
         tile(:, :, n + 1:) = 0
+        speed(:, :, 0) = 0
         speed(:, :, n + 1) = 0
         do l = 1, lanes
             from = min(l, width)
@@ -167,17 +171,18 @@ contains
         end do
     end subroutine give_x
 
-    !> From variables of x to those of y, and the speeds.
+    !> From variables of x to those of y in a plane, and the speeds.
     pure subroutine turn_y(n, rows, factor, d, s, speed)
         integer, intent(in) :: n, rows
         real(dp), intent(in) :: factor, d(rows, derived_values, n)
-        real(dp), intent(inout) :: s(rows, 5, -1:n + 2), speed(lanes, speed_values, 0:n + 1)
+        real(dp), intent(inout) :: s(rows, 5, -1:n + 2), speed(rows, speed_values, 0:n + 1)
         real(dp) :: pressure, along
         integer :: j, l
+        speed(:, :, 0) = 0
         speed(:, :, n + 1) = 0
         do j = 1, n
             !$omp simd private(pressure, along)
-            do l = 1, lanes
+            do l = 1, rows - 8
                 speed(l, 1, j) = factor*d(l, 2, j)
                 speed(l, 2, j) = factor*d(l, 6, j)
                 pressure = 0.5_dp*(s(l, 5, j) + s(l, 2, j))
@@ -189,17 +194,19 @@ contains
         end do
     end subroutine turn_y
 
-    !> From variables of y to those of z, and the speeds. q and s begin with point -1.
+    !> From variables of y to those of z in all planes of a row, one plane's row after the other, as
+    !> they lie in memory; and the speeds. q and s begin with point -1.
     pure subroutine turn_z(n, rows, width, factor, q, s, speed)
         integer, intent(in) :: n, rows, width
         real(dp), intent(in) :: factor, q(rows, width, -1:n + 2)
-        real(dp), intent(inout) :: s(rows, width, -1:n + 2), speed(lanes, speed_values, 0:n + 1)
+        real(dp), intent(inout) :: s(rows, width, -1:n + 2), speed(rows, speed_values, 0:n + 1)
         real(dp) :: pressure, along, inverse, u, v, w
         integer :: k, l
+        speed(:, :, 0) = 0
         speed(:, :, n + 1) = 0
         do k = 1, n
             !$omp simd private(pressure, along, inverse, u, v, w)
-            do l = 1, lanes
+            do l = 1, rows - 8
                 inverse = 1/q(l, 1, k)
                 u = q(l, 2, k)*inverse
                 v = q(l, 3, k)*inverse
@@ -219,10 +226,10 @@ contains
     end subroutine turn_z
 
     !> From variables of z to the change of the state. `factor` takes dt/2h out of the speeds.
-    pure subroutine add_change(n, rows, width, factor, speed, s, q, lines)
-        integer, intent(in) :: n, rows, width, lines
+    pure subroutine add_change(lines, n, rows, width, factor, speed, s, q)
+        integer, intent(in) :: lines, n, rows, width
         real(dp), intent(in) :: factor
-        real(dp), intent(in) :: speed(lanes, speed_values, 0:n + 1), s(rows, width, -1:n + 2)
+        real(dp), intent(in) :: speed(rows, speed_values, 0:n + 1), s(rows, width, -1:n + 2)
         real(dp), intent(inout) :: q(rows, width, -1:n + 2)
         real(dp) :: u, v, w, c, density, pressure, x, y, z
         integer :: k, l
@@ -251,10 +258,10 @@ contains
 
     !> Solves lines of n points in place. `same` are the variables with speed u_a, `m` the one with
     !> u_a - c; 5 has u_a + c. The first two, zero, and the last two points of s are no unknowns.
-    pure subroutine solve(n, rows, width, same, m, weights, speed, kept, s)
-        integer, intent(in) :: n, rows, width, same(3), m
+    pure subroutine solve(n, rows, width, same, m, weights, wide, speed, kept, s)
+        integer, intent(in) :: n, rows, width, same(3), m, wide
         type(stencil_t), intent(in) :: weights
-        real(dp), intent(in) :: speed(lanes, speed_values, 0:n + 1)
+        real(dp), intent(in) :: speed(wide, speed_values, 0:*)
         real(dp), intent(inout) :: kept(lanes, kept_values, -1:n), s(rows, width, -1:n + 2)
         real(dp) :: low1, low2, low3, pivot1, pivot2, pivot3, inverse, both
         integer :: i, l, a, b, c

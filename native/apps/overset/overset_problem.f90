@@ -12,7 +12,7 @@ module overset_problem
     public :: overset_classes, overset_problem_t, find_overset_problem
     public :: gamma
 
-    character(*), parameter :: overset_classes = 'SWA'
+    character(*), parameter :: overset_classes = 'SWABC'
 
     !> Ratio of the specific heats.
     real(dp), parameter :: gamma = 1.4_dp
@@ -46,7 +46,9 @@ module overset_problem
     type(overset_problem_t), parameter :: table(len(overset_classes)) = [ &
                                           overset_problem_t(24, 20, 1800, granule=4), &
                                           overset_problem_t(48, 40, 8000), &
-                                          overset_problem_t(80, 60, 27000)]
+                                          overset_problem_t(80, 60, 27000), &
+                                          overset_problem_t(144, 80, 36000), &
+                                          overset_problem_t(256, 40, 80000)]
 
 contains
 

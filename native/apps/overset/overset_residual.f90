@@ -108,7 +108,7 @@ contains
         integer, intent(in) :: k
         integer :: j
         do j = 0, field%n(2) + 1
-            call derive_row(field%n(1), field%rows, self%viscosity, self%conductivity, &
+            call derive_row(field%rows, self%viscosity, self%conductivity, &
                             field%q(:, :, j, k), self%derived(:, :, j, mod(k, 3)))
         end do
     end subroutine derive
@@ -139,14 +139,15 @@ contains
         end associate
     end subroutine difference_row
 
-    pure subroutine derive_row(n, rows, viscosity, conductivity, q, d)
-        integer, intent(in) :: n, rows
+    !> The whole row: no remainder of a vector.
+    pure subroutine derive_row(rows, viscosity, conductivity, q, d)
+        integer, intent(in) :: rows
         real(dp), intent(in) :: viscosity, conductivity, q(-1:rows - 2, 5)
         real(dp), intent(inout) :: d(-1:rows - 2, derived_values)
         real(dp) :: inverse, u, v, w, square, heat
         integer :: i
         !$omp simd private(inverse, u, v, w, square, heat)
-        do i = 0, n + 1
+        do i = -1, rows - 2
             inverse = 1/q(i, 1)
             u = q(i, 2)*inverse
             v = q(i, 3)*inverse

@@ -11,7 +11,7 @@
 !> computed does not depend on that. Blocks, largest first, go to the process that has the fewest
 !> points so far.
 !>
-!> Exported: `zone_t`, `block_t`, `zones_of`, `blocks_of`, `block_at`. Nothing is collective.
+!> Exported: `zone_t`, `block_t`, `zones_of`, `blocks_of`. Nothing is collective.
 module overset_zones
 
     use bl_kinds, only: dp, i8
@@ -20,7 +20,7 @@ module overset_zones
     implicit none(type, external)
     private
 
-    public :: zone_t, block_t, zones_of, blocks_of, block_at, ghost, zone_count
+    public :: zone_t, block_t, zones_of, blocks_of, ghost, zone_count
 
     integer, parameter :: zone_count = 23
     !> Points that a block knows on each side besides its own.
@@ -128,14 +128,15 @@ contains
         place = self%corner(axis) + (i - 0.5_dp)*self%h(axis)
     end function zone_place
 
-    !> Whether a place is in the zone's box.
-    pure logical function holds(self, place)
+    !> Whether a place along an axis is in the zone's box.
+    pure logical function holds(self, axis, place)
         class(zone_t), intent(in) :: self
-        real(dp), intent(in) :: place(3)
+        integer, intent(in) :: axis
+        real(dp), intent(in) :: place
         ! A point between two boxes is in the upper one, whatever rounding says.
         real(dp), parameter :: rounding = 1.0e-9_dp
-        holds = all(place*units(3) + rounding >= self%low) &
-                .and. all(place*units(3) + rounding < self%high)
+        holds = place*units(3) + rounding >= self%low(axis) &
+                .and. place*units(3) + rounding < self%high(axis)
     end function holds
 
     !> All blocks of all zones, those of a zone along x first.
@@ -205,23 +206,5 @@ contains
         class(block_t), intent(in) :: self
         points = product(self%hi - self%lo + 1)
     end function block_points
-
-    !> The block of a zone that has a point; one of the fringe belongs to the block beside it.
-    pure integer function block_at(zone, blocks, point) result(b)
-        type(zone_t), intent(in) :: zone
-        type(block_t), intent(in) :: blocks(:)
-        integer, intent(in) :: point(3)
-        integer :: axis, stride, part, own
-        b = zone%first_block
-        stride = 1
-        do axis = 1, 3
-            own = min(max(point(axis), 1), zone%n(axis))
-            do part = 1, zone%parts(axis)
-                if (own <= blocks(b)%hi(axis)) exit
-                b = b + stride
-            end do
-            stride = stride*zone%parts(axis)
-        end do
-    end function block_at
 
 end module overset_zones
