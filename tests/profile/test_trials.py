@@ -135,9 +135,10 @@ def test_peers_on_another_node_are_told_from_those_on_the_same(measure):
     assert profile.nodes == 2
     assert profile.rank_table.sort("rank")["node"].to_list() == [0, 0, 1, 1]
     assert profile.rank_table["host"].n_unique() == 2
-    # Each rank exchanges with both neighbours of a ring: one of them is on its own node.
+    # Each rank exchanges with both neighbours of a ring: one of them is on its own node. Before,
+    # the first and the last rank have sent each other two bytes, to time the first message.
     found = peers(profile)
-    assert found["same-node"] == found["other-node"] > 0
+    assert found["same-node"] == found["other-node"] - 4 > 0
     neighbours = {(0, 1), (1, 2), (2, 3), (3, 0)}
     pairs = {tuple(sorted(pair)) for pair in profile.send_table.select("from", "to").rows()}
     assert pairs >= {tuple(sorted(pair)) for pair in neighbours}

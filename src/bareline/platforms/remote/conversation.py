@@ -138,12 +138,14 @@ class Conversation:
             self.said[line[0]].setdefault(line[1], []).append(line[2])
 
     def _read(self, pipe: IO[bytes]) -> None:
-        for raw in pipe:
-            text = raw.decode(errors="replace").rstrip("\n")
-            if text.startswith(_SIGN):
-                node, _, rest = text.removeprefix(_SIGN).partition(" ")
-                word, _, more = rest.partition(" ")
-                self._lines.put((node, word, more))
+        # Whoever ends the process closes the pipe, perhaps in the middle of a read.
+        with contextlib.suppress(ValueError, OSError):
+            for raw in pipe:
+                text = raw.decode(errors="replace").rstrip("\n")
+                if text.startswith(_SIGN):
+                    node, _, rest = text.removeprefix(_SIGN).partition(" ")
+                    word, _, more = rest.partition(" ")
+                    self._lines.put((node, word, more))
 
     def start(self, names: Sequence[str], line: Sequence[str], stack: ExitStack) -> None:
         """Start the local process that stands for some nodes; it ends with the stack."""
