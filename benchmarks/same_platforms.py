@@ -23,13 +23,13 @@ from bareline.analysis.records import read_runs
 from bareline.store.run import Run
 
 PLATFORMS = """
-[first]
+[platform.first]
 type = "local"
-[second]
+[platform.second]
 type = "local"
-[first-pair]
+[platform.first-pair]
 type = "netns"
-[second-pair]
+[platform.second-pair]
 type = "netns"
 """
 HEAD = """
