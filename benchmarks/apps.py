@@ -2,14 +2,22 @@
 
     python benchmarks/apps.py [--rounds 5] [--class-name A] [--apps ocean lattice ...]
 
-A round runs every mini-app on one rank and beside it, on one core, what bounds it: STREAM triad
-with arrays that together are as large as the app's own, so that a class that fits into a cache is
-held against that cache, DGEMM, and the Fourier transform of a cube of its size. The roofline of a
-part of an app is the time that its data need at the triad's rate or its operations at DGEMM's and
-the transform's, whichever is longer; parts follow one another and add up. Data and operations are
-counted from the loops (docs/method/apps.md); as in STREAM a line that is written without being read
-counts once. The table holds medians and the best round of either side: on a machine that others use
-the best is nearer to the truth, and neither is a measurement.
+A round measures DGEMM (with those kernels of OpenBLAS that are fastest here: planewave has those
+that the library chooses by itself) and vectors of divisions and of square roots (apps_divider.c),
+which a unit of its own does, then runs every mini-app on one rank and beside it what else bounds
+it: STREAM triad with arrays that together are as large as the app's own, so that a class that fits
+into a cache is held against that cache; the Fourier transform of a cube of its size. The roofline
+of a part of an app is the longest of three times: that of its data at the triad's rate, that of its
+operations at DGEMM's and the transform's, that of its divisions and roots. Parts follow one another
+and add up.
+
+Data and operations are counted from the loops (docs/method/apps.md). As in STREAM a line that is
+written without being read counts once. Operations count as DGEMM counts them: a product that is
+added at once is two, and so is a sum or a product alone, which keeps the unit busy for as long.
+What is exchanged between blocks or bricks is not counted.
+
+The table holds medians over the rounds, of times and of rates. An app that has taken two minutes
+is not run in further rounds. On a machine that others use none of it is a measurement.
 """
 
 from __future__ import annotations
@@ -21,9 +29,10 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +42,8 @@ from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, MpiInstallation, find_mpi
 from bareline.vocabulary.model import Layout
 
+_APP_BUDGET_S = 120.0
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -40,22 +51,40 @@ class Rates:
 
     triad: Mapping[int, float]  # by the size of its three arrays together, in bytes
     dgemm: float
-    fourier: float
+    divisions: float
+    roots: float
+    fourier: float = math.inf  # where nothing is transformed
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """What a part of a run has to do: bytes moved, operations by the rate that bounds them."""
 
+    name: str
     flops: float = 0.0
     fourier_flops: float = 0.0
+    divisions: float = 0.0
+    roots: float = 0.0
     moved_bytes: float = 0.0
     arrays_bytes: int = 0  # what they are moved from and to
 
+    def bounds_s(self, rates: Rates) -> dict[str, float]:
+        """Give the time that each of what the part needs takes by itself."""
+        moving = self.moved_bytes / rates.triad[self.arrays_bytes] if self.moved_bytes else 0.0
+        return {
+            "data": moving,
+            "arithmetic": self.flops / rates.dgemm + self.fourier_flops / rates.fourier,
+            "divisions": self.divisions / rates.divisions + self.roots / rates.roots,
+        }
+
     def least_s(self, rates: Rates) -> float:
         """Give the time of the roofline."""
-        moving = self.moved_bytes / rates.triad[self.arrays_bytes] if self.moved_bytes else 0.0
-        return max(moving, self.flops / rates.dgemm + self.fourier_flops / rates.fourier)
+        return max(self.bounds_s(rates).values())
+
+    def limit(self, rates: Rates) -> str:
+        """Name the part and what bounds it."""
+        bounds_s = self.bounds_s(rates)
+        return f"{self.name}: {max(bounds_s, key=lambda bound: bounds_s[bound])}"
 
 
 def ocean(problem: Mapping[str, float]) -> list[Part]:
@@ -69,14 +98,16 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
     iterations = problem["steps"] * problem["iterations"]
     return [
         Part(
+            "explicit",
             moved_bytes=problem["steps"] * cells * 8 * (2 * 4 + 2 * 4 + 2 * 2),
             arrays_bytes=round(cells * 8 * 8),
-            flops=problem["steps"] * cells * 160,
+            flops=problem["steps"] * cells * 2 * 139,
         ),
         Part(
+            "lid",
             moved_bytes=iterations * columns * 8 * (2 + 6 + 3),
             arrays_bytes=round(columns * 8 * 5),
-            flops=iterations * columns * 30,
+            flops=iterations * columns * 2 * 15,
         ),
     ]
 
@@ -87,9 +118,10 @@ def lattice(problem: Mapping[str, float]) -> list[Part]:
     moved = 8 * 144 + 48 * 13 / 2
     return [
         Part(
+            "iterations",
             moved_bytes=problem["iterations"] * sites * moved,
             arrays_bytes=round(sites * (8 * 144 + 48 * 5 / 2)),
-            flops=problem["iterations"] * sites * (573 + 30),
+            flops=problem["iterations"] * sites * 2 * (8 * 36 + 24),
         )
     ]
 
@@ -100,38 +132,50 @@ def planewave(problem: Mapping[str, float]) -> list[Part]:
     waves = 4 * math.pi / 3 * cutoff**3
     lines = math.pi * cutoff**2 + n * (2 * cutoff + 1) + n**2
     return [
+        Part("matrices", flops=problem["iterations"] * 9.5 * 8 * bands**2 * waves),
         Part(
-            flops=problem["iterations"] * 9.5 * 8 * bands**2 * waves,
+            "transforms",
             fourier_flops=problem["iterations"] * bands * 2 * lines * 5 * n * math.log2(n),
-        )
+        ),
     ]
 
 
 def overset(problem: Mapping[str, float]) -> list[Part]:
     """Two passes through a block: state read, change written; change read, state read and written.
 
-    The first does the right-hand side and lines along x and y, the second those along z. The state
-    comes from memory; the second pass finds what the first left of a block in a cache. A division
-    or root is counted as 16 operations.
+    The first does the right-hand side (derived values 20, dissipation 65, differences 84, to
+    characteristic variables 30) and lines along x and y (57 each, and 10), the second those along
+    z (57), the speeds before them (17) and the change of the state (30). The state comes from
+    memory; the second pass finds what the first left of a block in a cache.
     """
-    points = problem["points"]
-    block = round(points / problem["blocks"] * 8 * (5 + 5))
+    point_steps = problem["steps"] * problem["points"]
+    block = round(problem["points"] / problem["blocks"] * 8 * (5 + 5))
     return [
         Part(
-            moved_bytes=problem["steps"] * points * 8 * (5 + 5),
-            arrays_bytes=round(points * 8 * 5),
-            flops=problem["steps"] * points * (480 + 16 * 6),
+            "right-hand side, x, y",
+            moved_bytes=point_steps * 8 * (5 + 5),
+            arrays_bytes=round(problem["points"] * 8 * 5),
+            flops=point_steps * 2 * (199 + 124),
+            divisions=point_steps * 4,
+            roots=point_steps,
         ),
         Part(
-            moved_bytes=problem["steps"] * points * 8 * (5 + 2 * 5),
+            "z",
+            moved_bytes=point_steps * 8 * (5 + 2 * 5),
             arrays_bytes=block,
-            flops=problem["steps"] * points * (150 + 16 * 3),
+            flops=point_steps * 2 * 104,
+            divisions=point_steps * 2,
+            roots=point_steps,
         ),
     ]
 
 
 def cartesian(problem: Mapping[str, float]) -> list[Part]:
-    """Two or three states of 40 B a stage, forcing on coarse levels; cells as if none was cut."""
+    """Two or three states of 40 B a stage, forcing on coarse levels; cells as if none was cut.
+
+    A sweep splits fluxes along three axes (67 each with slopes and a limiter, 33 without) and adds
+    them up (50), a stage ends with a step (45).
+    """
     parts = []
     for level in range(int(problem["levels"])):
         cells = problem["n"] ** 3 / 8**level
@@ -139,30 +183,57 @@ def cartesian(problem: Mapping[str, float]) -> list[Part]:
         steps = 1 if level == problem["levels"] - 1 else 2
         coarse = level > 0
         sweeps = 5 * steps + (steps - 1)
-        moved = steps * (5 * 120 - 40 + (5 * 40 + 40) * coarse)
+        moved: float = steps * (5 * 120 - 40 + (5 * 40 + 40) * coarse)
         moved += (steps - 1) * (40 + 40 * coarse + 80 + 200 / 8)
-        arithmetic = sweeps * (158 if coarse else 272) + 5 * steps * 50
         parts.append(
             Part(
+                f"level {level + 1}",
                 moved_bytes=visits * cells * moved,
                 arrays_bytes=round(cells * 120),
-                flops=visits * cells * arithmetic,
+                flops=visits
+                * cells
+                * 2
+                * (sweeps * (50 + 3 * (33 if coarse else 67)) + 5 * steps * 45),
+                divisions=visits * cells * (sweeps * 3 * (not coarse) + 5 * steps * 3),
+                roots=visits * cells * 5 * steps,
             )
         )
     return parts
 
 
 def unstructured(problem: Mapping[str, float]) -> list[Part]:
-    """A matrix that each sweep reads; in a step it, sides of faces, areas, flow once or twice."""
+    """A matrix that each sweep reads; in a step it, sides of faces, areas, flow once or twice.
+
+    A column of five unknowns that a cell takes from across a face counts as 40 B at the triad's
+    rate although it is a line of 64 B somewhere.
+    """
     cells = problem["cells"]
+    cell_steps = problem["steps"] * cells
     sweep_bytes = 8 * (125 + 5 + 5 + 5) + 16
-    step_bytes = 8 * (125 + 2 * 12 + 2 * 20 + 4 * 5 + 2 * 5 + 2 * 5) + 96
+    arrays_bytes = round(cells * sweep_bytes)
     return [
         Part(
-            moved_bytes=problem["steps"] * cells * (problem["sweeps"] * sweep_bytes + step_bytes),
-            arrays_bytes=round(cells * sweep_bytes),
-            flops=problem["steps"] * cells * (problem["sweeps"] * 250 + 2200),
-        )
+            "residual",
+            moved_bytes=cell_steps * (8 * (12 + 40 + 15 + 10 + 10) + 80),
+            arrays_bytes=arrays_bytes,
+            flops=cell_steps * 2 * (4 * 116 + 40 + 20 + 22 + 5),
+            divisions=cell_steps * (4 * 3 + 1),
+            roots=cell_steps * 4 * 4,
+        ),
+        Part(
+            "matrix",
+            moved_bytes=cell_steps * (8 * (125 + 12 + 5) + 16),
+            arrays_bytes=arrays_bytes,
+            flops=cell_steps * 2 * (4 * 210 + 50),
+            divisions=cell_steps * (4 * 3 + 5),
+            roots=cell_steps * 4 * 3,
+        ),
+        Part(
+            "sweeps",
+            moved_bytes=cell_steps * problem["sweeps"] * sweep_bytes,
+            arrays_bytes=arrays_bytes,
+            flops=cell_steps * problem["sweeps"] * 2 * 135,
+        ),
     ]
 
 
@@ -182,11 +253,18 @@ class Machine:
 
     mpi: MpiInstallation
     programs: Path
+    divider: Path
 
-    def alone(self, *words: str) -> float:
+    def alone(self, *words: str, core: str | None = None) -> float:
         """Run a benchmark of one core and give the median rate of its last point."""
         line = [str(self.programs / "nodebench"), *words, "--threads", "1"]
-        return float(_rows(line)[-2]["rate"]["median"])
+        return float(_rows(line, {"OPENBLAS_CORETYPE": core} if core else {})[-2]["rate"]["median"])
+
+    def arithmetic(self) -> dict[str, float]:
+        """Give operations, divisions and roots of one core in a second."""
+        (row,) = _rows([str(self.divider)])
+        rates = {name: float(row[name]) for name in ("divisions", "roots")}
+        return {"dgemm": max(self.alone("dgemm", core=core) for core in _blas_cores()), **rates}
 
     def app(self, name: str, problem_class: str) -> tuple[Mapping[str, float], float]:
         """Run a mini-app on one rank and give its problem and time."""
@@ -195,72 +273,118 @@ class Machine:
         header, point, _ = _rows(
             self.mpi.argv(Job(argv=program, layout=Layout(1, 1), nodes=[node]))
         )
+        if not point["verified"]:
+            raise SystemExit(f"app_{name} {problem_class} has computed wrong values")
         return header["problem"], float(point["time_s"])
 
 
-def _rows(line: list[str]) -> list[dict[str, Any]]:
-    done = subprocess.run(line, capture_output=True, text=True, check=True)
+@dataclass(slots=True)
+class Measured:
+    """All rounds of one app."""
+
+    parts: list[Part] = field(default_factory=list)
+    times_s: list[float] = field(default_factory=list)
+    triads: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    rates: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def run(
+        self, machine: Machine, name: str, problem_class: str, arithmetic: Mapping[str, float]
+    ) -> None:
+        """Take one more round: the app, then what bounds it besides the round's arithmetic."""
+        problem, time_s = machine.app(name, problem_class)
+        self.times_s.append(time_s)
+        self.parts = PARTS[name](problem)
+        for size in {part.arrays_bytes for part in self.parts if part.moved_bytes}:
+            self.triads[size].append(machine.alone("stream", "--size", str(size // 3)))
+        if any(part.fourier_flops for part in self.parts):
+            cube = str(int(problem["n"]))
+            self.rates["fourier"].append(machine.alone("fft", "--n3", cube))
+        for unit, rate in arithmetic.items():
+            self.rates[unit].append(rate)
+
+    def row(self, name: str) -> str:
+        """Give the app's row of the table."""
+        rates = self.usual()
+        least_s = sum(part.least_s(rates) for part in self.parts)
+        time_s = statistics.median(self.times_s)
+        shares = ", ".join(
+            f"{part.limit(rates)} {part.least_s(rates) / least_s:.0%}" for part in self.parts
+        )
+        return (
+            f"| {name} | {len(self.times_s)} | {time_s:.3f} | {min(self.times_s):.3f} "
+            f"| {least_s:.3f} | {time_s / least_s:.2f} | {shares} |"
+        )
+
+    def usual(self) -> Rates:
+        """Give the medians of the rates."""
+        return Rates(
+            triad={size: statistics.median(rates) for size, rates in self.triads.items()},
+            **{unit: statistics.median(rates) for unit, rates in self.rates.items()},
+        )
+
+    def rates_row(self, name: str) -> str:
+        """Give the rates that the app's roofline is made of."""
+        rates = self.usual()
+        triads = ", ".join(
+            f"{size / 2**20:.1f} MiB {rate / 1e9:.1f} GB/s" for size, rate in rates.triad.items()
+        )
+        transform = f"{rates.fourier / 1e9:.2f}" if math.isfinite(rates.fourier) else "none"
+        return (
+            f"| {name} | {triads or 'none'} | {rates.dgemm / 1e9:.1f} | {transform} "
+            f"| {rates.divisions / 1e9:.2f} | {rates.roots / 1e9:.2f} |"
+        )
+
+
+def _blas_cores() -> list[str | None]:
+    """Give the kernels of OpenBLAS to try: of a processor newer than itself it takes the oldest."""
+    flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
+    by_flag = {"avx512f": "SKYLAKEX", "avx2": "HASWELL"}
+    return [None, *(core for flag, core in by_flag.items() if flag in flags)]
+
+
+def _rows(line: list[str], settings: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+    environment = {**os.environ, **(settings or {})}
+    done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
     return [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
 
 
+def _compile_divider(folder: Path) -> Path:
+    program = folder / "apps_divider"
+    source = Path(__file__).with_name("apps_divider.c")
+    # As the mini-apps' own loops: vectors of eight, where the processor has them. A square root
+    # that may set errno would not be a vector.
+    flags = ["-O3", "-march=native", "-mprefer-vector-width=512", "-fno-math-errno"]
+    subprocess.run(["cc", *flags, str(source), "-o", str(program), "-lm"], check=True)
+    return program
+
+
 def main() -> None:
-    """Measure and print the table."""
+    """Measure and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--class-name", default="A")
     parser.add_argument("--apps", nargs="+", default=list(PARTS), choices=list(PARTS))
     options = parser.parse_args()
     mpi = find_mpi("auto")
-    machine = Machine(mpi, build_native(mpi, cache_folder()).programs)
-    print(f"{mpi.title}, class {options.class_name}, {options.rounds} rounds, one core")
-    print("| app | roofline s | median s | over roofline | best s | over best roofline |")
-    print("|---|" + "---:|" * 5)
-    for name in options.apps:
-        (usual, best), times = _rounds(machine, name, options)
-        time_s, fastest_s = statistics.median(times), min(times)
-        print(
-            f"| {name} | {usual:.3f} | {time_s:.3f} | {time_s / usual:.2f} "
-            f"| {fastest_s:.3f} | {fastest_s / best:.2f} |",
-            flush=True,
-        )
-    print(f"load {os.getloadavg()[0]:.1f}")
-
-
-def _rounds(
-    machine: Machine, name: str, options: argparse.Namespace
-) -> tuple[tuple[float, float], list[float]]:
-    """Measure an app beside what bounds it; give its usual and best roofline, and its times."""
-    measured: dict[str, list[float]] = defaultdict(list)
-    triads: dict[int, list[float]] = defaultdict(list)
-    for _ in range(options.rounds):
-        problem, time_s = machine.app(name, options.class_name)
-        measured["time"].append(time_s)
-        parts = PARTS[name](problem)
-        for size in {part.arrays_bytes for part in parts if part.moved_bytes}:
-            triads[size].append(machine.alone("stream", "--size", str(size // 3)))
-        measured["dgemm"].append(machine.alone("dgemm"))
-        cube = str(int(problem["n"])) if name == "planewave" else "48"
-        measured["fourier"].append(machine.alone("fft", "--n3", cube))
-    usual, best = (
-        Rates(
-            {size: pick(values) for size, values in triads.items()},
-            pick(measured["dgemm"]),
-            pick(measured["fourier"]),
-        )
-        for pick in (statistics.median, max)
-    )
-    shown = ", ".join(
-        f"triad of {size / 2**20:.1f} MiB {rate / 1e9:.1f} and {best.triad[size] / 1e9:.1f} GB/s"
-        for size, rate in usual.triad.items()
-    )
-    print(
-        f"{name}, median and best: {shown or 'no data counted'}, DGEMM {usual.dgemm / 1e9:.1f} and "
-        f"{best.dgemm / 1e9:.1f}, cube {usual.fourier / 1e9:.2f} and {best.fourier / 1e9:.2f} "
-        "Gflop/s",
-        file=sys.stderr,
-    )
-    rooflines = tuple(sum(part.least_s(rates) for part in parts) for rates in (usual, best))
-    return (rooflines[0], rooflines[1]), measured["time"]
+    programs = build_native(mpi, cache_folder()).programs
+    measured = {name: Measured() for name in options.apps}
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(mpi, programs, _compile_divider(Path(folder)))
+        for count in range(options.rounds):
+            arithmetic = machine.arithmetic()
+            for name, app in measured.items():
+                if sum(app.times_s) < _APP_BUDGET_S:
+                    app.run(machine, name, options.class_name, arithmetic)
+                    print(f"round {count + 1}, {name}: {app.times_s[-1]:.3f} s", file=sys.stderr)
+    print(f"{mpi.title}, class {options.class_name}, one core, load {os.getloadavg()[0]:.1f}\n")
+    print("| app | rounds | median s | best s | roofline s | ratio | what bounds each part |")
+    print("|---|" + "---:|" * 5 + "---|")
+    for name, app in measured.items():
+        print(app.row(name))
+    print("\n| app | triad | DGEMM Gflop/s | transform Gflop/s | divisions G/s | roots G/s |")
+    print("|---|---|" + "---:|" * 4)
+    for name, app in measured.items():
+        print(app.rates_row(name))
 
 
 if __name__ == "__main__":

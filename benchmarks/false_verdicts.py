@@ -1,6 +1,7 @@
 """Are verdicts true? Pages of platforms that do not differ, and losses that must be found.
 
     python benchmarks/false_verdicts.py [--pages N] [--update docs/method/statistics.md]
+    python benchmarks/false_verdicts.py --only power --probe mpi.pingpong --launches 20
 
 Whole runs are simulated (records, comparison, sentences: what a user sees), with a fixed seed:
 
@@ -30,6 +31,8 @@ BEGIN, END = "<!-- verdict tables: begin -->", "<!-- verdict tables: end -->"
 SEED = 20_261_122
 LOSSES = (0.05, 0.10, 0.30)
 LAUNCHES = (6, 10, 20)
+#: Probes that are made slower, one at a time: a calm one and one with noise.
+SLOWER = ("compute.dgemm", "mpi.pingpong")
 SIZES = tuple(8 << power for power in range(0, 18, 2))
 
 #: Noise of a launch by probe, as on a busy two-core machine.
@@ -191,15 +194,23 @@ def false_pages(pages: int, before: Path | None) -> str:
     return table("Pages without any difference", head, rows)
 
 
-def power(pages: int, before: Path | None) -> str:
-    """Return the table of detection: one probe is slower."""
+def power(
+    pages: int,
+    before: Path | None,
+    slower: Sequence[str] = SLOWER,
+    counts: Sequence[int] = LAUNCHES,
+) -> str:
+    """Return the table of detection: one probe is slower.
+
+    A part of it has the same figures as the whole: each cell has a seed of its own.
+    """
     cases = [(probe, "") for probe in QUICK]
-    head = ["slower probe (noise)", "loss", *(f"n = {n}: before, sentence, row" for n in LAUNCHES)]
+    head = ["slower probe (noise)", "loss", *(f"n = {n}: before, sentence, row" for n in counts)]
     rows = []
-    for probe in ("compute.dgemm", "mpi.pingpong"):
+    for probe in slower:
         for loss in LOSSES:
             cells = [f"{probe} ({QUICK[probe]:.1%})", f"{loss:.0%}"]
-            for launches in LAUNCHES:
+            for launches in counts:
                 generator = np.random.default_rng([SEED, launches, int(loss * 100)])
                 with tempfile.TemporaryDirectory() as temporary:
                     folders = [Path(temporary) / str(page) for page in range(pages)]
@@ -235,11 +246,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=200)
     parser.add_argument("--only", choices=["pages", "power"], help="one of the two tables")
+    parser.add_argument(
+        "--probe", choices=SLOWER, action="append", help="with --only power: of this row alone"
+    )
+    parser.add_argument(
+        "--launches", type=int, choices=LAUNCHES, action="append",
+        help="with --only power: of this column alone",
+    )  # fmt: skip
     parser.add_argument("--before", type=Path, help="src folder of the code before")
     parser.add_argument("--update", type=Path, metavar="PAGE")
     options = parser.parse_args()
+    part = (options.probe or SLOWER, options.launches or LAUNCHES)
+    if part != (SLOWER, LAUNCHES) and options.only != "power":
+        parser.error("--probe and --launches choose a part of the table of --only power")
     sections = []
-    builders = {"pages": false_pages, "power": power}
+    builders = {"pages": false_pages, "power": lambda *how: power(*how, *part)}
     for section in [builders[options.only]] if options.only else builders.values():
         sections.append(section(options.pages, options.before))
         print(sections[-1], end="\n\n", flush=True)

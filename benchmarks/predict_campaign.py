@@ -8,10 +8,13 @@ each application is predicted from every platform to every other one.
 
 ======  ==================================================================================
 tiny    some two minutes: only shows that everything runs
-short   some 15 minutes: eight NAS kernels of class W, LAMMPS, Quantum ESPRESSO and the
-        mini-app ocean, six launches, through shared memory, over TCP loopback, and on two
-        hosts at 10, 2.5 and 1 Gb/s
-full    some two hours: classes W and A, GROMACS and all mini-apps, and two ranks on one core
+short   some 15 minutes: eight NAS kernels of class W, LAMMPS, Quantum ESPRESSO, GROMACS
+        and the mini-app ocean, six launches, through shared memory, over TCP loopback, and on
+        two hosts at 10, 2.5 and 1 Gb/s
+guests  some 15 minutes: six NAS kernels and the mini-app ocean, class S, on two hosts and on a
+        pair of virtual machines; where their processor is another (emulated), computing is
+        calibrated with one rank of each program
+full    some two hours: classes W and A, all mini-apps, and two ranks on one core
 ======  ==================================================================================
 
 BT and SP take a square number of ranks: four, which share two cores openly. Programs that are not
@@ -67,6 +70,10 @@ rate = "1gbit"
 type = "local"
 transport = "shm"
 cores = [0]
+
+[platform.guests]
+type = "vm"
+nic = { model = "virtio" }
 """
 _BASE = "shm"
 _SQUARE = ("npb.bt", "npb.sp")
@@ -83,6 +90,14 @@ class App:
     def ranks(self) -> int:
         """BT and SP take a square number of ranks."""
         return 4 if self.probe in _SQUARE else 2
+
+    def one_rank(self) -> str:
+        """Give the ``[[measure]]`` block that calibrates computing."""
+        return (
+            self.measure()
+            .replace("profile = true\n", "")
+            .replace(f"ranks = {self.ranks}", "ranks = 1\nnodes = 1")
+        )
 
     def measure(self) -> str:
         """Give its ``[[measure]]`` block."""
@@ -109,6 +124,7 @@ class Size:
     apps: Sequence[App]
     platforms: tuple[str, ...]
     launches: int
+    calibrate: bool = False
 
 
 def _classes(names: Sequence[str], problem: str) -> list[App]:
@@ -122,7 +138,10 @@ _TWO_HOSTS = ("net-10g", "net-2g5", "net-1g")
 SIZES = {
     "tiny": Size(_classes(_KERNELS[1:5], "S"), ("shm", "tcp", "net-1g"), 2),
     "short": Size(
-        [*_classes([*_KERNELS, "app.ocean"], "W"), *_CODES[:2]], ("shm", "tcp", *_TWO_HOSTS), 6
+        [*_classes([*_KERNELS, "app.ocean"], "W"), *_CODES], ("shm", "tcp", *_TWO_HOSTS), 6
+    ),
+    "guests": Size(
+        _classes([*_KERNELS[:6], "app.ocean"], "S"), ("net-10g", "guests"), 6, calibrate=True
     ),
     "full": Size(
         [*_classes([*_KERNELS, *_MINI], "W"), *_classes([*_KERNELS, *_MINI], "A"), *_CODES],
@@ -153,14 +172,16 @@ def study(name: str, launches: int, measures: Sequence[str]) -> str:
     return "\n\n".join([head, *dict.fromkeys(measures)]) + "\n"
 
 
-def measured(folder: Path, text: str, name: str, platforms: Sequence[str]) -> Path:
+def measured(
+    folder: Path, text: str, name: str, platforms: Sequence[str], baseline: str = _BASE
+) -> Path:
     """Run a study; some of its trials may fail."""
     path = folder / f"{name}.toml"
     path.write_text(text, encoding="utf-8")
     on = [part for platform in platforms for part in ("--on", platform)]
     run = folder / name
     subprocess.run(
-        [sys.executable, "-m", "bareline", "run", str(path), *on, "--baseline", _BASE,
+        [sys.executable, "-m", "bareline", "run", str(path), *on, "--baseline", baseline,
          "--platforms", str(folder / "platforms.toml"), "--out", str(run)],
         check=False,
     )  # fmt: skip
@@ -189,13 +210,16 @@ def main() -> None:
     out: Path = arguments.out
     out.mkdir(parents=True)
     (out / "platforms.toml").write_text(PLATFORMS, encoding="utf-8")
-    apps = [app.measure() for app in installed(size.apps)]
+    here = installed(size.apps)
+    apps = [app.measure() for app in here]
     scout = measured(out, study("predict-scout", 1, apps), "scout", [_BASE])
-    text = study("predict-campaign", size.launches, [*ladder_measures(profiles(scout)), *apps])
+    alone = [app.one_rank() for app in here] if size.calibrate else []
+    measures = [*ladder_measures(profiles(scout)), *apps, *alone]
+    text = study("predict-campaign", size.launches, measures)
     if arguments.plan_only:
         (out / "run.toml").write_text(text, encoding="utf-8")
         return
-    run = measured(out, text, "run", size.platforms)
+    run = measured(out, text, "run", size.platforms, size.platforms[0])
     subprocess.run(
         [sys.executable, "-m", "bareline", "predict", "--validate", str(run),
          "--max-queued", str(arguments.max_queued)],

@@ -14,8 +14,8 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -34,6 +34,21 @@ TWO = Layout(2, 1, 1)
 SUBNET = "10.94.0.0/24"
 
 
+@contextmanager
+def ssh() -> Iterator[dict[str, Any]]:
+    """Work among two hosts with sshd; gives the platform's options."""
+    with ssh_hosts(2) as (machines, config), machines.inside():
+        agent = f"ssh -F {config}"
+        yield {"hosts": ("node[1-2]",), "config": config, "agent": agent, "subnet": SUBNET}
+
+
+@contextmanager
+def slurm() -> Iterator[dict[str, Any]]:
+    """Work with two nodes of a Slurm cluster; gives the platform's options."""
+    with slurm_cluster(2) as cluster, cluster.inside():
+        yield {"subnet": SUBNET, "time_min": 10}
+
+
 def trials(bench: Bench, count: int, **more: Any) -> list[float]:
     """Run a trial again and again; give what each cost beyond its own time."""
     costs = []
@@ -50,14 +65,13 @@ def measure(
     goal_s: float,
     count: int,
     platform: type[Platform[Any]],
-    cluster: Callable[[int], AbstractContextManager[Any]],
-    options: Callable[[Any], dict[str, Any]],
+    cluster: AbstractContextManager[dict[str, Any]],
 ) -> bool:
     """Print a line for each kind of trial; tell whether the goal is met."""
     started = time.monotonic()
-    with cluster(2) as made, tempfile.TemporaryDirectory() as scratch:
+    with cluster as options, tempfile.TemporaryDirectory() as scratch:
         up_s = time.monotonic() - started
-        with open_bench(platform, Path(scratch), mpi="openmpi", **options(made)) as bench:
+        with open_bench(platform, Path(scratch), mpi="openmpi", **options) as bench:
             taken_s = time.monotonic() - started - up_s
             print(f"{title}: daemons up after {up_s:.1f} s, nodes taken after {taken_s:.1f} s")
             met = True
@@ -79,27 +93,8 @@ def main(arguments: Sequence[str]) -> int:
     count = parser.parse_args(arguments).trials
     load = Path("/proc/loadavg").read_text(encoding="ascii").split()[0]
     print(f"load {load}")
-    met = measure(
-        "ssh, goal 1.0 s",
-        1.0,
-        count,
-        SshPlatform,
-        ssh_hosts,
-        lambda made: {
-            "hosts": ("node[1-2]",),
-            "config": made[1],
-            "agent": f"ssh -F {made[1]}",
-            "subnet": SUBNET,
-        },
-    )
-    met &= measure(
-        "Slurm, goal 1.5 s",
-        1.5,
-        count,
-        SlurmPlatform,
-        slurm_cluster,
-        lambda _: {"subnet": SUBNET, "time_min": 10},
-    )
+    met = measure("ssh, goal 1.0 s", 1.0, count, SshPlatform, ssh())
+    met &= measure("Slurm, goal 1.5 s", 1.5, count, SlurmPlatform, slurm())
     return 0 if met else 1
 
 

@@ -1,7 +1,9 @@
 """What simulations cost and how exact they are.
 
-    python benchmarks/simulation.py costs [--long]     processor seconds and memory of each case
-    python benchmarks/simulation.py exact              same bytes twice, the second beside load
+    python benchmarks/simulation.py costs [--long] [--only CASE]...   processor seconds, memory
+    python benchmarks/simulation.py exact                             same bytes beside load
+
+CASE is a part of a case's name, as the table prints it: "npb_cg C", "64 ranks".
 
 A case that has no recorded computation yet is recorded first (one to three simulations more); its
 cost is shown apart. Processor seconds are user and system time of smpirun and all below it: other
@@ -45,9 +47,8 @@ _LONG = [
     ("npb_is", ("C",), 64),
     ("npb_cg", ("C", "-i", "3"), 1024),
 ]
-#: The issue's goals, in processor seconds.
-_GOALS = {("mpibench", 1024): 5.0, ("npb_cg", 1024): 300.0}
-_GOAL_S = 60.0
+#: What is aimed at, in processor seconds.
+_GOALS = {"mpibench allreduce": 5.0, "npb_cg C": 300.0, "npb": 60.0}
 _EXACT = [("mpibench", ("alltoall", "-m", "8:65536"), 16), ("npb_cg", ("S",), 16)]
 
 
@@ -102,17 +103,33 @@ def cost_of(program: str, arguments: tuple[str, ...], ranks: int) -> Cost:
     return Cost(alone, first - alone if recorded else 0.0, peak)
 
 
-def costs(long: bool) -> None:
+def name_of(program: str, arguments: tuple[str, ...], ranks: int) -> str:
+    return f"{program} {' '.join(arguments)}, {ranks} ranks"
+
+
+def goal_of(name: str) -> str:
+    return next((f"{goal:.0f}" for begin, goal in _GOALS.items() if name.startswith(begin)), "-")
+
+
+def costs(long: bool, only: list[str]) -> None:
+    cases = [
+        case
+        for case in _COSTS + (_LONG if long else [])
+        if not only or any(part in name_of(*case) for part in only)
+    ]
+    if not cases:
+        every = ", ".join(name_of(*case) for case in _COSTS + _LONG)
+        raise SystemExit(f"no case is named so; with --long there are: {every}")
     print(f"{'case':44} {'processor s':>11} {'goal':>5} {'recording s':>11} {'peak MiB':>8}")
-    for program, arguments, ranks in _COSTS + (_LONG if long else []):
+    for program, arguments, ranks in cases:
         # A process for each case: what its children cost is then this case's alone.
         with multiprocessing.get_context("fork").Pool(1) as pool:
             cost = pool.apply(cost_of, (program, arguments, ranks))
-        name = f"{program} {' '.join(arguments)}, {ranks} ranks"
+        name = name_of(program, arguments, ranks)
         recording = f"{cost.recording_s:.1f}" if cost.recording_s else "-"
-        goal = _GOALS.get((program, ranks), _GOAL_S)
+        goal = goal_of(name)
         print(
-            f"{name:44} {cost.alone_s:11.1f} {goal:5.0f} {recording:>11} {cost.peak_mib:8.0f}",
+            f"{name:44} {cost.alone_s:11.1f} {goal:>5} {recording:>11} {cost.peak_mib:8.0f}",
             flush=True,
         )
 
@@ -143,10 +160,13 @@ def main() -> None:
     parser.add_argument(
         "--long", action="store_true", help="256 ranks, IS class C on 64, CG class C on 1024"
     )
+    parser.add_argument(
+        "--only", metavar="CASE", action="append", default=[], help="part of a case's name"
+    )
     given = parser.parse_args()
     os.environ.setdefault("LC_ALL", "C")
     if given.what == "costs":
-        costs(given.long)
+        costs(given.long, given.only)
     else:
         exact()
 

@@ -7,6 +7,8 @@
     done
     .venv/bin/python scripts/gallery.py runs/gallery/*
 
+Of a run of ``quick``, such as `make demo` makes, it takes the verdict.
+
 Each run gives ``docs/gallery/images/<study>-<name>.png`` for the parts named in `PARTS` that its
 page has; what it lacks is said.
 """
@@ -32,6 +34,7 @@ _TABLES = ("trials", "characteristics", "factors", "steps")
 
 #: Name of each picture, and where it stands on the page.
 PARTS: dict[str, dict[str, str]] = {
+    "quick": {"verdict": "#verdict"},
     "nebula": {
         "verdict": "#verdict table",
         "steps": "[id^=steps-net-nuttcp]",

@@ -1,21 +1,43 @@
 #!/usr/bin/env bash
 # All tests. Without arguments in two halves: what needs no real thing on every core at once, then
-# what starts MPI jobs, hosts, guests, clusters and browsers. The second half goes in two lanes,
-# because it waits more than it computes: guests and simulations in one, what starts MPI jobs on this
-# machine in the other. With arguments, those tests as pytest chooses them.
+# what starts MPI jobs, hosts, guests, clusters and browsers. The second half goes in three lanes
+# beside each other, because each of them waits half of the time: what belongs to one kind of machine
+# stays in one lane, so that a guest image or a cluster is made once, and all lanes end at about the
+# same time. With arguments, those tests as pytest chooses them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 pytest=".venv/bin/python -m pytest"
 [ $# -eq 0 ] || exec $pytest "$@"
 real="mpi or netns or vm or slurm or openstack or sim or browser"
-own_lane="tests/platforms/vm tests/platforms/sim"
+# Beside them there is one that takes all that is not named here.
+lanes=(
+    "tests/platforms/vm"
+    "tests/platforms/cluster tests/platforms/sim tests/build tests/report tests/test_native.py"
+)
 status=0
-$pytest -n auto --dist loadfile -m "not ($real)" --durations=10 || status=$?
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-$pytest -m "$real" --durations=10 $own_lane >"$log" 2>&1 &
-lane=$!
-$pytest -m "$real" --durations=10 $(printf -- '--ignore=%s ' $own_lane) || status=$?
-wait "$lane" || status=$?
-cat "$log"
+folder=$(mktemp -d)
+export BARELINE_TESTS_SPENT=$folder/spent
+running=()
+end() {
+    [ ${#running[@]} -eq 0 ] || kill "${running[@]}" 2>/dev/null
+    rm -rf "$folder"
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+
+# Files in the order of tests/conftest.py, the slowest first, and not by their number of tests.
+$pytest -n auto --dist loadfile --no-loadscope-reorder -m "not ($real)" --durations=10 || status=$?
+others=()
+for lane in "${!lanes[@]}"; do
+    $pytest -m "$real" --durations=10 ${lanes[lane]} >"$folder/$lane" 2>&1 &
+    running+=($!)
+    others+=($(printf -- '--ignore=%s ' ${lanes[lane]}))
+done
+$pytest -m "$real" --durations=10 "${others[@]}" || status=$?
+for lane in "${!lanes[@]}"; do
+    wait "${running[lane]}" || status=$?
+    cat "$folder/$lane"
+done
+running=()
+.venv/bin/python scripts/budgets.py "$BARELINE_TESTS_SPENT"
 exit "$status"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
-import tomllib
+import shutil
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +21,8 @@ from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import Silent
 
-#: Shorter runs are of a few tests, for which nobody asks where the time went.
-_LONG_S = 120
+#: Names the file for the seconds of each room; see scripts/budgets.py.
+SPENT = "BARELINE_TESTS_SPENT"
 
 # A deadline measures how busy the machine is. The same examples every time: a test that fails for
 # one change and not for the next says nothing of either. `make faults` draws others, and so does
@@ -32,6 +35,12 @@ settings.load_profile("bareline")
 #: mpirun directly need the same.
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+
+#: The folder of Open MPI's sessions is removed by whichever job on this machine ends last, even
+#: while another one begins in it: each process that runs tests has its own.
+_SESSIONS = tempfile.mkdtemp(prefix="bl-ompi-", dir="/tmp")
+os.environ["OMPI_MCA_orte_tmpdir_base"] = _SESSIONS  # noqa: SIM112 - the library's own name
+atexit.register(shutil.rmtree, _SESSIONS, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -90,19 +99,27 @@ def execute() -> Callable[..., Tally]:
     return go
 
 
+def pytest_collection_modifyitems(items):
+    """Put files with slow tests first: on several cores, what lasts longest must not begin last."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 def pytest_terminal_summary(terminalreporter):
-    """Say which rooms took longer than their budget, after a run that took long."""
+    """Note how long the tests of each room took, where `make test` asks; it sums the lanes up."""
+    if SPENT not in os.environ:
+        return
     spent = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
             if isinstance(report, pytest.TestReport):
-                path = Path(report.nodeid.partition("::")[0]).parts
-                spent[path[1] if len(path) > 2 else "others"] += report.duration
-    if spent.total() < _LONG_S:
-        return
-    budgets = tomllib.loads((Path(__file__).parent / "budgets.toml").read_text())
-    terminalreporter.section("seconds by room (budget)")
-    for room, seconds in spent.most_common():
-        budget = budgets.get(room, budgets["others"])
-        mark = "  ABOVE" if seconds > budget else ""
-        terminalreporter.write_line(f"{room:12} {seconds:6.1f} ({budget}){mark}")
+                spent[_room(Path(report.nodeid.partition("::")[0]).parts[1:])] += report.duration
+    with Path(os.environ[SPENT]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(spent) + "\n")
+
+
+def _room(inside):
+    """Name the room of a file below this folder; what platforms are of is a room of its own."""
+    if len(inside) < 2:
+        return "others"
+    return "/".join(inside[:2]) if inside[0] == "platforms" and len(inside) > 2 else inside[0]

@@ -46,9 +46,10 @@ def test_the_table_of_rooms_counts_what_is_there():
 def test_the_budgets_of_rooms_are_ten_minutes_together():
     tests = ROOT / "tests"
     budgets = tomllib.loads((tests / "budgets.toml").read_text())
-    rooms = {path.name for path in tests.iterdir() if path.is_dir()} - {"__pycache__", "data"}
+    rooms = {str(path.relative_to(tests)) for path in tests.rglob("*") if path.is_dir()}
     assert set(budgets) - {"others"} <= rooms
-    assert sum(budgets.values()) <= 600
+    # Two processes, then three lanes: seconds of tests, not of the clock.
+    assert sum(budgets.values()) <= 1550
 
 
 def test_help_loads_none_of_the_heavy_libraries():

@@ -1,39 +1,14 @@
 """The tutorials print what their commands print."""
 
-import os
-import re
-import shlex
+import runpy
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FABRICS = ROOT / "docs" / "tutorial" / "compare-two-fabrics.md"
-_BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-def steps(page):
-    """Give the commands of a page's console blocks, each with the lines printed under it."""
-    found = []
-    for block in _BLOCK.findall(page.read_text(encoding="utf-8")):
-        lines = iter(block.splitlines())
-        for line in lines:
-            if not line.startswith("$ "):
-                found[-1][1].append(line)
-                continue
-            command = line.removeprefix("$ ")
-            while command.endswith("\\"):
-                command = command[:-1] + next(lines)
-            if command.endswith("<<'END'"):
-                here = []
-                while (line := next(lines)) != "END":
-                    here.append(line)
-                command = command.removesuffix("<<'END'") + "-c " + shlex.quote("\n".join(here))
-                command = command.replace("python3 - ", "python3 ")
-            found.append((command, []))
-    return found
+SCRIPT = runpy.run_path(str(ROOT / "scripts" / "tutorial.py"))
 
 
 def same(printed, shown):
@@ -56,16 +31,11 @@ def same(printed, shown):
 
 @pytest.mark.slow
 def test_compare_two_fabrics(tmp_path):
-    program = tmp_path / "bin" / "bareline"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m bareline "$@"\n')
-    program.chmod(0o755)
-    environment = {
-        **os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}", "COLUMNS": "100",
-        "PYTHONPATH": str(ROOT / "src"), "NO_COLOR": "1",
-    }  # fmt: skip
+    environment = {**SCRIPT["environment_for"](tmp_path), "PYTHONPATH": str(ROOT / "src")}
     folder = ROOT
-    commands = steps(FABRICS)
+    commands = [
+        (step.command, step.shown) for step in SCRIPT["steps"](FABRICS.read_text(encoding="utf-8"))
+    ]
     assert len(commands) >= 9
     for command, shown in commands:
         if command.startswith("cd "):
@@ -82,3 +52,20 @@ def test_compare_two_fabrics(tmp_path):
         text = done.stdout.replace(str(tmp_path / "fabrics"), "/tmp/fabrics")
         printed = [line.rstrip() for line in text.rstrip().splitlines()]
         assert same(printed, shown), f"{command}\n{text}"
+
+
+def test_what_a_page_leaves_out_is_left_out_again():
+    shortened = SCRIPT["shortened"]
+    lines = [f"line {n}" for n in range(9)]
+    assert shortened(lines, ["x", "...", "y", "z"]) == ["line 0", "...", "line 7", "line 8"]
+    assert shortened(lines[:2], ["x", "...", "y"]) == lines[:2]
+    assert shortened(lines, ["older"]) == lines
+
+
+def test_a_page_has_commands_with_what_they_print():
+    text = "a\n```console\n$ one \\\n  two\nout\n$ three\n```\nb\n```\n$ no\n```\n"
+    first, last = SCRIPT["steps"](text)
+    assert (first.command, first.written, first.shown) == (
+        "one   two", ["$ one \\", "  two"], ["out"]
+    )  # fmt: skip
+    assert (last.command, last.shown) == ("three", [])

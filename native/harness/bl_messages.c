@@ -53,12 +53,12 @@ static struct tally {
 /* `count` is the size of the message in elements: it tells stretches of computation apart. */
 #define TIMED(function, count, call)                                                               \
     do {                                                                                           \
-        BL_COMPUTE_ENDS(function, count);                                                         \
+        BL_COMPUTE_ENDS(function, count);                                                          \
         const double begin_s_ = MPI_Wtime();                                                       \
         (call);                                                                                    \
         tallies[function].time_s += MPI_Wtime() - begin_s_;                                        \
         tallies[function].calls++;                                                                 \
-        BL_COMPUTE_BEGINS();                                                                      \
+        BL_COMPUTE_BEGINS();                                                                       \
     } while (0)
 
 /* The tallies. */
@@ -214,16 +214,16 @@ void bl_mpi_reduce(void *values, int count, MPI_Fint type, MPI_Fint op, int root
 void bl_mpi_allreduce(void *values, int count, MPI_Fint type, MPI_Fint op, MPI_Fint comm);
 void bl_mpi_alltoall(const void *sent, void *received, int count, MPI_Fint type, MPI_Fint comm);
 void bl_mpi_alltoallv(const void *sent, const int *sent_counts, const int *sent_offsets,
-                       void *received, const int *received_counts, const int *received_offsets,
-                       MPI_Fint type, MPI_Fint comm);
+                      void *received, const int *received_counts, const int *received_offsets,
+                      MPI_Fint type, MPI_Fint comm);
 void bl_mpi_send(const void *buffer, int count, MPI_Fint type, int dest, int tag, MPI_Fint comm);
 void bl_mpi_recv(void *buffer, int count, MPI_Fint type, int source, int tag, MPI_Fint comm);
-void bl_mpi_sendrecv(const void *sent, int sent_count, int dest, void *received,
-                      int received_count, int source, MPI_Fint type, int tag, MPI_Fint comm);
+void bl_mpi_sendrecv(const void *sent, int sent_count, int dest, void *received, int received_count,
+                     int source, MPI_Fint type, int tag, MPI_Fint comm);
 void bl_mpi_isend(const void *buffer, int count, MPI_Fint type, int dest, int tag, MPI_Fint comm,
-                   MPI_Fint *request);
+                  MPI_Fint *request);
 void bl_mpi_irecv(void *buffer, int count, MPI_Fint type, int source, int tag, MPI_Fint comm,
-                   MPI_Fint *request);
+                  MPI_Fint *request);
 void bl_mpi_wait(MPI_Fint *request);
 void bl_mpi_waitall(int count, MPI_Fint *requests);
 
@@ -263,8 +263,8 @@ void bl_mpi_alltoall(const void *sent, void *received, int count, MPI_Fint type,
 }
 
 void bl_mpi_alltoallv(const void *sent, const int *sent_counts, const int *sent_offsets,
-                       void *received, const int *received_counts, const int *received_offsets,
-                       MPI_Fint type, MPI_Fint comm)
+                      void *received, const int *received_counts, const int *received_offsets,
+                      MPI_Fint type, MPI_Fint comm)
 {
     const MPI_Datatype c_type = MPI_Type_f2c(type);
     TIMED(ALLTOALLV, 0,
@@ -284,8 +284,8 @@ void bl_mpi_recv(void *buffer, int count, MPI_Fint type, int source, int tag, MP
                    MPI_STATUS_IGNORE));
 }
 
-void bl_mpi_sendrecv(const void *sent, int sent_count, int dest, void *received,
-                      int received_count, int source, MPI_Fint type, int tag, MPI_Fint comm)
+void bl_mpi_sendrecv(const void *sent, int sent_count, int dest, void *received, int received_count,
+                     int source, MPI_Fint type, int tag, MPI_Fint comm)
 {
     const MPI_Datatype c_type = MPI_Type_f2c(type);
     TIMED(SENDRECV, sent_count,
@@ -294,7 +294,7 @@ void bl_mpi_sendrecv(const void *sent, int sent_count, int dest, void *received,
 }
 
 void bl_mpi_isend(const void *buffer, int count, MPI_Fint type, int dest, int tag, MPI_Fint comm,
-                   MPI_Fint *request)
+                  MPI_Fint *request)
 {
     MPI_Request started;
     TIMED(ISEND, count,
@@ -303,7 +303,7 @@ void bl_mpi_isend(const void *buffer, int count, MPI_Fint type, int dest, int ta
 }
 
 void bl_mpi_irecv(void *buffer, int count, MPI_Fint type, int source, int tag, MPI_Fint comm,
-                   MPI_Fint *request)
+                  MPI_Fint *request)
 {
     MPI_Request started;
     TIMED(IRECV, count,

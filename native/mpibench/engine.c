@@ -1,6 +1,7 @@
 /* See engine.h. */
 #include "engine.h"
 
+#include "agree.h"
 #include "bl_clock.h"
 #include "bl_error.h"
 #include "bl_memory.h"
@@ -33,14 +34,14 @@ static double seconds_between(int64_t begin_ns, int64_t end_ns)
 static double over_ranks(const struct bl_operation *op, double value, MPI_Op how)
 {
     double result;
-    BL_MPI(MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, how, op->comm));
+    BL_MPI(bl_agree(&value, &result, 1, MPI_DOUBLE, how, op->comm));
     return result;
 }
 
 /* Sums of two values over all ranks, in one call: a simulator pays for each. */
 static void sum_over_ranks(const struct bl_operation *op, double values[2])
 {
-    BL_MPI(MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_DOUBLE, MPI_SUM, op->comm));
+    BL_MPI(bl_agree(MPI_IN_PLACE, values, 2, MPI_DOUBLE, MPI_SUM, op->comm));
 }
 
 static bool counts(const struct bl_operation *op)
@@ -129,7 +130,7 @@ void bl_verify(struct bl_operation *op)
     benchmark->call(op);
     const int wrong = benchmark->check(op) ? op->ranks : op->rank;
     int first_wrong;
-    BL_MPI(MPI_Allreduce(&wrong, &first_wrong, 1, MPI_INT, MPI_MIN, op->comm));
+    BL_MPI(bl_agree(&wrong, &first_wrong, 1, MPI_INT, MPI_MIN, op->comm));
     if (first_wrong == op->rank)
         bl_die(BL_STATUS_WRONG,
                "%s delivered wrong data on rank %d at %zu B, do not trust this MPI library or its "
@@ -152,7 +153,7 @@ static void summarise_timed(struct bl_operation *op, struct bl_measurement *meas
     double sums[2] = {counted ? mean_s : 0, counted ? 1 : 0};
     sum_over_ranks(op, sums);
     double ends_s[2] = {counted ? -mean_s : -INFINITY, counted ? mean_s : 0};
-    BL_MPI(MPI_Allreduce(MPI_IN_PLACE, ends_s, 2, MPI_DOUBLE, MPI_MAX, op->comm));
+    BL_MPI(bl_agree(MPI_IN_PLACE, ends_s, 2, MPI_DOUBLE, MPI_MAX, op->comm));
     measurement->rank_mean_s = sums[0] / sums[1];
     measurement->rank_mean_min_s = -ends_s[0];
     measurement->rank_mean_max_s = ends_s[1];

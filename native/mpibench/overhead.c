@@ -56,8 +56,8 @@ static double exchange(struct bl_operation *op, int peer, double pause_s)
     BL_MPI(MPI_Send(&ready, 1, MPI_CHAR, peer, TAG_READY, op->comm));
     pause_for(3 * pause_s);
     const int64_t begin_ns = bl_clock_ns();
-    BL_MPI(MPI_Recv(op->receive, op->count, MPI_CHAR, peer, TAG_MESSAGE, op->comm,
-                    MPI_STATUS_IGNORE));
+    BL_MPI(
+        MPI_Recv(op->receive, op->count, MPI_CHAR, peer, TAG_MESSAGE, op->comm, MPI_STATUS_IGNORE));
     return seconds_since(begin_ns);
 }
 

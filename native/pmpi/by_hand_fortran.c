@@ -22,7 +22,7 @@ BL_BODY void body_init(const char *name, MPI_Fint *ierror)
 }
 
 BL_BODY void body_init_thread(const char *name, MPI_Fint *required, MPI_Fint *provided,
-                             MPI_Fint *ierror)
+                              MPI_Fint *ierror)
 {
     const real_init_thread real = (real_init_thread)bl_fortran_real(name);
     bl_session_prepare();
@@ -107,7 +107,7 @@ BL_BODY void body_file_close(const char *name, MPI_Fint *fh, MPI_Fint *ierror)
 }
 
 BL_BODY void body_file_open(const char *name, MPI_Fint *comm, char *path, MPI_Fint *amode,
-                           MPI_Fint *info, MPI_Fint *fh, MPI_Fint *ierror, size_t path_length)
+                            MPI_Fint *info, MPI_Fint *fh, MPI_Fint *ierror, size_t path_length)
 {
     const real_open real = (real_open)bl_fortran_real(name);
     struct bl_op op;

@@ -195,9 +195,9 @@ BL_EXPORT int MPI_Testany(int count, MPI_Request requests[], int *index, int *fl
 }
 
 /* MPI_Waitsome and MPI_Testsome are told apart by nothing but their names. */
-static inline __attribute__((always_inline)) int some(int (*real)(int, MPI_Request *, int *, int *, MPI_Status *), unsigned call,
-                int incount, MPI_Request requests[], int *outcount, int indices[],
-                MPI_Status statuses[])
+static inline __attribute__((always_inline)) int
+some(int (*real)(int, MPI_Request *, int *, int *, MPI_Status *), unsigned call, int incount,
+     MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[])
 {
     struct bl_op op;
     if (!bl_begin(&op, call))

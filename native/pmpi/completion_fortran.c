@@ -66,7 +66,8 @@ BL_BODY void body_start(real_start real, MPI_Fint *request, MPI_Fint *ierror)
 }
 BL_FORTRAN_ENTRIES(start, (MPI_Fint * request), (request))
 
-BL_BODY void body_startall(real_startall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *ierror)
+BL_BODY void body_startall(real_startall real, MPI_Fint *count, MPI_Fint *requests,
+                           MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_STARTALL_SEND)) {
@@ -117,7 +118,7 @@ BL_BODY void body_wait(real_wait real, MPI_Fint *request, MPI_Fint *status, MPI_
 BL_FORTRAN_ENTRIES(wait, (MPI_Fint * request, MPI_Fint *status), (request, status))
 
 BL_BODY void body_test(real_test real, MPI_Fint *request, MPI_Fint *flag, MPI_Fint *status,
-                      MPI_Fint *ierror)
+                       MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Test)) {
@@ -138,8 +139,8 @@ BL_BODY void body_test(real_test real, MPI_Fint *request, MPI_Fint *flag, MPI_Fi
 BL_FORTRAN_ENTRIES(test, (MPI_Fint * request, MPI_Fint *flag, MPI_Fint *status),
                    (request, flag, status))
 
-BL_BODY void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *statuses,
-                         MPI_Fint *ierror)
+BL_BODY void body_waitall(real_waitall real, MPI_Fint *count, MPI_Fint *requests,
+                          MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Waitall)) {
@@ -160,7 +161,7 @@ BL_FORTRAN_ENTRIES(waitall, (MPI_Fint * count, MPI_Fint *requests, MPI_Fint *sta
                    (count, requests, statuses))
 
 BL_BODY void body_testall(real_testall real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *flag,
-                         MPI_Fint *statuses, MPI_Fint *ierror)
+                          MPI_Fint *statuses, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Testall)) {
@@ -182,7 +183,7 @@ BL_FORTRAN_ENTRIES(testall,
                    (count, requests, flag, statuses))
 
 BL_BODY void body_waitany(real_waitany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
-                         MPI_Fint *status, MPI_Fint *ierror)
+                          MPI_Fint *status, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Waitany)) {
@@ -205,7 +206,7 @@ BL_FORTRAN_ENTRIES(waitany,
                    (count, requests, index, status))
 
 BL_BODY void body_testany(real_testany real, MPI_Fint *count, MPI_Fint *requests, MPI_Fint *index,
-                         MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
+                          MPI_Fint *flag, MPI_Fint *status, MPI_Fint *ierror)
 {
     struct bl_op op;
     if (!bl_begin(&op, BL_Testany)) {
@@ -255,16 +256,16 @@ static void some(real_waitsome real, unsigned call, MPI_Fint *incount, MPI_Fint 
 #define SOME_ARGUMENTS (incount, requests, outcount, indices, statuses)
 
 BL_BODY void body_waitsome(real_waitsome real, MPI_Fint *incount, MPI_Fint *requests,
-                          MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
-                          MPI_Fint *ierror)
+                           MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
+                           MPI_Fint *ierror)
 {
     some(real, BL_Waitsome, incount, requests, outcount, indices, statuses, ierror);
 }
 BL_FORTRAN_ENTRIES(waitsome, SOME_DECLARATIONS, SOME_ARGUMENTS)
 
 BL_BODY void body_testsome(real_testsome real, MPI_Fint *incount, MPI_Fint *requests,
-                          MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
-                          MPI_Fint *ierror)
+                           MPI_Fint *outcount, MPI_Fint *indices, MPI_Fint *statuses,
+                           MPI_Fint *ierror)
 {
     some(real, BL_Testsome, incount, requests, outcount, indices, statuses, ierror);
 }

@@ -26,7 +26,7 @@ struct bl_group {
     int rank;      /* of this process */
     int in_degree; /* neighbours of a topology, -1: not asked yet */
     int out_degree;
-    uint32_t id;   /* of its members: the same on all of them */
+    uint32_t id;    /* of its members: the same on all of them */
     uint16_t class; /* index of struct bl_class */
     bool inter;
     int *world; /* of the peers; NULL: the ranks of MPI_COMM_WORLD themselves */

@@ -25,10 +25,10 @@ struct bl_request {
     uint64_t sent;
     uint64_t received; /* by the arguments; a receive's true size comes with its status */
     struct bl_ends ends;
-    uint32_t post;     /* how many requests its thread had posted then, this one too */
-    int32_t peer;      /* rank of MPI_COMM_WORLD or -1 */
-    uint8_t starts;    /* of a persistent request: enum bl_starts */
-    bool receives;     /* the status tells what arrived */
+    uint32_t post;  /* how many requests its thread had posted then, this one too */
+    int32_t peer;   /* rank of MPI_COMM_WORLD or -1 */
+    uint8_t starts; /* of a persistent request: enum bl_starts */
+    bool receives;  /* the status tells what arrived */
     bool persistent;
     bool active;
 };
@@ -46,8 +46,8 @@ bool bl_request_add(MPI_Request handle, const struct bl_request *request);
 bool bl_request_take(MPI_Request handle, struct bl_request *request);
 
 /*
- * A persistent request that starts at `now` as post number `post`: made active under the row `what` that `row_of` makes
- * of it, and copied to `request`. False if it is not known.
+ * A persistent request that starts at `now` as post number `post`: made active under the row `what`
+ * that `row_of` makes of it, and copied to `request`. False if it is not known.
  */
 bool bl_request_start(MPI_Request handle, uint64_t now, uint32_t post,
                       uint64_t (*row_of)(const struct bl_request *request, unsigned base),

@@ -168,8 +168,7 @@ static void begin_trace(void)
     const struct bl_trace_job job = trace_job();
     int made = session.rank != 0 || bl_trace_create(session.plan.trace, &job);
     PMPI_Bcast(&made, 1, MPI_INT, 0, session.comm);
-    int ready =
-        made && bl_trace_open(session.plan.trace, &job, session.prepared, bl_moment_now());
+    int ready = made && bl_trace_open(session.plan.trace, &job, session.prepared, bl_moment_now());
     PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, session.comm);
     bl_self->traced = ready;
     if (made && !ready && session.rank == 0)

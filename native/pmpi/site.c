@@ -13,10 +13,9 @@
 struct bl_site *bl_site_find(struct bl_sites *sites, uintptr_t address, uint32_t call)
 {
     for (;;) {
-        uint32_t slot = (uint32_t)((address ^ (uint64_t)call << 48) *
-                                       UINT64_C(0x9e3779b97f4a7c15) >>
-                                   40) %
-                        BL_SITE_SLOTS;
+        uint32_t slot =
+            (uint32_t)((address ^ (uint64_t)call << 48) * UINT64_C(0x9e3779b97f4a7c15) >> 40) %
+            BL_SITE_SLOTS;
         struct bl_site *site = &sites->slot[slot];
         while (site->call && (site->call != call || site->address != address)) {
             slot = (slot + 1) % BL_SITE_SLOTS;

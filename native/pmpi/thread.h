@@ -77,10 +77,10 @@ struct bl_op {
     uint64_t size;
     uint64_t sent;
     uint64_t received;
-    uint64_t receives;       /* requests of receives that it completed */
-    uint64_t awaited;        /* bytes of the requests that it completed */
-    uint64_t queued_before;  /* ns without a core while computing before it */
-    uint64_t queued;         /* and during it */
+    uint64_t receives;      /* requests of receives that it completed */
+    uint64_t awaited;       /* bytes of the requests that it completed */
+    uint64_t queued_before; /* ns without a core while computing before it */
+    uint64_t queued;        /* and during it */
     uint64_t began;
     uint64_t start;
     uint64_t stop;

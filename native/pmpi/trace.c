@@ -147,9 +147,9 @@ bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_m
     const size_t size = slice_size(job);
     const off_t at = (off_t)BL_JOURNAL_PIECE + (off_t)job->rank * (off_t)size;
     trace.file = bl_kernel_open(name, O_RDWR, 0);
-    void *memory = trace.file < 0 ? MAP_FAILED
-                                  : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
-                                         trace.file, at);
+    void *memory = trace.file < 0
+                       ? MAP_FAILED
+                       : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, trace.file, at);
     if (memory == MAP_FAILED) {
         trace.file = -1;
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -179,7 +179,8 @@ bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_m
     return true;
 }
 
-/* The stream ------------------------------------------------------------------------------------ */
+/* The stream ------------------------------------------------------------------------------------
+ */
 
 static uint8_t *put_number(uint8_t *at, uint64_t value)
 {

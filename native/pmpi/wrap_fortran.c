@@ -17,8 +17,8 @@
 
 #define CALL(Name, name, kind, parameters, before, after)                                          \
     typedef void (*real_##name)(BL_LIST_F_DECLARATIONS(parameters), MPI_Fint * ierror);            \
-    BL_BODY void body_##name(real_##name real, BL_LIST_F_DECLARATIONS(parameters),                  \
-                            MPI_Fint *ierror)                                                      \
+    BL_BODY void body_##name(real_##name real, BL_LIST_F_DECLARATIONS(parameters),                 \
+                             MPI_Fint *ierror)                                                     \
     {                                                                                              \
         struct bl_op op;                                                                           \
         if (!bl_begin(&op, BL_##Name)) {                                                           \

@@ -80,6 +80,26 @@ static inline void reference_print(const struct reference *r, long size_bytes, d
     }
 }
 
+/* A way to measure: gives the figure of one size, after WARMUP calls that do not count. */
+typedef double reference_measure(const struct reference *r, int size_bytes, long iterations,
+                                 long warmup);
+
+/* A loop of calls, for a mean over all of them. */
+typedef void reference_loop(const struct reference *r, int size_bytes, long calls);
+
+/* The mean time of a loop's calls on the slowest rank, as IMB tells it in t_max. */
+static inline double reference_slowest_mean(const struct reference *r, reference_loop *loop,
+                                            int size_bytes, long iterations, long warmup)
+{
+    loop(r, size_bytes, warmup);
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double begin = MPI_Wtime();
+    loop(r, size_bytes, iterations);
+    double mean = (MPI_Wtime() - begin) / (double)iterations, slowest;
+    MPI_Allreduce(&mean, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+}
+
 static inline int reference_close(struct reference *r)
 {
     free(r->send);
@@ -87,6 +107,17 @@ static inline int reference_close(struct reference *r)
     free(r->counts);
     MPI_Finalize();
     return 0;
+}
+
+/* The whole of a program that measures every size in the same way. */
+static inline int reference_main(int argc, char **argv, reference_measure *measure)
+{
+    struct reference r = reference_open(argc, argv);
+    for (long size = r.min_bytes; size <= r.max_bytes; size *= 2)
+        reference_print(
+            &r, size,
+            measure(&r, (int)size, reference_iterations(&r, size), reference_warmup(&r, size)));
+    return reference_close(&r);
 }
 
 #endif

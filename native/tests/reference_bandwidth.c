@@ -28,10 +28,5 @@ static double bandwidth(const struct reference *r, int size, long iterations, lo
 
 int main(int argc, char **argv)
 {
-    struct reference r = reference_open(argc, argv);
-    for (long size = r.min_bytes; size <= r.max_bytes; size *= 2)
-        reference_print(
-            &r, size,
-            bandwidth(&r, (int)size, reference_iterations(&r, size), reference_warmup(&r, size)));
-    return reference_close(&r);
+    return reference_main(argc, argv, bandwidth);
 }

@@ -12,21 +12,10 @@ static void shift(const struct reference *r, int size, long calls)
 
 static double slowest_mean(const struct reference *r, int size, long iterations, long warmup)
 {
-    shift(r, size, warmup);
-    MPI_Barrier(MPI_COMM_WORLD);
-    const double begin = MPI_Wtime();
-    shift(r, size, iterations);
-    double mean = (MPI_Wtime() - begin) / (double)iterations, slowest;
-    MPI_Allreduce(&mean, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return slowest;
+    return reference_slowest_mean(r, shift, size, iterations, warmup);
 }
 
 int main(int argc, char **argv)
 {
-    struct reference r = reference_open(argc, argv);
-    for (long size = r.min_bytes; size <= r.max_bytes; size *= 2)
-        reference_print(&r, size,
-                        slowest_mean(&r, (int)size, reference_iterations(&r, size),
-                                     reference_warmup(&r, size)));
-    return reference_close(&r);
+    return reference_main(argc, argv, slowest_mean);
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
 import shutil
 import sys
@@ -26,7 +27,7 @@ import files
 import guests
 import kills
 import scarcity
-from bench import Bench, is_root
+from bench import MARK, Bench, is_root
 from table import Count, NotHere, print_table
 from zygote import Zygote
 
@@ -101,13 +102,15 @@ def main() -> None:
         return
     if not chosen:
         sys.exit(f"faults: none begins with {' or '.join(options.faults)}; --list names them")
+    os.environ[MARK] = f"{os.getpid()}-{time.time_ns()}"
     rows: list[tuple[str, Count | str]] = []
-    for name, fault in chosen.items():
-        obstacle = fault.obstacle(guests=options.guests)
-        tries = options.tries or (fault.short if options.short else fault.tries)
-        if not obstacle and not tries:
-            obstacle = "not in the short form"
-        rows.append((name, obstacle or _tried(name, fault, tries, options.seed)))
+    with tempfile.TemporaryDirectory(prefix="bareline-faults-") as said, Zygote(Path(said)) as one:
+        for name, fault in chosen.items():
+            obstacle = fault.obstacle(guests=options.guests)
+            tries = options.tries or (fault.short if options.short else fault.tries)
+            if not obstacle and not tries:
+                obstacle = "not in the short form"
+            rows.append((name, obstacle or _tried(name, fault, tries, options.seed, one)))
     if options.json:
         print(json.dumps({n: c if isinstance(c, str) else asdict(c) for n, c in rows}, indent=1))
     else:
@@ -119,13 +122,10 @@ def main() -> None:
     sys.exit(bool(broken))
 
 
-def _tried(name: str, fault: Fault, tries: int, seed: int) -> Count | str:
+def _tried(name: str, fault: Fault, tries: int, seed: int, zygote: Zygote) -> Count | str:
     started = time.monotonic()
     print(f"{name}: {tries} tries ...", end=" ", file=sys.stderr, flush=True)
-    with (
-        tempfile.TemporaryDirectory(prefix="bareline-faults-", ignore_cleanup_errors=True) as made,
-        Zygote(Path(made)) as zygote,
-    ):
+    with tempfile.TemporaryDirectory(prefix="bareline-faults-", ignore_cleanup_errors=True) as made:
         chosen = random.Random(f"{seed}:{name}")
         try:
             count: Count | str = fault.try_it(Bench(Path(made), chosen, zygote), tries)

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,12 +124,57 @@ def judge(count: Count, ended: Ended, what: str, *, killed: bool = False) -> Non
         count.notes.append(f"{what}: exit {ended.code}: {ended.said[-1500:]}")
 
 
-def marked_processes() -> list[int]:
-    """List the processes of trials whose bareline has ended."""
+#: In the environment of all that this campaign starts: others on this machine leave things, too.
+MARK = "BARELINE_FAULTS"
+_STARTED_S = time.time()
+#: How long the kernel may take to end what has lost its bareline.
+_GRACE_S = 3.0
+
+
+def left_processes() -> list[int]:
+    """List the processes of this campaign that belong to nobody any more.
+
+    Those of trials whose bareline has ended, and daemons: what does not descend from this process.
+    """
     from bareline.host.owner import has_ended
     from bareline.platforms.process import processes_with
 
-    return processes_with(has_ended)
+    ended = set(processes_with(has_ended))
+    own = f"{MARK}={os.environ[MARK]}".encode()
+    left = []
+    for pid, ancestors in _lineage().items():
+        try:
+            ours = own in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if ours and pid != os.getpid() and (pid in ended or os.getpid() not in ancestors):
+            left.append(pid)
+    return left
+
+
+def parents_of_all() -> dict[int, int]:
+    """Give the parent of every process on this machine."""
+    parents = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                stat = Path(entry.path, "stat").read_text(errors="replace")
+            except OSError:
+                continue
+            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+    return parents
+
+
+def _lineage() -> dict[int, set[int]]:
+    """Give the ancestors of every process on this machine."""
+    parents = parents_of_all()
+    found = {}
+    for pid, parent in parents.items():
+        found[pid] = set()
+        while parent in parents and parent not in found[pid]:
+            found[pid].add(parent)
+            parent = parents[parent]
+    return found
 
 
 def abandoned_scratch() -> list[Path]:
@@ -146,13 +192,41 @@ def abandoned_scratch() -> list[Path]:
     return found
 
 
+def abandoned_claims() -> list[Path]:
+    """List claims of guests' platforms, made since the campaign began, whose bareline has ended."""
+    from bareline.host.cache import cache_folder
+    from bareline.host.owner import has_ended
+    from bareline.platforms.vm.remains import claims_folder
+
+    found = []
+    for path in claims_folder(cache_folder()).glob("*.json"):
+        try:
+            new = path.stat().st_mtime > _STARTED_S
+            if new and has_ended(json.loads(path.read_text())["owner"]):
+                found.append(path)
+        except (OSError, ValueError, KeyError):
+            continue
+    return found
+
+
 def count_left(count: Count) -> None:
     """Count what is left behind of barelines that have ended; to be asked after the next start."""
-    left = [f"process {pid}" for pid in marked_processes()]
-    left += [str(path) for path in abandoned_scratch()]
+    deadline = time.monotonic() + _GRACE_S
+    while (processes := left_processes()) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = [_describe(pid) for pid in processes]
+    left += [str(path) for path in (*abandoned_scratch(), *abandoned_claims())]
     if left:
         count.left += len(left)
         count.notes.append(f"left behind: {', '.join(left[:5])}")
+
+
+def _describe(pid: int) -> str:
+    try:
+        line = Path(f"/proc/{pid}/cmdline").read_text(errors="replace").replace("\0", " ")
+    except OSError:
+        line = "gone meanwhile"
+    return f"process {pid} ({line[:200].strip()})"
 
 
 def is_root() -> bool:

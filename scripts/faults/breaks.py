@@ -8,7 +8,17 @@ import signal
 import time
 from pathlib import Path
 
-from bench import GUESTS, NETNS, NETWORK, Bench, Witness, count_left, judge, lines_of
+from bench import (
+    GUESTS,
+    NETNS,
+    NETWORK,
+    Bench,
+    Witness,
+    count_left,
+    judge,
+    lines_of,
+    parents_of_all,
+)
 from table import Count
 
 
@@ -88,17 +98,12 @@ def _strike(bareline: int, programs: tuple[str, ...], blow: signal.Signals) -> N
 
 
 def _descendants(root: int) -> list[int]:
-    parents: dict[int, list[int]] = {}
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            try:
-                stat = Path(entry.path, "stat").read_text(errors="replace")
-            except OSError:
-                continue
-            parents.setdefault(int(stat.rpartition(")")[2].split()[1]), []).append(int(entry.name))
+    children_of: dict[int, list[int]] = {}
+    for pid, parent in parents_of_all().items():
+        children_of.setdefault(parent, []).append(pid)
     found, waiting = [], [root]
     while waiting:
-        children = parents.get(waiting.pop(), [])
+        children = children_of.get(waiting.pop(), [])
         found += children
         waiting += children
     return found

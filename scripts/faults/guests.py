@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
+import subprocess
 from pathlib import Path
 
 from bench import GUESTS, NETWORK, NULLS, Bench, Witness, count_left, judge, lines_of
-from table import Count
+from table import Count, NotHere
 
 from bareline.host.cache import cache_folder
+from bareline.platforms.vm.image import built_image, image_folder
+from bareline.vocabulary.errors import BarelineError
 
 SAVED = GUESTS + "saved_state = true\n"
 #: Guests of two platforms beside one that needs no memory.
@@ -33,11 +35,22 @@ def _damaged(bench: Bench, tries: int, platforms: str, kept: str) -> Count:
     cache = bench.room("cache")
     cache.chmod(0o700)
     (cache / "vm").mkdir(mode=0o700)
-    shutil.copytree(cache_folder() / "vm" / "images", cache / "vm" / "images", symlinks=True)
+    try:
+        image = built_image(cache_folder()).disk.parent
+    except BarelineError as error:
+        raise NotHere(str(error)) from error
+    image_folder(cache).mkdir(mode=0o700)
+    # Not by Python: most of a disk of several GB is holes, which cp keeps.
+    copy = ["cp", "-a", "--sparse=always", image, image_folder(cache) / image.name]
+    subprocess.run(copy, check=True)
     env = {"BARELINE_CACHE": str(cache)}
     place = bench.room("damaged")
-    if kept == "states":
-        bench.zygote.run(["continue", bench.make_run(place, 2, platforms, NETWORK)], place, env=env)
+    # The first one finds out what is kept beside the image, and saves what is to be damaged.
+    first = bench.zygote.run(
+        ["continue", bench.make_run(place, 2, platforms, NETWORK)], place, env=env
+    )
+    if first.code != 0:
+        raise NotHere(f"guests do not run here: {first.said[-300:]}")
     for _ in range(tries):
         run = bench.make_run(place, 2, platforms, NETWORK)
         witness = Witness(run, count)
@@ -54,9 +67,14 @@ def _damaged(bench: Bench, tries: int, platforms: str, kept: str) -> Count:
 
 
 def _harm(bench: Bench, folder: Path) -> str:
-    """Cut a file below a folder, or change bytes of it, or remove it."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.stat().st_size)
-    path = bench.random.choice([path for path in files if path.suffix not in (".log", ".lock")])
+    """Cut a file of an image or of a state, or change bytes of it, or remove it.
+
+    Every part is as likely as any other: nearly all files are modules of the kernel.
+    """
+    (made,) = (path for path in folder.iterdir() if path.is_dir())
+    path = made
+    while path.is_dir():
+        path = bench.random.choice(sorted(inside for inside in path.iterdir() if _holds(inside)))
     how = bench.random.choice(("cut", "changed", "removed"))
     size = path.stat().st_size
     at = bench.random.randrange(size)
@@ -71,6 +89,13 @@ def _harm(bench: Bench, folder: Path) -> str:
             file.seek(at)
             file.write(bytes(byte ^ 0x5A for byte in found))
     return f"{path.relative_to(folder)} {how} at {at} of {size}"
+
+
+def _holds(path: Path) -> bool:
+    """Tell whether there is something to damage."""
+    if path.is_dir():
+        return any(_holds(inside) for inside in path.iterdir())
+    return path.is_file() and not path.is_symlink() and path.stat().st_size > 0
 
 
 _SHORT_OF_MEMORY = """

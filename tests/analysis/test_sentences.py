@@ -64,6 +64,91 @@ def test_words_agree_with_their_numbers(told, words):
     assert told == words
 
 
+def open_finding(name, *points, title="", platform="b", rate=False, where=""):
+    return Finding(
+        layer=Layer.MPI, probe=name, platform=platform, baseline="a", title=title or name,
+        subject=name, rate=rate, nodes=2, points=points, where=where,
+    )  # fmt: skip
+
+
+def told_of(*findings, with_platforms=True):
+    clauses = tell(findings, 0.02, with_platforms=with_platforms)
+    return "; ".join(sentence(clause).text for clause in clauses)
+
+
+NARROW = point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE, label="8 B")
+WIDE = point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE, label="64 B")
+SAME = point(1.0, 0.99, 1.01, Verdict.EQUIVALENT, label="1 KiB")
+FEW = point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)
+FEWER = point(1.5, None, None, Verdict.INCONCLUSIVE, n=2)
+APART = Point("", None, None, None, 0.5, -1.0, 2.0, 0.0, "s", 10, Verdict.INCONCLUSIVE)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        # One range for all, the widest, in the direction of its own metric.
+        (
+            told_of(open_finding("p", NARROW), open_finding("q", WIDE, SAME, rate=True)),
+            "cannot tell: p and q on b (2 of 3 points, the others equal within 2 %; "
+            "widest: q, 64 B on b, from 2.00 times higher to 1.30 times lower; about 41 to 104 launches would decide)",
+        ),
+        # A step names its platforms at its beginning.
+        (
+            told_of(open_finding("p", NARROW), open_finding("q", WIDE), with_platforms=False),
+            "cannot tell: p and q (2 points; widest: q, 64 B, from 2.00 times faster to 1.30 times slower; about 41 to 104 launches would decide)",
+        ),
+        (
+            told_of(open_finding("p", NARROW), open_finding("p", NARROW, platform="c"), open_finding("q", WIDE)),
+            "cannot tell: p on b and c and q on b (3 points; widest: q, 64 B on b, from 2.00 times faster to 1.30 times slower; about 41 to 104 launches would decide)",
+        ),
+        # Too few launches are another reason, and have no range.
+        (
+            told_of(open_finding("p", FEW), open_finding("q", FEWER), open_finding("r", NARROW)),
+            "cannot tell: p and q on b (n = 2 to 3, below 6: no interval) and r on b (from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+        ),
+        # What is off the scale of ratios has no end in it, and no number of launches.
+        (
+            told_of(open_finding("p", APART), open_finding("q", APART)),
+            "cannot tell: p and q on b (2 points; widest: p on b, a difference from -1.00 s to 2.00 s)",
+        ),
+        # Classes of one probe are named behind it; all of them are the probe.
+        (
+            told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")),
+                    open_finding("p from 8 to 256 KiB", SAME, title="p"), with_platforms=False).partition("; ")[2],
+            "cannot tell: p (below 8 KiB, from 256 KiB) (2 points; widest: p below 8 KiB, 8 B, from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+        ),
+        (
+            told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")), with_platforms=False),
+            "cannot tell: p (2 points; widest: p below 8 KiB, 8 B, from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+        ),
+        # All of one layout is that layout.
+        (
+            told_of(*(open_finding(f"p{own} between two nodes", NARROW, title="p", where=" between two nodes") for own in (" below 8 KiB", " from 256 KiB")),
+                    open_finding("p below 8 KiB within a node", SAME, title="p", where=" within a node"), with_platforms=False).partition("; ")[2],
+            "cannot tell: p between two nodes (2 points; widest: p below 8 KiB between two nodes, 8 B, from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_undecided_is_collected_by_name(told, words):
+    assert told == words
+
+
+def test_no_undecided_finding_is_left_out():
+    """Whatever their reasons are, every name stands in the clause, and one range at most."""
+    generator = np.random.default_rng(3)
+    kinds = (NARROW, WIDE, FEW, FEWER, APART)
+    for _ in range(100):
+        count = int(generator.integers(1, 12))
+        findings = [
+            open_finding(f"probe{at:02d}", kinds[generator.integers(len(kinds))])
+            for at in range(count)
+        ]
+        told = told_of(*findings)
+        assert all(finding.subject in told for finding in findings)
+        assert len(re.findall(r"\bfrom ", told)) <= 1
+
+
 def test_no_amount_lies_outside_its_own_brackets():
     generator = np.random.default_rng(1)
     for _ in range(300):
@@ -203,6 +288,21 @@ def test_a_step_says_what_failed_and_what_the_step_before_lacks(plant, pingpong)
         "From whole to mute: not measured: MPI ping-pong (every trial failed).",
         "From mute to cut: not measured: MPI ping-pong (every trial failed on mute).",
     ]
+
+
+def test_a_step_of_many_undecided_points_is_short(plant_study):
+    """Every undecided point stood in the sentence with its interval and its launches."""
+    probes = ("compute.peak", "compute.dgemm", "compute.linpack", "compute.fft", "null")
+    run = plant_study(
+        samples_of(dict.fromkeys(probes, 1.1), dict.fromkeys(probes, 0.9)),
+        *({"probe": name} for name in probes),
+        platforms=("bare", "a", "b"), ladder=True,
+    )  # fmt: skip
+    (step,) = Comparison(read_runs([run])).steps
+    assert step.text.startswith("From a to b: cannot tell: ")
+    assert "(5 points; widest: " in step.text
+    assert step.text.count("would ") == 1
+    assert len(step.text) < 320, step.text
 
 
 def test_a_sentence_of_many_clauses_can_be_set_as_a_list():

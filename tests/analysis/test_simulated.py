@@ -13,7 +13,7 @@ from bareline.store.run import Run
 def simulated(make_run, execute):
     """Give a comparison of runs whose trials are marked as simulated, with model errors."""
 
-    def make(platforms, launches=1, errors=None, only=None):
+    def make(platforms, launches=1, errors=None, only=None, once=False):
         run = make_run(platforms, params={"spread": 0.0}, launches=launches, precision=0)
         execute(run)
         records = run.path / "records.jsonl"
@@ -21,6 +21,8 @@ def simulated(make_run, execute):
         for line in lines:
             if only is None or line["platform"] in only:
                 line["clock"] = "simulated"
+        if once:
+            lines = [x for x in lines if x["clock"] != "simulated" or x["block"] == 0]
         records.write_text("".join(json.dumps(line) + "\n" for line in lines))
         for name, error in (errors or {}).items():
             path = run.path / "facts" / f"{name}.json"
@@ -66,6 +68,13 @@ def test_equal_simulations_are_equal(simulated):
 def test_a_simulated_value_beside_a_measured_one_takes_six_trials(simulated):
     row = row_of(simulated({"a": {}, "b": {"factor": 1.5}}, only=["b"]))
     assert row["verdict"] == "inconclusive"
+
+
+def test_a_simulation_that_ran_once_stands_beside_every_measured_trial(simulated):
+    row = row_of(simulated({"a": {}, "b": {"factor": 1.5}}, launches=6, only=["b"], once=True))
+    assert row["verdict"] == "slower"
+    assert row["ratio"] == pytest.approx(1.5)
+    assert (row["n"], row["n_baseline"]) == (1, 6)
 
 
 def test_summary_gives_the_models_error_as_interval(simulated):

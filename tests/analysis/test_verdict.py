@@ -65,6 +65,59 @@ def test_the_headline_is_one_line_by_kind_of_layout(comparison):
     assert "400" not in text
 
 
+def test_several_unlike_layouts_are_one_reason_in_the_headline(plant_study):
+    def samples(trial, generator):
+        factor = 3.0 if trial.platform == "net" else 1.0
+        time_s = 1e-6 * factor * float(np.exp(0.003 * generator.standard_normal()))
+        if trial.case.probe == "mpi.pingpong":
+            return [Sample("latency", time_s, {"size_bytes": 8})]
+        return [Sample("latency", time_s, {"size_bytes": 64})]
+
+    run = plant_study(
+        samples,
+        {"probe": "mpi.pingpong", "ranks": 2, "nodes": 1},
+        {"probe": "mpi.allreduce", "ranks": 2}, {"probe": "mpi.allreduce", "ranks": 4},
+        platforms=("one", "net"),
+        layout=lambda trial: (
+            Layout(1, trial.case.ranks, 1)
+            if trial.platform == "one" or trial.case.nodes == 1
+            else Layout(2, trial.case.ranks // 2, 1)
+        ),
+    )  # fmt: skip
+    glance = Comparison(read_runs([run])).glance
+    text = glance.headline.text
+    assert "times slower" in text
+    assert text.count("share its memory") == 0
+    assert text.count("not comparable") == 1
+    assert "other layouts than the baseline's: part of MPI not comparable" in text
+
+
+def test_many_layouts_are_one_reason_in_the_headline(plant_study):
+    """Each pairing of layouts used to be a clause of its own: ten lines instead of one."""
+
+    def samples(trial, generator):
+        noise = float(np.exp(0.003 * generator.standard_normal()))
+        if trial.case.probe == "mpi.pingpong":
+            return [Sample("latency", 1.4e-6 * noise, {"size_bytes": 8})]
+        return [Sample("rate", 6e10 * noise)]
+
+    def layout(trial):
+        ranks = trial.case.ranks
+        return Layout(1 if trial.platform == "a" else 2, ranks if trial.platform == "a" else 1, 1)
+
+    def headline(*measures):
+        run = plant_study(samples, *measures, layout=layout)
+        return Comparison(read_runs([run])).glance.headline.text
+
+    first = {"probe": "mpi.pingpong", "ranks": 2}
+    alone = headline(first)
+    assert "two nodes against one node with 2 ranks, which share its memory: MPI not" in alone
+    both = headline(first, {"probe": "compute.peak"})
+    assert both == (
+        "other layouts than the baseline's: compute and MPI not comparable, compared with a."
+    )
+
+
 def test_the_first_sentence_is_never_what_an_emulated_processor_does(comparison):
     first, *_, last = comparison.statements
     assert first.text.startswith("MPI: ")

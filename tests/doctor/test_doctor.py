@@ -80,6 +80,7 @@ def test_every_program_of_a_probe_is_looked_for(
 ) -> None:
     names = {check.name for check in checks if check.group is Area.PROGRAMS}
     assert set(required_programs()) <= names
+    assert "sh" not in names, "the shell is no benchmark"
     # A new probe, and a program that no table knows.
     monkeypatch.setattr(
         "bareline.doctor.programs.required_programs", lambda: {"flowcart": ("app.flowcart",)}

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.session.intake import read_text
+from bareline.importers.files import read_text
 from bareline.vocabulary.errors import ImportRefused
 from bareline.vocabulary.model import Failed, Measured
 
@@ -278,6 +278,14 @@ def test_hpcc_with_several_orders_keeps_every_system():
     assert [values(trial)["rate"] for trial in hpl] == [0.0309328e12, 8.027e9]
     assert hpl[0].params.keys() == hpl[1].params.keys()
     assert hpl[1].caveats == ()
+
+
+def test_a_row_of_hpcc_is_no_other_system_where_the_summary_lost_which_it_sums_up():
+    whole = (DATA / "hpcc.two-ranks.out").read_text()
+    cut = re.sub(r"HPL_(?:Tflops|time|N)=.*\n", "", whole)
+    found = [found.imported for found in read_text(cut, Path("cut"))]
+    (hpl,) = [trial for trial in found if trial.probe == "hpcc.hpl"]
+    assert isinstance(hpl.outcome, Failed)
 
 
 # When it was -------------------------------------------------------------------------------------

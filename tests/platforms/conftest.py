@@ -7,6 +7,7 @@ import subprocess
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ from bareline.platforms.base import Allocation, Context, PlatformSpec, load_plat
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.netns import namespaces
 from bareline.platforms.netns import platform as netns_platform
-from bareline.testing.bench import Bench
+from bareline.testing.bench import Bench, Kept, keeping
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 
@@ -48,39 +49,52 @@ def rank_program(tmp_path_factory) -> Callable[[str], str]:
 
 
 @pytest.fixture
-def acquire(tmp_path, monkeypatch) -> Callable[..., AbstractContextManager[Allocation]]:
+def acquire(tmp_path) -> Callable[..., AbstractContextManager[Allocation]]:
     """Acquire a platform: ``acquire("netns", privilege=..., hosts=4)``."""
 
     @contextmanager
     def make(
         kind: str, *, layout: Layout | None = None, privilege: str | None = None, **options
     ) -> Iterator[Allocation]:
-        if privilege is not None:
-            wanted = namespaces.Privilege(privilege)
-            _need(wanted)
-            monkeypatch.setattr(netns_platform, "find_privilege", lambda: wanted)
         platform = load_platform_types()[kind]
         spec = PlatformSpec(kind, kind, platform.options(**options))
         scratch = tmp_path / f"scratch-{uuid.uuid4().hex[:8]}"
         scratch.mkdir()
         context = Context(scratch, cache_folder())
         wanted_layout = layout or Layout(spec.options.node_count)
-        with platform(spec, context).acquire(wanted_layout) as allocation:
+        with ExitStack() as stack:
+            with _privileged(privilege):
+                place = platform(spec, context).acquire(wanted_layout)
+                allocation = stack.enter_context(place)
             yield allocation
 
     return make
 
 
-def _need(privilege: namespaces.Privilege) -> None:
-    """Skip where namespaces cannot be made in that way."""
-    if privilege is namespaces.Privilege.ROOT and os.geteuid() != 0:
+@contextmanager
+def _privileged(privilege: str | None) -> Iterator[None]:
+    """Let namespaces be made in a way, or skip where that cannot be; in any way without one."""
+    if privilege is None:
+        yield
+        return
+    wanted = namespaces.Privilege(privilege)
+    if wanted is namespaces.Privilege.ROOT and os.geteuid() != 0:
         pytest.skip("needs root")
-    try:
-        reason = namespaces.obstacle(privilege)
-    except PlatformError as error:
-        reason = str(error)
+    reason = _obstacle(wanted)
     if reason:
-        pytest.skip(f"no namespaces as {privilege.value}: {reason}")
+        pytest.skip(f"no namespaces as {privilege}: {reason}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(netns_platform, "find_privilege", lambda: wanted)
+        yield
+
+
+@cache
+def _obstacle(privilege: namespaces.Privilege) -> str:
+    """Say what keeps namespaces from being made in that way; tried once."""
+    try:
+        return namespaces.obstacle(privilege)
+    except PlatformError as error:
+        return str(error)
 
 
 @pytest.fixture
@@ -96,3 +110,21 @@ def open_bench(acquire, rank_program) -> Iterator[Callable[..., Bench]]:
             return Bench(allocation, load_platform_types()[kind].options(**options), program)
 
         yield make
+
+
+@pytest.fixture(scope="module")
+def keep_bench(tmp_path_factory) -> Iterator[Callable[..., Bench]]:
+    """Acquire a platform for the tests of a module: ``keep_bench("netns", rank_program, ...)``."""
+    with ExitStack() as stack:
+        kept: dict[str | None, Kept] = {}
+
+        def give(
+            kind: str, program: str | None = None, privilege: str | None = None, **options
+        ) -> Bench:
+            if privilege not in kept:
+                folder = tmp_path_factory.mktemp("kept")
+                kept[privilege] = stack.enter_context(keeping(folder))
+            with _privileged(privilege):
+                return kept[privilege].bench(kind, program, **options)
+
+        yield give

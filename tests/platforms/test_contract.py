@@ -34,15 +34,15 @@ MPI_PLATFORMS = [
 
 
 @pytest.fixture(params=PLATFORMS)
-def bench(request, open_bench):
+def bench(request, keep_bench):
     kind, options = request.param
-    return open_bench(kind, **options)
+    return keep_bench(kind, **options)
 
 
 @pytest.fixture(params=MPI_PLATFORMS)
-def mpi_bench(request, open_bench):
+def mpi_bench(request, keep_bench, rank_program):
     kind, options = request.param
-    return open_bench(kind, **options)
+    return keep_bench(kind, rank_program(options["mpi"]), **options)
 
 
 class TestPlatforms(PlatformContract):

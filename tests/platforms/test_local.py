@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from bareline.host.owner import has_ended, owner_mark
+from bareline.host.owner import owner_mark
 from bareline.platforms.base import PlatformSpec
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
+from bareline.testing.bench import Bench
 from bareline.vocabulary.errors import PlatformError, ToolMissing
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout
+from bareline.vocabulary.model import Layout
 
 
 def _available(**options):
@@ -149,22 +150,42 @@ def test_the_next_use_cleans_too(open_bench):
 @pytest.mark.mpi
 @pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
 def test_a_job_that_is_killed_leaves_nothing_in_memory(acquire, rank_program, flavour):
-    memory = Path("/dev/shm")
-    before = set(memory.iterdir())
+    """Others use this machine's memory at the same time: the files count that its ranks map."""
+    program = rank_program(flavour)
+    ranks, mapped, over = set(), set(), threading.Event()
+
+    def look(bench):
+        while not over.wait(0.1):
+            for pid in _ranks(bench):
+                with contextlib.suppress(OSError):  # it ends at this moment
+                    mapped.update(_mapped(pid))
+                    ranks.add(pid)
+
     with acquire("local", mpi=flavour, transport="shm") as allocation:
-        command = Command(
-            argv=(rank_program(flavour), "sleep"), mpi=True, env=((TRIAL_VARIABLE, "left-1"),)
-        )
-        assert allocation.run(command, Layout(1, 2, 1), timeout_s=3).timed_out
-    # Others may use this machine's memory at the same time: only what is ours or named after MPI.
-    left = [path.name for path in set(memory.iterdir()) - before if not _is_anothers(path.name)]
-    assert [name for name in left if re.match("bareline|vader|sm_segment|ucx|mpich", name)] == []
+        session = allocation._session
+        bench = Bench(allocation, LocalOptions(mpi=flavour), program)
+        watcher = threading.Thread(target=look, args=[bench])
+        watcher.start()
+        try:
+            output = bench.ranks("sleep", layout=Layout(1, 2, 1), timeout_s=4)
+        finally:
+            over.set()
+            watcher.join()
+    assert output.timed_out
+    assert len(ranks) == 2
+    assert not session.exists()
+    assert [path for path in mapped if path.exists()] == []
 
 
-def _is_anothers(name):
-    """Tell whether a session folder belongs to another bareline that runs."""
-    mark = name.removeprefix("bareline-session-")
-    return mark != name and not has_ended(mark) and f"{os.getpid()}" not in mark
+def _mapped(pid):
+    """Give the files in memory that a process maps or has open."""
+    names = set()
+    for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+        names.add(line.partition("/")[1] + line.partition("/")[2])
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            names.add(str(descriptor.readlink()))
+    return {Path(name) for name in names if name.startswith("/dev/shm/")}
 
 
 @pytest.mark.mpi

@@ -15,7 +15,7 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import LadderGaps
-from bareline.predict.needs import merged, needs_of, plan_study
+from bareline.predict.needs import Need, merged, needs_of, plan_study
 from bareline.predict.prediction import Case, check_base, predict
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
@@ -24,7 +24,7 @@ from bareline.probes.mpi._mpibench import MpiParams
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import AnalysisError, UsageError
 
-from .planted import network, profile_of, program
+from .planted import network, profile_of, program, shape, stream, trace
 
 STEPS = 30
 SAME = ComputeFactor(1.0, 1.0, 1.0, "the same")
@@ -136,12 +136,63 @@ def test_curves_that_do_not_carry_it_are_refused_with_the_measure_to_add():
         predict(replace(planted, b=replace(planted.b, curves=without)))
 
 
+def curve_of(probe, launches):
+    launches = np.asarray(launches, dtype=float) * 1e-6
+    sizes = 8.0 * 2 ** np.arange(launches.shape[1])
+    return Curve(CurveKey(probe, 2, 2), sizes, launches)
+
+
+def test_another_algorithm_of_a_collective_may_be_faster_for_larger_messages():
+    # Open MPI over two shaped hosts: 4 KiB in 27 us, 12 KiB in 16 us, in every launch.
+    rows = [[7, 12, 27, 14, 30], [7, 13, 27, 17, 31], [10, 12, 26, 15, 30], [7, 16, 33, 22, 34]]
+    real = curve_of("mpi.allreduce", rows)
+    assert not real.faults(None)
+    assert real.at(32) == pytest.approx(27e-6) and real.at(64) == pytest.approx(16e-6)
+    # Half the latency leaves the shape; twice the time of a byte adds to what is above it.
+    assert real.scaled(0.5, 0.5).at(64) == pytest.approx(8e-6)
+    assert real.scaled(1, 2).at(64) == pytest.approx(25e-6)
+    # One launch in four that does not fall: it may as well be disturbed.
+    rows[0][2] = 13
+    assert "times what a smaller message takes" in curve_of("mpi.allreduce", rows).faults(None)[0]
+    # Between two ranks a larger message is never faster.
+    assert curve_of("mpi.pingpong", rows[1:] * 2).faults(None)
+    # Beyond the last size no time falls.
+    falling = curve_of("mpi.allreduce", [[5, 9, 6]] * 4)
+    assert falling.at(1 << 20) == pytest.approx(6e-6)
+
+
+def test_a_large_message_that_a_slow_network_feels_is_needed():
+    def needed(size):
+        call = shape("MPI_Bcast", "collective", comm_size=2, size=size)
+        planted = trace(*(stream(rank, [(call, 1.0)] * 2) for rank in range(2)))
+        return {need.probe for need in needs_of(profile_of(planted, 2.0, compute_s=2.0))}
+
+    # Two of them in two seconds: 13 ms over 1 Gb/s.
+    assert needed(800_000) == {"mpi.bcast"}
+    assert not needed(8)
+
+
 def test_a_rough_curve_that_carries_nothing_is_let_pass():
     planted = case(size=1 << 20, reductions=0)
     rough = spoiled(
         planted.b, "mpi.allreduce", lambda c: Curve(c.key, c.sizes, c.launches[:, ::-1])
     )
     assert predict(replace(planted, b=rough)).time_s > 0
+
+
+def test_a_curve_that_is_missing_or_cut_matters_by_what_it_carries():
+    ladder = network("b", **SLOW)
+    key = CurveKey("mpi.allreduce", 2, 2)
+    cut = Curve(key, ladder.curves[key].sizes[:3], ladder.curves[key].launches[:, :3])
+    without = {k: c for k, c in ladder.curves.items() if k != key}
+    for curves in (without, {**without, key: cut}):
+        lame = replace(ladder, curves=curves)
+        # 50 us ten times a second, or a thousand times.
+        assert not lame.gaps([Need("mpi.allreduce", 2, True, 64, 0.0001, 10)])
+        assert lame.gaps([Need("mpi.allreduce", 2, True, 64, 0.0001, 1000)])
+        assert lame.gaps([Need("mpi.allreduce", 2, True, 64, 0.05, 10)])
+    # Without any message there is nothing to judge by.
+    assert replace(ladder, curves={}).gaps([Need("mpi.allreduce", 2, True, 64, 0.0, 0.1)])
 
 
 def test_noise_of_the_ladder_widens_the_interval():

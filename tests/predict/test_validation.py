@@ -14,6 +14,7 @@ from bareline.predict.costs import Costs
 from bareline.predict.replay import replay
 from bareline.predict.shares import Loss, Share
 from bareline.predict.validation import validate
+from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
 from bareline.report.page.predictions import write_loss, write_validation
@@ -66,7 +67,11 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path):
     assert scores["replay"].order_right == scores["replay"].order_of > 0
     assert 0.7 <= scores["replay"].coverage <= 1
     rows = done.rows()
-    assert {row["type"] for row in rows} == {"score", "trial"}
+    assert {row["type"] for row in rows} == {"score", "score-again", "trial"}
+    again = done.repeated
+    assert again is not None and again.n == 12 and again.order_of == 0
+    # The planted noise is 1 %, of one launch against the middle of two.
+    assert 0 < again.median < 0.03 and said_again(again).startswith("Measured again")
     files = write_validation(done, tmp_path / "figures")
     assert {file.suffix for file in files} == {".svg", ".png"}
     svg = (tmp_path / "figures" / "predicted-replay.svg").read_text()

@@ -1,4 +1,4 @@
-"""Every probe against captured outputs: good, truncated, empty, failed, mutated."""
+"""Every probe against its captured output: the contract, mutations, wrong results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bareline.probes.base import find_probe, load_probes
+from bareline.testing.probes import ProbeContract
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Layout, Output
+from bareline.vocabulary.model import Output
 
 DATA = Path(__file__).with_name("data")
 #: Probes whose good output is captured; the name of the file is the name of the probe.
@@ -40,31 +41,22 @@ def test_every_probe_has_a_captured_output():
     assert set(load_probes()) - {"null"} <= set(CAPTURED)
 
 
+class TestProbes(ProbeContract):
+    """Every probe against the contract, truncated outputs and garbage among it."""
+
+    @pytest.fixture(autouse=True, params=CAPTURED)
+    def _each(self, request):
+        self.probe = find_probe(request.param)
+        self.captured = DATA / f"{request.param}.good.out"
+        self.result_file = FILES.get(request.param, "")
+
+
 @pytest.mark.parametrize("name", CAPTURED)
-def test_good_outputs_give_every_declared_metric(name):
+def test_good_outputs_give_no_other_metrics_than_the_declared(name):
     samples = read(name, good(name))
     probe = find_probe(name)
     promised = probe.delivers(probe.make_params({}))
     assert {sample.metric for sample in samples} == set(promised)
-
-
-@pytest.mark.parametrize("name", CAPTURED)
-def test_truncated_outputs_are_refused_wherever_they_end(name):
-    text = good(name).rstrip()
-    lines = text.splitlines()
-    cuts = {0, 1, len(text) // 3, len(text) - 1} | {len("\n".join(lines[:k])) for k in (1, -1)}
-    for end in cuts - {len(text)}:
-        with pytest.raises(ParseError):
-            read(name, text[:end])
-
-
-@pytest.mark.parametrize("name", CAPTURED)
-@pytest.mark.parametrize(
-    "text", ["", "\n", "\x00\x01", "Segmentation fault\n", "{}\n", "[]\n", "null\n", "1\n2\n"]
-)
-def test_garbage_is_refused(name, text):
-    with pytest.raises(ParseError):
-        read(name, text)
 
 
 @pytest.mark.parametrize("name", CAPTURED)
@@ -97,18 +89,6 @@ def _damaged_in_place(text, start, end):
     """Tell whether a mutation touched the characters of a number."""
     around = text[max(0, start - 1) : end + 1]
     return any(character.isdigit() for character in around)
-
-
-@pytest.mark.parametrize("name", CAPTURED)
-def test_commands_are_argument_vectors_with_known_placeholders(name):
-    probe = find_probe(name)
-    layout = Layout(2, max(1, probe.min_ranks // 2), 1)
-    command = probe.command(probe.make_params({}), layout)
-    assert command.argv
-    assert all(isinstance(part, str) for part in command.argv)
-    # bareline's own programs are found by the platform, others must be named as required.
-    if not command.argv[0].startswith("{native}/"):
-        assert command.argv[0] in command.requires
 
 
 @pytest.mark.parametrize("name", CAPTURED)

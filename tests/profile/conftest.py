@@ -19,6 +19,8 @@ from bareline.profile.model import Profile
 from bareline.vocabulary.errors import PlatformError
 
 FLAVOURS = ("openmpi", "mpich")
+#: make reads the rules of every program of the project before it builds one.
+GENERATOR = ("-G", "Ninja") if shutil.which("ninja") else ()
 #: Ranks share cores here, and Open MPI asks root whether it is meant.
 SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -80,7 +82,7 @@ def _build(flavour: str, folder: Path) -> tuple[MpiInstallation, Path]:
     if mpi.mpicc is None or shutil.which("cmake") is None:
         pytest.skip(f"{mpi.title} without its compiler wrapper, or no cmake")
     configure = ["cmake", "-S", str(source_folder()), "-B", str(folder), "-DBARELINE_STRICT=ON"]
-    configure += [f"-DMPI_C_COMPILER={mpi.mpicc}"]
+    configure += [f"-DMPI_C_COMPILER={mpi.mpicc}", *GENERATOR]
     make = ["cmake", "--build", str(folder), "--target", "pmpi_tests", "--parallel", "2"]
     for line in (configure, make):
         done = subprocess.run(line, capture_output=True, text=True, check=False)
@@ -97,7 +99,9 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
     flavour = str(request.param)
     if flavour not in _builds:
         assert request.config.cache is not None
-        _builds[flavour] = _build(flavour, request.config.cache.mkdir(f"pmpi-{flavour}"))
+        # A folder of its own for each generator: CMake refuses one that another has made.
+        name = "-".join(("pmpi", flavour, *GENERATOR[1:]))
+        _builds[flavour] = _build(flavour, request.config.cache.mkdir(name))
     return Bench(*_builds[flavour], tmp_path)
 
 

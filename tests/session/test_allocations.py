@@ -7,7 +7,7 @@ import pytest
 from bareline.platforms import base
 from bareline.platforms.null import NullAllocation, NullPlatform
 from bareline.store.run import Run
-from bareline.vocabulary.errors import NotNow, PlatformError
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import Failed, Stage
 
 COMING_UP_S = 100.0
@@ -176,3 +176,23 @@ def test_what_stays_silent_is_tried_again_by_later_trials(make_run, execute, mon
     assert (tally.measured, tally.failed) == (5, 1)
     assert any("or by `bareline continue`" in event.event for event in run.events())
     assert execute(run, retry_failed=True).failed == 0
+
+
+def test_a_job_that_ends_stops_the_run_and_another_goes_on(make_run, execute, monkeypatch):
+    """Before, every trial that was left failed at once, and `continue` found nothing to do."""
+    left, inner = [3], NullAllocation.run
+
+    def run(self, *args, **more):
+        left[0] -= 1
+        if left[0] == 0:
+            raise TimeUp("the allocation 7 ends in 20 s")
+        return inner(self, *args, **more)
+
+    monkeypatch.setattr(NullAllocation, "run", run)
+    made = make_run(launches=3)
+    with pytest.raises(TimeUp):
+        execute(made)
+    assert len(made.finished()) == 2
+    assert any("the allocation 7 ends in 20 s" in event.event for event in made.events())
+    tally = execute(made)
+    assert (tally.measured, tally.failed) == (6, 0)

@@ -325,7 +325,7 @@ def test_folders_and_compressed_files(tmp_path):
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("bareline.session.intake._LARGEST_FILE_BYTES", 1 << 16)
+    monkeypatch.setattr("bareline.importers.files._LARGEST_FILE_BYTES", 1 << 16)
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b" " * (1 << 20)))
     with pytest.raises(ImportRefused, match="larger than"):

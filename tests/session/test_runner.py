@@ -384,5 +384,5 @@ def test_decisions_remember_only_the_samples_they_look_at(make_run, execute, pre
     execute(run)
     history = History(study_of(run), plan_of(run))
     assert {len(record.outcome.samples) for record in run.records()} == {3}
-    found = run.finished(history.lean).values()
+    found = run.finished(history.wanted).values()
     assert {len(record.outcome.samples) for record in found} == {kept}

@@ -108,6 +108,19 @@ def test_what_is_not_finite_is_never_written(value):
         to_line(record)
 
 
+def test_only_wanted_samples_are_kept():
+    metrics = {name: {"unit": "s", "better": "lower"} for name in ("time", "other")}
+    written = Record(
+        trial=Trial(index=0, block=0, platform="a", case=Case(probe="null"), layout=None),
+        outcome=Measured((Sample("time", 1.0, {"rank": 1}), Sample("other", 2.0))),
+        started="",
+        duration_s=0.0,
+    )
+    line = to_line(written).encode()
+    read = from_line(line, {"null": {"metrics": metrics}}, PLATFORMS, {"null": ("time",)}.get)
+    assert read.outcome == Measured(written.outcome.samples[:1])
+
+
 GOOD = json.loads(
     to_line(
         Record(
@@ -139,6 +152,8 @@ def test_damage_is_refused_with_its_key(change, told):
     line = (json.dumps({**GOOD, **change}) + "\n").encode()
     with pytest.raises(ValueError, match=told):
         from_line(line, PROBES, PLATFORMS)
+    with pytest.raises(ValueError, match=told):  # also in samples that nobody wants
+        from_line(line, PROBES, PLATFORMS, lambda _: ())
     if "trial" not in change:
         with pytest.raises(ValueError, match=r".+"):
             read_tables(io.BytesIO(line), PROBES, PLATFORMS)

@@ -218,7 +218,8 @@ contains
             step = courant/max(areas(i, 1)*(abs(u) + c) + areas(i, 2)*(abs(v) + c) &
                                + areas(i, 3)*(abs(w) + c), floor_value)
             density = x(i, 1)*c
-            energy = density*(c*c/(gamma*(gamma - 1)) + 0.5_dp*(u*u + v*v + w*w)) - step*r(i, 5)
+            energy = density*(c*c*(1/(gamma*(gamma - 1))) + 0.5_dp*(u*u + v*v + w*w)) &
+                     - step*r(i, 5)
             u = density*u - step*r(i, 2)
             v = density*v - step*r(i, 3)
             w = density*w - step*r(i, 4)

@@ -20,6 +20,7 @@
 module cartesian_kernel
 
     use bl_kinds, only: dp, i8
+    use bl_memory, only: aligned
     use bl_messages, only: comm_allreduce
     use cartesian_bricks, only: bricks_t, new_bricks
     use cartesian_cut, only: coarser_cut, new_cut
@@ -62,7 +63,7 @@ module cartesian_kernel
         !> Sum of squares of the residual of mass and force on the sphere in the last cycle.
         real(dp) :: square = 0, force(3) = 0
         !> Residuals of a plane or brick; volumes of a brick without wall.
-        real(dp), allocatable :: residual(:), whole(:)
+        real(dp), pointer, contiguous :: residual(:) => null(), whole(:) => null()
     contains
         procedure :: setup
         procedure :: fill
@@ -121,8 +122,9 @@ contains
                 end do
             end associate
         end do
-        allocate (self%residual(5*brick_cells**3), source=0.0_dp)
-        allocate (self%whole(brick_cells**3), source=1.0_dp)
+        self%residual => aligned(5_i8*brick_cells**3)
+        self%whole => aligned(int(brick_cells, i8)**3)
+        self%whole = 1
     end subroutine setup
 
     !> Sets the states of a level and the ghosts at the cube's boundary.

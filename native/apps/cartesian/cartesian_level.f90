@@ -12,8 +12,8 @@ module cartesian_level
     use cartesian_bricks, only: bricks_t
     use cartesian_cut, only: cut_t
     use cartesian_flux, only: gamma, split_first, split_limited, split_weighted
-    use cartesian_planes, only: add, fill_columns, fill_middle, fill_rows, leave_x, leave_x_cut, &
-                                leave_y, leave_y_cut, leave_z_cut
+    use cartesian_planes, only: add, fill_columns, fill_middle, fill_middle_rows, fill_rows, &
+                                leave_x, leave_x_cut, leave_y, leave_y_cut, leave_z_cut
     use cartesian_problem, only: side_axis, side_step
 
     implicit none(type, external)
@@ -44,10 +44,13 @@ module cartesian_level
         !> Force on the sphere by the sweeps since it was set to zero.
         real(dp) :: force(3) = 0
         !> Open areas of cells without wall.
-        real(dp), allocatable :: whole(:, :)
+        real(dp), pointer, contiguous :: whole(:, :) => null()
         !> Scratch: a padded plane, split fluxes, those across z above the last plane and this one,
-        !> whole fluxes through the faces below and above.
-        real(dp), allocatable :: plane(:, :), up(:, :), down(:, :), up_z(:, :, :), through(:, :, :)
+        !> whole fluxes through the faces below and above. What is named _x is the same memory, some
+        !> numbers later: vectors that straddle two lines of the cache take twice the time.
+        real(dp), pointer, contiguous, dimension(:) :: plane => null(), up => null(), &
+            down => null(), plane_x => null(), up_x => null(), down_x => null()
+        real(dp), pointer, contiguous, dimension(:, :, :) :: up_z => null(), through => null()
     contains
         procedure :: new_field
         procedure :: sweep_plane
@@ -68,6 +71,7 @@ contains
         integer, intent(in) :: m, depth
         real(dp), intent(in) :: eps
         type(level_t) :: level
+        real(dp), pointer, contiguous :: space(:)
 
         level%m = m
         level%depth = depth
@@ -76,13 +80,32 @@ contains
         level%eps = eps
         allocate (level%is_cut(bricks%own), source=bricks%cut)
         allocate (level%cut(bricks%own))
-        allocate (level%ghost(m*m*5*depth, bricks%ghosts), source=1.0_dp)
-        allocate (level%buffer(m*m*5*depth, size(bricks%sent, 2)), &
-                  level%whole(m*m, 3), source=1.0_dp)
-        allocate (level%plane(level%padded, 5), level%up(level%padded, 5), &
-                  level%down(level%padded, 5), level%up_z(m*m, 5, 0:1), &
-                  level%through(m*m, 5, 0:1), source=0.0_dp)
+        space => aligned(5_i8*m*m*depth*bricks%ghosts)
+        level%ghost(1:5*m*m*depth, 1:bricks%ghosts) => space
+        level%ghost = 1
+        allocate (level%buffer(m*m*5*depth, size(bricks%sent, 2)), source=1.0_dp)
+        space => aligned(3_i8*m*m)
+        level%whole(1:m*m, 1:3) => space
+        level%whole = 1
+        call new_plane(5*level%padded, depth, level%plane, level%plane_x)
+        call new_plane(5*level%padded, depth, level%up, level%up_x)
+        call new_plane(5*level%padded, depth, level%down, level%down_x)
+        space => aligned(10_i8*m*m)
+        level%up_z(1:m*m, 1:5, 0:1) => space
+        space => aligned(10_i8*m*m)
+        level%through(1:m*m, 1:5, 0:1) => space
     end function new_level
+
+    !> Zeros that begin a cache line, and the same such that number `depth` does, which is the first
+    !> to be worked on across x.
+    subroutine new_plane(values, depth, plane, plane_x)
+        integer, intent(in) :: values, depth
+        real(dp), pointer, contiguous, intent(out) :: plane(:), plane_x(:)
+        real(dp), pointer, contiguous :: space(:)
+        space => aligned(values + 8_i8)
+        plane => space
+        plane_x => space(10 - depth:)
+    end subroutine new_plane
 
     subroutine new_field(self, field)
         class(level_t), intent(in) :: self
@@ -155,26 +178,28 @@ contains
         real(dp), intent(inout) :: r(self%m**2, 5)
         integer :: side
 
-        associate (m => self%m, d => self%depth, n => self%padded, plane => self%plane)
-            call fill_middle(m, d, x(:, :, k, b), plane)
+        associate (m => self%m, d => self%depth, n => self%padded)
+            call fill_middle(m, d, x(:, :, k, b), self%plane_x)
             do side = 1, 2
                 if (neighbour(side) > 0) then
-                    call fill_columns(m, d, k, side, m, x(:, :, :, neighbour(side)), plane)
+                    call fill_columns(m, d, k, side, m, x(:, :, :, neighbour(side)), self%plane_x)
                 else
-                    call fill_columns(m, d, k, side, d, self%ghost(:, -neighbour(side)), plane)
+                    call fill_columns(m, d, k, side, d, self%ghost(:, -neighbour(side)), &
+                                      self%plane_x)
                 end if
             end do
             if (self%weighted(b, 1, k)) then
-                call split(d, self%eps, n - 2, n, 1, plane, plane(2, 1), plane(3, 1), &
-                           self%up(2, 1), self%down(2, 1), self%cut(b)%slope_x(2, 1, k))
+                call split(d, self%eps, n - 2, n, 1, self%plane_x, self%plane_x(2:), &
+                           self%plane_x(3:), self%up_x(2:), self%down_x(2:), &
+                           self%cut(b)%slope_x(2, 1, k))
             else
-                call split(d, self%eps, n - 2*(d - 1), n, 1, plane, plane(d, 1), &
-                           plane(2*d - 1, 1), self%up(d, 1), self%down(d, 1))
+                call split(d, self%eps, n - 2*(d - 1), n, 1, self%plane_x, self%plane_x(d:), &
+                           self%plane_x(2*d - 1:), self%up_x(d:), self%down_x(d:))
             end if
             if (self%is_cut(b)) then
-                call leave_x_cut(m, d, self%cut(b)%x(:, :, k), self%up, self%down, r)
+                call leave_x_cut(m, d, self%cut(b)%x(:, :, k), self%up_x, self%down_x, r)
             else
-                call leave_x(m, d, self%up, self%down, r)
+                call leave_x(m, d, self%up_x, self%down_x, r)
             end if
         end associate
     end subroutine sweep_x
@@ -187,23 +212,23 @@ contains
         real(dp), intent(inout) :: r(self%m**2, 5)
         integer :: side, start
 
-        associate (m => self%m, d => self%depth, n => self%padded, plane => self%plane)
-            plane(m*d + 1:m*(m + d), :) = x(:, :, k, b)
+        associate (m => self%m, d => self%depth, n => self%padded)
+            call fill_middle_rows(m, d, x(:, :, k, b), self%plane)
             do side = 3, 4
                 if (neighbour(side) > 0) then
-                    call fill_rows(m, d, k, side, m*m, x(:, :, :, neighbour(side)), plane)
+                    call fill_rows(m, d, k, side, m*m, x(:, :, :, neighbour(side)), self%plane)
                 else
-                    call fill_rows(m, d, k, side, m*d, self%ghost(:, -neighbour(side)), plane)
+                    call fill_rows(m, d, k, side, m*d, self%ghost(:, -neighbour(side)), self%plane)
                 end if
             end do
             start = m*(d - 1) + 1
             if (self%weighted(b, 2, k)) then
-                call split(d, self%eps, m*(m + 2), n, 2, plane(start - m, 1), plane(start, 1), &
-                           plane(start + m, 1), self%up(start, 1), self%down(start, 1), &
-                           self%cut(b)%slope_y(start, 1, k))
+                call split(d, self%eps, m*(m + 2), n, 2, self%plane(start - m:), &
+                           self%plane(start:), self%plane(start + m:), self%up(start:), &
+                           self%down(start:), self%cut(b)%slope_y(start, 1, k))
             else
-                call split(d, self%eps, m*(m + 2), n, 2, plane, plane(start, 1), &
-                           plane(2*start - 1, 1), self%up(start, 1), self%down(start, 1))
+                call split(d, self%eps, m*(m + 2), n, 2, self%plane, self%plane(start:), &
+                           self%plane(2*start - 1:), self%up(start:), self%down(start:))
             end if
             if (self%is_cut(b)) then
                 call leave_y_cut(m, d, self%cut(b)%y(:, :, k), self%up, self%down, r)

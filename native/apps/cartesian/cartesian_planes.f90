@@ -11,8 +11,8 @@ module cartesian_planes
     implicit none(type, external)
     private
 
-    public :: add, fill_middle, fill_columns, fill_rows, leave_x, leave_x_cut, leave_y, &
-              leave_y_cut, leave_z_cut
+    public :: add, fill_middle, fill_middle_rows, fill_columns, fill_rows, leave_x, leave_x_cut, &
+              leave_y, leave_y_cut, leave_z_cut
 
 contains
 
@@ -22,6 +22,14 @@ contains
         real(dp), intent(inout) :: total(count)
         total = a + b
     end subroutine add
+
+    !> The brick's own cells of a plane padded along y.
+    pure subroutine fill_middle_rows(m, depth, own, plane)
+        integer, intent(in) :: m, depth
+        real(dp), intent(in) :: own(m*m, 5)
+        real(dp), intent(inout) :: plane(1 - m*depth:m*(m + depth), 5)
+        plane(1:m*m, :) = own
+    end subroutine fill_middle_rows
 
     !> The brick's own cells of a plane padded along x.
     pure subroutine fill_middle(m, depth, own, plane)
@@ -47,7 +55,9 @@ contains
         to = merge(0, m + depth, side == 1)
         do j = 1, 5
             do y = 1, m
-                plane(to + 1:to + depth, y, j) = beside(from + 1:from + depth, y, j, k)
+                ! One column or two: no loop.
+                plane(to + 1, y, j) = beside(from + 1, y, j, k)
+                plane(to + depth, y, j) = beside(from + depth, y, j, k)
             end do
         end do
     end subroutine fill_columns

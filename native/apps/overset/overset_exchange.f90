@@ -1,10 +1,11 @@
 !> What blocks need of each other: neighbours in a zone copy points, zones that overlap interpolate.
 !>
 !> A link carries points of one block to another one: five numbers each. All links between two
-!> processes make one message; links within a process go through the same buffers. Interpolation is
-!> trilinear and done where the eight points are, before sending, so that it is a point that
-!> travels, not eight. (`bl_halo` of the harness serves one array with its neighbours; here every
-!> process has many blocks.)
+!> processes make one message; links within a process go from block to block while messages travel.
+!> They may: no link reads what another one of the same exchange writes. Interpolation is trilinear
+!> and done where the eight points are, before sending, so that it is a point that travels, not
+!> eight. (`bl_halo` of the harness serves one array with its neighbours; here every process has many
+!> blocks.)
 !>
 !> Exported: `exchange_t`, and the functions that make its links: `copies`, `overlaps`. Collective:
 !> `run`. Timed: `run`.
@@ -32,10 +33,8 @@ module overset_exchange
         integer :: from = 0, to = 0
         !> The points by their numbers in the receiving zone.
         integer :: lo(3) = 0, hi(3) = 0
-        !> Where its numbers begin in the buffer, and whether that is the one of what is sent: both
-        !> blocks are here.
+        !> Where its numbers begin in the buffer; 0 if both blocks are here.
         integer :: first = 0
-        logical :: here = .false.
         !> Of an interpolation, on the giving side: along each axis, for each layer of the box, the
         !> point of the giving block below it, and the share of the point above.
         type(axis_t), allocatable :: axes(:)
@@ -50,7 +49,7 @@ module overset_exchange
 
     type :: exchange_t
         private
-        integer :: comm = 0, rank = 0, tag = 0
+        integer :: comm = 0, tag = 0
         type(link_t), allocatable :: sends(:), receives(:)
         type(message_t), allocatable :: outgoing(:), incoming(:)
         real(dp), allocatable :: sent(:), received(:)
@@ -73,37 +72,29 @@ contains
         integer :: l
 
         self%comm = comm
-        self%rank = rank
         self%tag = tag
         self%local = local
         self%sends = sends
         self%receives = receives
-        call arrange(self%sends, [(blocks(sends(l)%to)%owner, l=1, size(sends))], ranks, &
+        call arrange(self%sends, [(blocks(sends(l)%to)%owner, l=1, size(sends))], rank, ranks, &
                      self%outgoing)
         call arrange(self%receives, [(blocks(receives(l)%from)%owner, l=1, size(receives))], &
-                     ranks, self%incoming)
-        do l = 1, size(self%receives)
-            associate (link => self%receives(l))
-                link%here = blocks(link%from)%owner == rank
-                if (link%here) link%first = link%first - begin_of(self%incoming, rank) &
-                                            + begin_of(self%outgoing, rank)
-            end associate
-        end do
+                     rank, ranks, self%incoming)
         allocate (self%sent(sum(self%outgoing%count)), source=0.0_dp)
         allocate (self%received(sum(self%incoming%count)), source=0.0_dp)
         allocate (self%requests(size(self%outgoing) + size(self%incoming)), source=0)
     end subroutine setup
 
-    !> Gives every link its place and makes a message for each process.
-    subroutine arrange(links, peers, ranks, messages)
+    !> Gives every link its place and makes a message for each other process.
+    subroutine arrange(links, peers, rank, ranks, messages)
         type(link_t), intent(inout) :: links(:)
-        integer, intent(in) :: peers(:), ranks
+        integer, intent(in) :: peers(:), rank, ranks
         type(message_t), allocatable, intent(out) :: messages(:)
         integer :: peer, l, first
         allocate (messages(0))
         first = 1
         do peer = 0, ranks - 1
-            if (all(peers /= peer)) cycle
+            if (peer == rank .or. all(peers /= peer)) cycle
             messages = [messages, message_t(peer, first, 0)]
             associate (message => messages(size(messages)))
                 do l = 1, size(links)
@@ -116,13 +107,6 @@ contains
         end do
     end subroutine arrange
 
-    !> Where the message of a process begins in its buffer.
-    pure integer function begin_of(messages, peer) result(first)
-        type(message_t), intent(in) :: messages(:)
-        integer, intent(in) :: peer
-        first = messages(findloc(messages%peer, peer, 1))%first
-    end function begin_of
-
     pure integer function link_values(self)
         class(link_t), intent(in) :: self
         link_values = 5*product(self%hi - self%lo + 1)
@@ -132,73 +116,78 @@ contains
     subroutine run(self, fields)
         class(exchange_t), intent(inout), asynchronous :: self
         type(field_t), intent(inout) :: fields(:)
-        integer :: m, l, started
+        integer :: m, l, incoming
 
-        started = 0
-        do m = 1, size(self%incoming)
+        incoming = size(self%incoming)
+        do m = 1, incoming
             associate (message => self%incoming(m))
-                if (message%peer == self%rank) cycle
-                started = started + 1
                 call comm_irecv(self%received(message%first), message%count, &
                                 MPI_DOUBLE_PRECISION, message%peer, self%tag, self%comm, &
-                                self%requests(started))
+                                self%requests(m))
             end associate
         end do
         do l = 1, size(self%sends)
             associate (link => self%sends(l))
-                call give(link, fields(self%local(link%from)), self%sent(link%first))
+                if (link%first == 0) cycle
+                associate (points => link%hi - link%lo + 1)
+                    call give(link, fields(self%local(link%from)), points(1), points(2), &
+                              self%sent(link%first:))
+                end associate
             end associate
         end do
         do m = 1, size(self%outgoing)
             associate (message => self%outgoing(m))
-                if (message%peer == self%rank) cycle
-                started = started + 1
                 call comm_isend(self%sent(message%first), message%count, MPI_DOUBLE_PRECISION, &
-                                message%peer, self%tag, self%comm, self%requests(started))
+                                message%peer, self%tag, self%comm, self%requests(incoming + m))
             end associate
         end do
-        if (started > 0) call comm_waitall(started, self%requests)
+        do l = 1, size(self%sends)
+            associate (link => self%sends(l))
+                if (link%first > 0) cycle
+                associate (to => fields(self%local(link%to)))
+                    call give(link, fields(self%local(link%from)), to%rows, to%planes, &
+                              to%values(to%place(link%lo):))
+                end associate
+            end associate
+        end do
+        if (size(self%requests) > 0) call comm_waitall(size(self%requests), self%requests)
         do l = 1, size(self%receives)
             associate (link => self%receives(l))
-                if (link%here) then
-                    call take(link, fields(self%local(link%to)), self%sent(link%first))
-                else
-                    call take(link, fields(self%local(link%to)), self%received(link%first))
-                end if
+                if (link%first == 0) cycle
+                associate (to => fields(self%local(link%to)), points => link%hi - link%lo + 1)
+                    call copy_box(points, points(1), points(2), self%received(link%first:), &
+                                  to%rows, to%planes, to%values(to%place(link%lo):))
+                end associate
             end associate
         end do
     end subroutine run
 
-    subroutine give(link, field, buffer)
+    !> The points of a link to where the first of them belongs, in rows of `wide` and planes of
+    !> `high` rows.
+    subroutine give(link, field, wide, high, out)
         type(link_t), intent(in) :: link
         type(field_t), intent(in) :: field
-        real(dp), intent(inout) :: buffer(*)
+        integer, intent(in) :: wide, high
+        real(dp), intent(inout) :: out(*)
         if (allocated(link%axes)) then
             associate (x => link%axes(1), y => link%axes(2), z => link%axes(3))
                 call interpolate(link%hi - link%lo + 1, x%below, y%below, z%below, x%share, &
-                                 y%share, z%share, field%rows, field%n, field%q, buffer)
+                                 y%share, z%share, field%rows, field%n, field%q, wide, high, out)
             end associate
         else
-            call pack(link%lo - field%before, link%hi - field%before, field%rows, field%n, &
-                      field%q, buffer)
+            call copy_box(link%hi - link%lo + 1, field%rows, field%planes, &
+                          field%values(field%place(link%lo):), wide, high, out)
         end if
     end subroutine give
 
-    subroutine take(link, field, buffer)
-        type(link_t), intent(in) :: link
-        type(field_t), intent(inout) :: field
-        real(dp), intent(in) :: buffer(*)
-        call unpack(link%lo - field%before, link%hi - field%before, field%rows, field%n, buffer, &
-                    field%q)
-    end subroutine take
-
     !> Along z and y for whole rows of the giving block, then along x from point to point. b are the
     !> points below, s the shares of those above, along x, y and z.
-    pure subroutine interpolate(points, bx, by, bz, sx, sy, sz, rows, n, q, buffer)
+    pure subroutine interpolate(points, bx, by, bz, sx, sy, sz, rows, n, q, wide, high, out)
         integer, intent(in) :: points(3), bx(points(1)), by(points(2)), bz(points(3)), rows, n(3)
         real(dp), intent(in) :: sx(points(1)), sy(points(2)), sz(points(3))
         real(dp), intent(in) :: q(-1:rows - 2, 5, -1:n(2) + 2, -1:n(3) + 2)
-        real(dp), intent(inout) :: buffer(points(1), 5, points(2), points(3))
+        integer, intent(in) :: wide, high
+        real(dp), intent(inout) :: out(wide, 5, high, *)
         real(dp) :: row(-1:rows - 2), lower, upper
         integer :: i, j, k, c
 
@@ -214,7 +203,7 @@ contains
                             row(i) = lower + sy(j)*(upper - lower)
                         end do
                         do i = 1, points(1)
-                            buffer(i, c, j, k) = row(bx(i)) + sx(i)*(row(bx(i) + 1) - row(bx(i)))
+                            out(i, c, j, k) = row(bx(i)) + sx(i)*(row(bx(i) + 1) - row(bx(i)))
                         end do
                     end do
                 end associate
@@ -222,37 +211,34 @@ contains
         end do
     end subroutine interpolate
 
-    pure subroutine pack(lo, hi, rows, n, q, buffer)
-        integer, intent(in) :: lo(3), hi(3), rows, n(3)
-        real(dp), intent(in) :: q(-1:rows - 2, 5, -1:n(2) + 2, -1:n(3) + 2)
-        real(dp), intent(inout) :: buffer(lo(1):hi(1), 5, lo(2):hi(2), lo(3):hi(3))
-        integer :: i, c, j, k
-        do k = lo(3), hi(3)
-            do j = lo(2), hi(2)
-                do c = 1, 5
-                    do i = lo(1), hi(1)
-                        buffer(i, c, j, k) = q(i, c, j, k)
-                    end do
-                end do
-            end do
-        end do
-    end subroutine pack
+    !> Copies a box of points to where the first belongs, from rows of `wide` and planes of `high`
+    !> rows. Most boxes beside each other along x are as wide as the ghosts: compiled as such.
+    pure subroutine copy_box(points, wide, high, from, wide_to, high_to, to)
+        integer, intent(in) :: points(3), wide, high, wide_to, high_to
+        real(dp), intent(in) :: from(*)
+        real(dp), intent(inout) :: to(*)
+        if (points(1) == ghost) then
+            call copy_rows(ghost, points(2), points(3), wide, high, from, wide_to, high_to, to)
+        else
+            call copy_rows(points(1), points(2), points(3), wide, high, from, wide_to, high_to, to)
+        end if
+    end subroutine copy_box
 
-    pure subroutine unpack(lo, hi, rows, n, buffer, q)
-        integer, intent(in) :: lo(3), hi(3), rows, n(3)
-        real(dp), intent(in) :: buffer(lo(1):hi(1), 5, lo(2):hi(2), lo(3):hi(3))
-        real(dp), intent(inout) :: q(-1:rows - 2, 5, -1:n(2) + 2, -1:n(3) + 2)
+    pure subroutine copy_rows(long, rows, planes, wide, high, from, wide_to, high_to, to)
+        integer, intent(in) :: long, rows, planes, wide, high, wide_to, high_to
+        real(dp), intent(in) :: from(wide, 5, high, *)
+        real(dp), intent(inout) :: to(wide_to, 5, high_to, *)
         integer :: i, c, j, k
-        do k = lo(3), hi(3)
-            do j = lo(2), hi(2)
+        do k = 1, planes
+            do j = 1, rows
                 do c = 1, 5
-                    do i = lo(1), hi(1)
-                        q(i, c, j, k) = buffer(i, c, j, k)
+                    do i = 1, long
+                        to(i, c, j, k) = from(i, c, j, k)
                     end do
                 end do
             end do
         end do
-    end subroutine unpack
+    end subroutine copy_rows
 
     !> Links between neighbouring blocks of a zone: edges and corners as well, which interpolation
     !> reads. Those that give, or that take, on this process.

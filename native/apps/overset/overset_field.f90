@@ -8,7 +8,6 @@
 module overset_field
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: aligned
     use overset_problem, only: gamma, overset_problem_t
     use overset_zones, only: block_t, ghost, zone_t
 
@@ -26,13 +25,16 @@ module overset_field
         integer :: n(3) = 0
         !> Points of the zone before the block.
         integer :: before(3) = 0
-        integer :: rows = 0
+        !> Numbers of a row, rows of a plane.
+        integer :: rows = 0, planes = 0
         real(dp) :: h(3) = 0
-        real(dp), pointer, contiguous :: q(:, :, :, :) => null()
+        !> The state, and the same numbers one after the other.
+        real(dp), pointer, contiguous :: q(:, :, :, :) => null(), values(:) => null()
         !> What keeps a given flow going, per time: as q, without ghosts; for tests.
         real(dp), pointer, contiguous :: force(:, :, :, :) => null()
     contains
         procedure :: setup
+        procedure :: place
         procedure :: fill
     end type field_t
 
@@ -44,29 +46,41 @@ contains
         row_length = lanes*((n + lanes - 1)/lanes) + 8
     end function row_length
 
-    !> Numbers that the state of so many points takes.
+    !> Numbers that the state of so many points takes, whole cache lines; what comes before point 1
+    !> of the first row is in the first line.
     pure integer(i8) function field_values(n)
         integer, intent(in) :: n(3)
-        field_values = 5_i8*row_length(n(1))*(n(2) + 2*ghost)*(n(3) + 2*ghost)
+        field_values = 8 + 5_i8*row_length(n(1))*(n(2) + 2*ghost)*(n(3) + 2*ghost)
     end function field_values
 
-    subroutine setup(self, number, block, zone)
+    !> Takes the first `field_values` of `space`, which begins a cache line.
+    subroutine setup(self, number, block, zone, space)
         class(field_t), intent(inout) :: self
         integer, intent(in) :: number
         type(block_t), intent(in) :: block
         type(zone_t), intent(in) :: zone
-        real(dp), pointer, contiguous :: space(:)
+        real(dp), pointer, contiguous, intent(in) :: space(:)
 
         self%block = number
         self%zone = block%zone
         self%n = block%hi - block%lo + 1
         self%before = block%lo - 1
         self%rows = row_length(self%n(1))
+        self%planes = self%n(2) + 2*ghost
         self%h = zone%h
         ! Eight less the two ghosts.
-        space => aligned(6 + field_values(self%n))
-        self%q(-1:self%rows - 2, 1:5, -1:self%n(2) + 2, -1:self%n(3) + 2) => space(7:)
+        self%values => space(7:field_values(self%n))
+        self%q(-1:self%rows - 2, 1:5, -1:self%n(2) + 2, -1:self%n(3) + 2) => self%values
     end subroutine setup
+
+    !> Place among `values` of the density at a point of the zone.
+    pure integer function place(self, point)
+        class(field_t), intent(in) :: self
+        integer, intent(in) :: point(3)
+        integer :: at(3)
+        at = point - self%before + ghost - 1
+        place = 1 + at(1) + self%rows*5*(at(2) + self%planes*at(3))
+    end function place
 
     !> The same state everywhere, ghosts and room included.
     subroutine fill(self, state)

@@ -67,7 +67,8 @@ contains
         integer, intent(in) :: comm, rank, ranks
         type(overset_problem_t), intent(in) :: problem
         integer, allocatable :: local(:)
-        integer(i8) :: most
+        real(dp), pointer, contiguous :: space(:)
+        integer(i8) :: total, most, first
         integer :: b, f
 
         self%problem = problem
@@ -76,16 +77,29 @@ contains
         self%blocks = blocks_of(self%zones, problem, ranks)
         allocate (self%fields(count(self%blocks%owner == rank)))
         allocate (local(size(self%blocks)), source=0)
-        f = 0
+        ! All states and the change in one piece, for which the system gives large pages: an exchange
+        ! goes through more small ones than the processor's address translation remembers.
         most = 0
+        total = 0
+        do b = 1, size(self%blocks)
+            if (self%blocks(b)%owner /= rank) cycle
+            associate (its => field_values(self%blocks(b)%hi - self%blocks(b)%lo + 1))
+                total = total + its
+                most = max(most, its)
+            end associate
+        end do
+        space => aligned(total + most)
+        f = 0
+        first = 1
         do b = 1, size(self%blocks)
             if (self%blocks(b)%owner /= rank) cycle
             f = f + 1
             local(b) = f
-            call self%fields(f)%setup(b, self%blocks(b), self%zones(self%blocks(b)%zone))
-            most = max(most, field_values(self%fields(f)%n))
+            call self%fields(f)%setup(b, self%blocks(b), self%zones(self%blocks(b)%zone), &
+                                      space(first:))
+            first = first + field_values(self%fields(f)%n)
         end do
-        self%space => aligned(6 + most)
+        self%space => space(first:)
         associate (zones => self%zones, blocks => self%blocks)
             call self%within%setup(comm, rank, ranks, 1, blocks, local, &
                                    copies(zones, blocks, rank, .true.), &

@@ -11,8 +11,9 @@
 !> r dw/c, but along axis a 1 + a: the difference, 5: the sum of the last and that of the axis.
 !>
 !> Lines are solved `lanes` at a time in vectors of one point from each. Along y and z these are
-!> neighbours in a row, in place; those along x go through a tile (lane, variable, point). A plane
-!> is solved along x and y while it is in the second-level cache.
+!> neighbours in a row, in place; those along x go through a tile (lane, point, variable), to and from
+!> which eight rows are turned at once. A plane is solved along x and y while it is in the
+!> second-level cache.
 !>
 !> Exported: `lines_t`. Timed: `solve_plane`, `solve_up`. Nothing is collective.
 module overset_lines
@@ -30,8 +31,8 @@ module overset_lines
 
     !> Values that elimination keeps for each point: two factors for each of three matrices.
     integer, parameter :: kept_values = 6
-    !> Values of the tile of speeds: dt/2h times u_a and c; along z also u and v.
-    integer, parameter :: speed_values = 4
+    !> Speeds of a point: dt/2h times u_a and c; along z also u and v.
+    integer, parameter :: speed_values = 2, speed_values_up = 4
 
     type :: lines_t
         private
@@ -64,7 +65,7 @@ contains
             most = max(most, maxval(int(fields(f)%n, i8)) + 4)
         end do
         self%tile => aligned(5*lanes*most)
-        self%speed => aligned(speed_values*most*max(lanes, maxval(fields%rows)))
+        self%speed => aligned(most*max(speed_values*lanes, speed_values_up*maxval(fields%rows)))
         self%kept => aligned(kept_values*lanes*most)
     end subroutine setup
 
@@ -86,23 +87,28 @@ contains
         real(dp), intent(in) :: d(-1:rows - 2, derived_values, 0:n(2) + 1)
         real(dp), intent(inout) :: s(-1:rows - 2, 5, -1:n(2) + 2)
         type(stencil_t) :: along_x, along_y
-        integer :: j, i
+        integer :: i, j, tile, speed
 
         along_x = stencil(self, residual, 1)
         along_y = stencil(self, residual, 2)
         s(:, :, -1:0) = 0
         s(:, :, n(2) + 1:) = 0
+        ! From one variable, or speed, of a tile to the next.
+        tile = lanes*(n(1) + 4)
+        speed = lanes*(n(1) + 2)
         do j = 1, n(2), lanes
             call take_x(n(1), rows, min(lanes, n(2) - j + 1), residual%first(1), s(1, 1, j), &
                         d(1, 1, j), self%tile, self%speed)
-            call solve(n(1), lanes, 5, [1, 3, 4], 2, along_x, lanes, self%speed, self%kept, &
-                       self%tile)
+            call solve(n(1), along_x, lanes, self%speed, self%speed(speed + 1:), lanes, &
+                       self%tile, self%tile(2*tile + 1:), self%tile(3*tile + 1:), &
+                       self%tile(tile + 1:), self%tile(4*tile + 1:), self%kept)
             call give_x(n(1), rows, min(lanes, n(2) - j + 1), self%tile, s(1, 1, j))
         end do
-        call turn_y(n(2), rows, residual%first(2), d(1, 1, 1), s(1, 1, -1), self%speed)
+        speed = lanes*(n(2) + 2)
         do i = 1, n(1), lanes
-            call solve(n(2), rows, 5, [1, 2, 4], 3, along_y, rows, self%speed(i:), self%kept, &
-                       s(i, 1, -1))
+            call turn_y(n(2), rows, residual%first(2), d(i, 1, 1), s(i, 1, -1), self%speed)
+            call solve(n(2), along_y, lanes, self%speed, self%speed(speed + 1:), 5*rows, &
+                       s(i, 1, -1), s(i, 2, -1), s(i, 4, -1), s(i, 3, -1), s(i, 5, -1), self%kept)
         end do
     end subroutine solve_plane
 
@@ -123,8 +129,9 @@ contains
             call turn_z(n(3), rows, width, residual%first(3), q(1, 1, j, -1), s(1, 1, j, -1), &
                         self%speed)
             do i = 1, n(1), lanes
-                call solve(n(3), rows, width, [1, 2, 3], 4, along_z, rows, self%speed(i:), &
-                           self%kept, s(i, 1, j, -1))
+                call solve(n(3), along_z, speed_values_up*rows, self%speed(i:), &
+                           self%speed(rows + i:), rows*width, s(i, 1, j, -1), s(i, 2, j, -1), &
+                           s(i, 3, j, -1), s(i, 4, j, -1), s(i, 5, j, -1), self%kept)
             end do
             call add_change(n(1), n(3), rows, width, 1/residual%first(3), self%speed, &
                             s(1, 1, j, -1), q(1, 1, j, -1))
@@ -136,55 +143,95 @@ contains
         integer, intent(in) :: n, rows, width
         real(dp), intent(in) :: factor
         real(dp), intent(in) :: s(rows, 5, width), d(rows, derived_values, width)
-        real(dp), intent(inout) :: tile(lanes, 5, -1:n + 2), speed(lanes, speed_values, 0:n + 1)
-        integer :: i, c, l, from
+        real(dp), intent(inout) :: tile(lanes, -1:n + 2, 5), speed(lanes, 0:n + 1, speed_values)
+        integer :: c, l, r(lanes)
 
-        tile(:, :, :0) = 0
-        tile(:, :, n + 1:) = 0
-        speed(:, :, 0) = 0
-        speed(:, :, n + 1) = 0
-        do l = 1, lanes
-            from = min(l, width)
-            do c = 1, 5
-                do i = 1, n
-                    tile(l, c, i) = s(i, c, from)
-                end do
-            end do
-            do i = 1, n
-                speed(l, 1, i) = factor*d(i, 1, from)
-                speed(l, 2, i) = factor*d(i, 6, from)
-            end do
+        r = [(min(l, width), l=1, lanes)]
+        tile(:, :0, :) = 0
+        tile(:, n + 1:, :) = 0
+        speed(:, 0, :) = 0
+        speed(:, n + 1, :) = 0
+        do c = 1, 5
+            call join(n, 1.0_dp, s(1, c, r(1)), s(1, c, r(2)), s(1, c, r(3)), s(1, c, r(4)), &
+                      s(1, c, r(5)), s(1, c, r(6)), s(1, c, r(7)), s(1, c, r(8)), tile(1, 1, c))
+        end do
+        do c = 1, speed_values
+            associate (v => merge(1, 6, c == 1))
+                call join(n, factor, d(1, v, r(1)), d(1, v, r(2)), d(1, v, r(3)), d(1, v, r(4)), &
+                          d(1, v, r(5)), d(1, v, r(6)), d(1, v, r(7)), d(1, v, r(8)), &
+                          speed(1, 1, c))
+            end associate
         end do
     end subroutine take_x
 
+    !> Eight rows side by side, times a factor. Written out, so that whole vectors are turned.
+    pure subroutine join(n, factor, r1, r2, r3, r4, r5, r6, r7, r8, tile)
+        integer, intent(in) :: n
+        real(dp), intent(in) :: factor
+        real(dp), intent(in), dimension(n) :: r1, r2, r3, r4, r5, r6, r7, r8
+        real(dp), intent(inout) :: tile(lanes, n)
+        integer :: i
+        do i = 1, n
+            tile(1, i) = factor*r1(i)
+            tile(2, i) = factor*r2(i)
+            tile(3, i) = factor*r3(i)
+            tile(4, i) = factor*r4(i)
+            tile(5, i) = factor*r5(i)
+            tile(6, i) = factor*r6(i)
+            tile(7, i) = factor*r7(i)
+            tile(8, i) = factor*r8(i)
+        end do
+    end subroutine join
+
     pure subroutine give_x(n, rows, width, tile, s)
         integer, intent(in) :: n, rows, width
-        real(dp), intent(in) :: tile(lanes, 5, -1:n + 2)
+        real(dp), intent(in) :: tile(lanes, -1:n + 2, 5)
         real(dp), intent(inout) :: s(rows, 5, width)
-        integer :: i, c, l
-        do l = 1, width
-            do c = 1, 5
-                do i = 1, n
-                    s(i, c, l) = tile(l, c, i)
-                end do
+        integer :: c, l
+        do c = 1, 5
+            if (width == lanes) then
+                call part(n, tile(1, 1, c), s(1, c, 1), s(1, c, 2), s(1, c, 3), s(1, c, 4), &
+                          s(1, c, 5), s(1, c, 6), s(1, c, 7), s(1, c, 8))
+                cycle
+            end if
+            do l = 1, width
+                s(:n, c, l) = tile(l, 1:n, c)
             end do
         end do
     end subroutine give_x
 
-    !> From variables of x to those of y in a plane, and the speeds.
+    !> The eight rows of a tile.
+    pure subroutine part(n, tile, r1, r2, r3, r4, r5, r6, r7, r8)
+        integer, intent(in) :: n
+        real(dp), intent(in) :: tile(lanes, n)
+        real(dp), intent(inout), dimension(n) :: r1, r2, r3, r4, r5, r6, r7, r8
+        integer :: i
+        do i = 1, n
+            r1(i) = tile(1, i)
+            r2(i) = tile(2, i)
+            r3(i) = tile(3, i)
+            r4(i) = tile(4, i)
+            r5(i) = tile(5, i)
+            r6(i) = tile(6, i)
+            r7(i) = tile(7, i)
+            r8(i) = tile(8, i)
+        end do
+    end subroutine part
+
+    !> From variables of x to those of y along `lanes` lines, and the speeds.
     pure subroutine turn_y(n, rows, factor, d, s, speed)
         integer, intent(in) :: n, rows
-        real(dp), intent(in) :: factor, d(rows, derived_values, n)
-        real(dp), intent(inout) :: s(rows, 5, -1:n + 2), speed(rows, speed_values, 0:n + 1)
+        real(dp), intent(in) :: factor, d(rows, derived_values, *)
+        real(dp), intent(inout) :: s(rows, 5, -1:*), speed(lanes, 0:n + 1, speed_values)
         real(dp) :: pressure, along
         integer :: j, l
-        speed(:, :, 0) = 0
-        speed(:, :, n + 1) = 0
+        speed(:, 0, :) = 0
+        speed(:, n + 1, :) = 0
         do j = 1, n
             !$omp simd private(pressure, along)
-            do l = 1, rows - 8
-                speed(l, 1, j) = factor*d(l, 2, j)
-                speed(l, 2, j) = factor*d(l, 6, j)
+            do l = 1, lanes
+                speed(l, j, 1) = factor*d(l, 2, j)
+                speed(l, j, 2) = factor*d(l, 6, j)
                 pressure = 0.5_dp*(s(l, 5, j) + s(l, 2, j))
                 s(l, 2, j) = 0.5_dp*(s(l, 5, j) - s(l, 2, j))
                 along = s(l, 3, j)
@@ -199,7 +246,7 @@ contains
     pure subroutine turn_z(n, rows, width, factor, q, s, speed)
         integer, intent(in) :: n, rows, width
         real(dp), intent(in) :: factor, q(rows, width, -1:n + 2)
-        real(dp), intent(inout) :: s(rows, width, -1:n + 2), speed(rows, speed_values, 0:n + 1)
+        real(dp), intent(inout) :: s(rows, width, -1:n + 2), speed(rows, speed_values_up, 0:n + 1)
         real(dp) :: pressure, along, inverse, u, v, w
         integer :: k, l
         speed(:, :, 0) = 0
@@ -229,7 +276,7 @@ contains
     pure subroutine add_change(lines, n, rows, width, factor, speed, s, q)
         integer, intent(in) :: lines, n, rows, width
         real(dp), intent(in) :: factor
-        real(dp), intent(in) :: speed(rows, speed_values, 0:n + 1), s(rows, width, -1:n + 2)
+        real(dp), intent(in) :: speed(rows, speed_values_up, 0:n + 1), s(rows, width, -1:n + 2)
         real(dp), intent(inout) :: q(rows, width, -1:n + 2)
         real(dp) :: u, v, w, c, density, pressure, x, y, z
         integer :: k, l
@@ -256,67 +303,64 @@ contains
         end do
     end subroutine add_change
 
-    !> Solves lines of n points in place. `same` are the variables with speed u_a, `m` the one with
-    !> u_a - c; 5 has u_a + c. The first two, zero, and the last two points of s are no unknowns.
-    pure subroutine solve(n, rows, width, same, m, weights, wide, speed, kept, s)
-        integer, intent(in) :: n, rows, width, same(3), m, wide
+    !> Solves `lanes` lines of n points in place, for the variables a, b and c with speed u_a, `minus`
+    !> with u_a - c and `plus` with u_a + c. The next point of a line is `pitch` numbers on, its
+    !> speeds (`along` is dt/2h times u_a, `sound` times c) are `apart` on. The first two points of
+    !> the variables, zero, and the last two are no unknowns.
+    pure subroutine solve(n, weights, apart, along, sound, pitch, a, b, c, minus, plus, kept)
+        integer, intent(in) :: n, apart, pitch
         type(stencil_t), intent(in) :: weights
-        real(dp), intent(in) :: speed(wide, speed_values, 0:*)
-        real(dp), intent(inout) :: kept(lanes, kept_values, -1:n), s(rows, width, -1:n + 2)
-        real(dp) :: low1, low2, low3, pivot1, pivot2, pivot3, inverse, both
-        integer :: i, l, a, b, c
+        real(dp), intent(in), dimension(apart, 0:*) :: along, sound
+        real(dp), intent(inout), dimension(pitch, -1:*) :: a, b, c, minus, plus
+        real(dp), intent(inout) :: kept(lanes, kept_values, -1:n)
+        real(dp) :: low1, low2, low3, pivot1, pivot2, pivot3, inverse, over1, over2, over3
+        integer :: i, l
 
-        a = same(1)
-        b = same(2)
-        c = same(3)
+        kept(:, :, -1:0) = 0
         associate (w0 => weights%centre, w1 => weights%next, w2 => weights%second)
             do i = 1, n
-                !$omp simd private(low1, low2, low3, pivot1, pivot2, pivot3, inverse, both)
+                !$omp simd private(low1, low2, low3, pivot1, pivot2, pivot3, inverse, over1, &
+                !$omp over2, over3)
                 do l = 1, lanes
-                    low1 = w1 - speed(l, 1, i - 1)
-                    low2 = low1 + speed(l, 2, i - 1) - w2*kept(l, 3, i - 2)
-                    low3 = low1 - speed(l, 2, i - 1) - w2*kept(l, 5, i - 2)
+                    low1 = w1 - along(l, i - 1)
+                    low2 = low1 + sound(l, i - 1) - w2*kept(l, 3, i - 2)
+                    low3 = low1 - sound(l, i - 1) - w2*kept(l, 5, i - 2)
                     low1 = low1 - w2*kept(l, 1, i - 2)
                     pivot1 = w0 - w2*kept(l, 2, i - 2) - low1*kept(l, 1, i - 1)
                     pivot2 = w0 - w2*kept(l, 4, i - 2) - low2*kept(l, 3, i - 1)
                     pivot3 = w0 - w2*kept(l, 6, i - 2) - low3*kept(l, 5, i - 1)
                     ! One division for three pivots, none of which is far from w0.
-                    both = pivot1*pivot2
-                    inverse = 1/(both*pivot3)
-                    both = both*inverse
-                    inverse = inverse*pivot3
-                    pivot3 = both
-                    both = inverse*pivot2
-                    pivot2 = inverse*pivot1
-                    pivot1 = both
-                    kept(l, 1, i) = (w1 + speed(l, 1, i + 1) - low1*kept(l, 2, i - 1))*pivot1
-                    kept(l, 2, i) = w2*pivot1
-                    kept(l, 3, i) = (w1 + (speed(l, 1, i + 1) - speed(l, 2, i + 1)) &
-                                     - low2*kept(l, 4, i - 1))*pivot2
-                    kept(l, 4, i) = w2*pivot2
-                    kept(l, 5, i) = (w1 + (speed(l, 1, i + 1) + speed(l, 2, i + 1)) &
-                                     - low3*kept(l, 6, i - 1))*pivot3
-                    kept(l, 6, i) = w2*pivot3
-                    s(l, a, i) = (s(l, a, i) - w2*s(l, a, i - 2) - low1*s(l, a, i - 1))*pivot1
-                    s(l, b, i) = (s(l, b, i) - w2*s(l, b, i - 2) - low1*s(l, b, i - 1))*pivot1
-                    s(l, c, i) = (s(l, c, i) - w2*s(l, c, i - 2) - low1*s(l, c, i - 1))*pivot1
-                    s(l, m, i) = (s(l, m, i) - w2*s(l, m, i - 2) - low2*s(l, m, i - 1))*pivot2
-                    s(l, 5, i) = (s(l, 5, i) - w2*s(l, 5, i - 2) - low3*s(l, 5, i - 1))*pivot3
+                    inverse = 1/(pivot1*pivot2*pivot3)
+                    over1 = inverse*(pivot2*pivot3)
+                    over2 = inverse*(pivot1*pivot3)
+                    over3 = inverse*(pivot1*pivot2)
+                    kept(l, 1, i) = (w1 + along(l, i + 1) - low1*kept(l, 2, i - 1))*over1
+                    kept(l, 2, i) = w2*over1
+                    kept(l, 3, i) = (w1 + (along(l, i + 1) - sound(l, i + 1)) &
+                                     - low2*kept(l, 4, i - 1))*over2
+                    kept(l, 4, i) = w2*over2
+                    kept(l, 5, i) = (w1 + (along(l, i + 1) + sound(l, i + 1)) &
+                                     - low3*kept(l, 6, i - 1))*over3
+                    kept(l, 6, i) = w2*over3
+                    a(l, i) = (a(l, i) - w2*a(l, i - 2) - low1*a(l, i - 1))*over1
+                    b(l, i) = (b(l, i) - w2*b(l, i - 2) - low1*b(l, i - 1))*over1
+                    c(l, i) = (c(l, i) - w2*c(l, i - 2) - low1*c(l, i - 1))*over1
+                    minus(l, i) = (minus(l, i) - w2*minus(l, i - 2) &
+                                   - low2*minus(l, i - 1))*over2
+                    plus(l, i) = (plus(l, i) - w2*plus(l, i - 2) - low3*plus(l, i - 1))*over3
                 end do
             end do
+            ! The next point last: it is what has just been computed.
             do i = n - 1, 1, -1
                 !$omp simd
                 do l = 1, lanes
-                    s(l, a, i) = s(l, a, i) - kept(l, 1, i)*s(l, a, i + 1) &
-                                 - kept(l, 2, i)*s(l, a, i + 2)
-                    s(l, b, i) = s(l, b, i) - kept(l, 1, i)*s(l, b, i + 1) &
-                                 - kept(l, 2, i)*s(l, b, i + 2)
-                    s(l, c, i) = s(l, c, i) - kept(l, 1, i)*s(l, c, i + 1) &
-                                 - kept(l, 2, i)*s(l, c, i + 2)
-                    s(l, m, i) = s(l, m, i) - kept(l, 3, i)*s(l, m, i + 1) &
-                                 - kept(l, 4, i)*s(l, m, i + 2)
-                    s(l, 5, i) = s(l, 5, i) - kept(l, 5, i)*s(l, 5, i + 1) &
-                                 - kept(l, 6, i)*s(l, 5, i + 2)
+                    a(l, i) = a(l, i) - kept(l, 2, i)*a(l, i + 2) - kept(l, 1, i)*a(l, i + 1)
+                    b(l, i) = b(l, i) - kept(l, 2, i)*b(l, i + 2) - kept(l, 1, i)*b(l, i + 1)
+                    c(l, i) = c(l, i) - kept(l, 2, i)*c(l, i + 2) - kept(l, 1, i)*c(l, i + 1)
+                    minus(l, i) = minus(l, i) - kept(l, 4, i)*minus(l, i + 2) &
+                                  - kept(l, 3, i)*minus(l, i + 1)
+                    plus(l, i) = plus(l, i) - kept(l, 6, i)*plus(l, i + 2) &
+                                 - kept(l, 5, i)*plus(l, i + 1)
                 end do
             end do
         end associate

@@ -36,9 +36,10 @@ module overset_residual
         real(dp) :: first(3) = 0, second(3) = 0, fourth(3) = 0
         !> (-1:rows - 2, derived_values, 0:n2 + 1, plane modulo 3)
         real(dp), pointer, contiguous :: derived(:, :, :, :) => null()
-        !> Room for it in the largest block.
-        real(dp), pointer, contiguous :: space(:) => null()
-        real(dp), allocatable :: row(:, :)
+        !> What is computed of a row: as the state, its first point begins a cache line.
+        real(dp), pointer, contiguous :: row(:, :) => null()
+        !> Room for both in the largest block.
+        real(dp), pointer, contiguous :: space(:) => null(), row_space(:) => null()
         !> Sum of the squares of dt R over what was computed since `begin`.
         real(dp) :: square = 0
     contains
@@ -65,6 +66,7 @@ contains
             most = max(most, 3_i8*derived_values*fields(f)%rows*(fields(f)%n(2) + 2))
         end do
         self%space => aligned(6 + most)
+        self%row_space => aligned(5_i8*maxval(fields%rows))
     end subroutine setup
 
     !> Before the first plane of a block.
@@ -77,8 +79,7 @@ contains
         self%second = self%dt/field%h**2
         self%fourth = self%dt*problem%dissipation*(1 + norm2(problem%stream))/field%h
         self%square = 0
-        if (allocated(self%row)) deallocate (self%row)
-        allocate (self%row(field%rows, 5), source=0.0_dp)
+        self%row(1:field%rows, 1:5) => self%row_space
         self%derived(-1:field%rows - 2, 1:derived_values, 0:field%n(2) + 1, 0:2) => self%space(7:)
         call self%derive(field, 0)
         call self%derive(field, 1)

@@ -12,13 +12,15 @@
 !>
 !> with a, b and s0 of unstructured_residual. The matrix is stored as matrix(lane, row, column, face,
 !> block), the fifth face being the cell itself, factorized in place once a step: 1000 bytes for a
-!> cell, which each sweep reads.
+!> cell, which each sweep reads from memory and asks for a block ahead.
 !>
 !> Nothing here is collective.
 module unstructured_implicit
 
-    use bl_kinds, only: dp
+    use bl_kinds, only: dp, i8
+    use bl_memory, only: prefetch
     use unstructured_exchange, only: unknowns, width
+    use unstructured_lanes, only: gather_columns
     use unstructured_numbering, only: lanes
     use unstructured_problem, only: gamma
     use unstructured_residual, only: smoothing
@@ -30,6 +32,8 @@ module unstructured_implicit
 
     !> What an empty slot, without area, has for its fastest wave.
     real(dp), parameter :: empty = 1.0e-30_dp
+    !> Of a block's matrix of one face.
+    integer(i8), parameter :: face_bytes = 8*lanes*unknowns**2
 
 contains
 
@@ -38,20 +42,17 @@ contains
         integer, intent(in) :: blocks, across(lanes, 4, blocks)
         real(dp), intent(in) :: area(lanes, 3, 4, blocks), w(width, *), courant
         real(dp), intent(inout) :: matrix(lanes, unknowns, unknowns, 5, blocks)
-        real(dp) :: mean(lanes, unknowns), own(lanes, unknowns, unknowns), speed(lanes)
+        real(dp), dimension(lanes, unknowns) :: here, there, mean
+        real(dp) :: own(lanes, unknowns, unknowns), speed(lanes)
         integer :: block, f, m, l
 
         do block = 1, blocks
             own = 0
             speed = 0
+            call gather_columns([(lanes*(block - 1) + l, l=1, lanes)], w, here)
             do f = 1, 4
-                do m = 1, unknowns
-                    !$omp simd
-                    do l = 1, lanes
-                        mean(l, m) = 0.5_dp*(w(m, lanes*(block - 1) + l) &
-                                             + w(m, across(l, f, block)))
-                    end do
-                end do
+                call gather_columns(across(:, f, block), w, there)
+                mean = 0.5_dp*(here + there)
                 call split_jacobian(mean, area(:, :, f, block), matrix(:, :, :, f, block), &
                                     own, speed)
             end do
@@ -73,60 +74,52 @@ contains
         real(dp), intent(inout) :: own(lanes, unknowns, unknowns), speed(lanes)
         real(dp), dimension(lanes, unknowns) :: q, n, q_row, n_row, q_all, n_all
         real(dp), dimension(lanes) :: un, s0
-        real(dp) :: size, half, c, a, b, square, dpressure, dun
+        real(dp) :: size, half, over_size, square, c_square, c, over_c, a, b, dpressure, dun
         integer :: l, row, column
 
         !$omp simd
         do l = 1, lanes
             size = sqrt(area(l, 1)**2 + area(l, 2)**2 + area(l, 3)**2)
             half = 0.5_dp*size
+            over_size = 1/max(size, tiny(size))
             n(l, 1) = 0
-            n(l, 2) = area(l, 1)/max(size, tiny(size))
-            n(l, 3) = area(l, 2)/max(size, tiny(size))
-            n(l, 4) = area(l, 3)/max(size, tiny(size))
+            n(l, 2) = area(l, 1)*over_size
+            n(l, 3) = area(l, 2)*over_size
+            n(l, 4) = area(l, 3)*over_size
             un(l) = mean(l, 2)*n(l, 2) + mean(l, 3)*n(l, 3) + mean(l, 4)*n(l, 4)
             n(l, 5) = un(l)
             square = 0.5_dp*(mean(l, 2)**2 + mean(l, 3)**2 + mean(l, 4)**2)
-            c = sqrt(gamma*mean(l, 5)/mean(l, 1))
+            c_square = gamma*mean(l, 5)/mean(l, 1)
+            c = sqrt(c_square)
+            over_c = 1/c
             q(l, 1) = 1
             q(l, 2) = mean(l, 2)
             q(l, 3) = mean(l, 3)
             q(l, 4) = mean(l, 4)
-            q(l, 5) = c**2/(gamma - 1) + square
-            s0(l) = sqrt(un(l)**2 + (smoothing*c)**2)
+            q(l, 5) = c_square*(1/(gamma - 1)) + square
+            s0(l) = sqrt(un(l)**2 + smoothing**2*c_square)
             a = 0.5_dp*(abs(un(l) + c) + abs(un(l) - c)) - s0(l)
-            b = 0.5_dp*(abs(un(l) + c) - abs(un(l) - c))/c
+            b = 1 - 0.5_dp*(abs(un(l) + c) - abs(un(l) - c))*over_c
             speed(l) = speed(l) + (abs(un(l)) + c)*size
-            ! The rows times (1 - b) and a; q_all and n_all are those of A itself.
-            dpressure = (gamma - 1)*square*half
-            dun = -un(l)*half
-            q_all(l, 1) = 2*dun
-            n_all(l, 1) = 2*dpressure
-            q_row(l, 1) = (1 - b)*dun - a/c**2*dpressure
-            n_row(l, 1) = (1 - b)*dpressure - a*dun
-            dpressure = -(gamma - 1)*mean(l, 2)*half
-            dun = n(l, 2)*half
-            q_all(l, 2) = 2*dun
-            n_all(l, 2) = 2*dpressure
-            q_row(l, 2) = (1 - b)*dun - a/c**2*dpressure
-            n_row(l, 2) = (1 - b)*dpressure - a*dun
-            dpressure = -(gamma - 1)*mean(l, 3)*half
-            dun = n(l, 3)*half
-            q_all(l, 3) = 2*dun
-            n_all(l, 3) = 2*dpressure
-            q_row(l, 3) = (1 - b)*dun - a/c**2*dpressure
-            n_row(l, 3) = (1 - b)*dpressure - a*dun
-            dpressure = -(gamma - 1)*mean(l, 4)*half
-            dun = n(l, 4)*half
-            q_all(l, 4) = 2*dun
-            n_all(l, 4) = 2*dpressure
-            q_row(l, 4) = (1 - b)*dun - a/c**2*dpressure
-            n_row(l, 4) = (1 - b)*dpressure - a*dun
-            dpressure = (gamma - 1)*half
-            q_all(l, 5) = 0
-            n_all(l, 5) = 2*dpressure
-            q_row(l, 5) = -a/c**2*dpressure
-            n_row(l, 5) = (1 - b)*dpressure
+            ! The rows times b, here what is left of 1, and a; q_all and n_all are those of A.
+            do column = 1, unknowns
+                dpressure = (gamma - 1)*half
+                dun = half
+                select case (column)
+                case (1)
+                    dpressure = dpressure*square
+                    dun = -dun*un(l)
+                case (2:4)
+                    dpressure = -dpressure*mean(l, column)
+                    dun = dun*n(l, column)
+                case default
+                    dun = 0
+                end select
+                q_all(l, column) = 2*dun
+                n_all(l, column) = 2*dpressure
+                q_row(l, column) = b*dun - a*over_c**2*dpressure
+                n_row(l, column) = b*dpressure - a*dun
+            end do
             un(l) = un(l)*size
             s0(l) = half*s0(l)
         end do
@@ -182,33 +175,46 @@ contains
         real(dp), intent(in) :: inflow(lanes, unknowns, *)
         real(dp), intent(inout) :: dq(width, *)
         real(dp), intent(out) :: change
-        real(dp) :: x(lanes, unknowns), value(lanes), changes(lanes)
-        integer :: block, f, m, l, row
+        real(dp) :: x(lanes, unknowns), values(lanes, unknowns, 4), changes(lanes)
+        integer :: block, f, l, row, slot
 
         changes = 0
         do block = first, last
             x = inflow(:, :, block)
+            ! All four at once, so that they are on their way together.
             do f = 1, 4
-                do m = 1, unknowns
+                call gather_columns(across(:, f, block), dq, values(:, :, f))
+            end do
+            do f = 1, 4
+                call prefetch(matrix(1, 1, 1, f, min(block + 1, last)), face_bytes)
+                do row = 1, unknowns
                     !$omp simd
                     do l = 1, lanes
-                        value(l) = dq(m, across(l, f, block))
-                    end do
-                    do row = 1, unknowns
-                        !$omp simd
-                        do l = 1, lanes
-                            x(l, row) = x(l, row) - matrix(l, row, m, f, block)*value(l)
-                        end do
+                        x(l, row) = x(l, row) - matrix(l, row, 1, f, block)*values(l, 1, f) &
+                                    - matrix(l, row, 2, f, block)*values(l, 2, f) &
+                                    - matrix(l, row, 3, f, block)*values(l, 3, f) &
+                                    - matrix(l, row, 4, f, block)*values(l, 4, f) &
+                                    - matrix(l, row, 5, f, block)*values(l, 5, f)
                     end do
                 end do
             end do
+            call prefetch(matrix(1, 1, 1, 5, min(block + 1, last)), face_bytes)
             call substitute(matrix(:, :, :, 5, block), x)
-            do m = 1, unknowns
-                !$omp simd
-                do l = 1, lanes
-                    changes(l) = changes(l) + (x(l, m) - dq(m, lanes*(block - 1) + l))**2
-                    dq(m, lanes*(block - 1) + l) = x(l, m)
-                end do
+            ! Columns are read and written whole: see unstructured_lanes.
+            !$omp simd private(slot)
+            do l = 1, lanes
+                slot = lanes*(block - 1) + l
+                changes(l) = changes(l) + (x(l, 1) - dq(1, slot))**2 + (x(l, 2) - dq(2, slot))**2 &
+                             + (x(l, 3) - dq(3, slot))**2 + (x(l, 4) - dq(4, slot))**2 &
+                             + (x(l, 5) - dq(5, slot))**2
+                dq(1, slot) = x(l, 1)
+                dq(2, slot) = x(l, 2)
+                dq(3, slot) = x(l, 3)
+                dq(4, slot) = x(l, 4)
+                dq(5, slot) = x(l, 5)
+                dq(6, slot) = 0
+                dq(7, slot) = 0
+                dq(8, slot) = 0
             end do
         end do
         change = sum(changes)
@@ -245,15 +251,16 @@ contains
         integer, intent(in) :: own
         real(dp), intent(in) :: dq(width, own)
         real(dp), intent(inout) :: w(width, own)
-        real(dp) :: density, u, v, z, energy
+        real(dp) :: density, over, u, v, z, energy
         integer :: slot
         do slot = 1, own
             density = w(1, slot) + dq(1, slot)
-            energy = w(5, slot)/(gamma - 1) + dq(5, slot) &
+            energy = w(5, slot)*(1/(gamma - 1)) + dq(5, slot) &
                      + 0.5_dp*w(1, slot)*(w(2, slot)**2 + w(3, slot)**2 + w(4, slot)**2)
-            u = (w(1, slot)*w(2, slot) + dq(2, slot))/density
-            v = (w(1, slot)*w(3, slot) + dq(3, slot))/density
-            z = (w(1, slot)*w(4, slot) + dq(4, slot))/density
+            over = 1/density
+            u = (w(1, slot)*w(2, slot) + dq(2, slot))*over
+            v = (w(1, slot)*w(3, slot) + dq(3, slot))*over
+            z = (w(1, slot)*w(4, slot) + dq(4, slot))*over
             w(1, slot) = density
             w(2, slot) = u
             w(3, slot) = v

@@ -21,6 +21,7 @@ module unstructured_residual
 
     use bl_kinds, only: dp
     use unstructured_exchange, only: unknowns, width
+    use unstructured_lanes, only: gather_columns
     use unstructured_numbering, only: lanes
     use unstructured_problem, only: gamma
 
@@ -62,12 +63,13 @@ contains
                 !$omp simd
                 do m = 1, width
                     middle(m) = w(m, slot) + (at_nodes(m, c(1)) + at_nodes(m, c(2)) &
-                                              + at_nodes(m, c(3)) + at_nodes(m, c(4)))/12
+                                              + at_nodes(m, c(3)) + at_nodes(m, c(4))) &
+                                *(1.0_dp/12)
                 end do
                 do f = 1, 4
                     !$omp simd
                     do m = 1, width
-                        sides(m, f, slot) = middle(m) - at_nodes(m, c(f))/3
+                        sides(m, f, slot) = middle(m) - at_nodes(m, c(f))*(1.0_dp/3)
                     end do
                 end do
             end associate
@@ -80,21 +82,13 @@ contains
         real(dp), intent(in) :: area(lanes, 3, 4, blocks), sides(width, *)
         real(dp), intent(inout) :: inflow(lanes, unknowns, blocks)
         real(dp), dimension(lanes, unknowns) :: left, right, flux
-        integer :: block, f, m, l
+        integer :: block, f, l
 
         do block = 1, blocks
             inflow(:, :, block) = 0
             do f = 1, 4
-                do m = 1, unknowns
-                    !$omp simd
-                    do l = 1, lanes
-                        left(l, m) = sides(m, 4*lanes*(block - 1) + 4*(l - 1) + f)
-                    end do
-                    !$omp simd
-                    do l = 1, lanes
-                        right(l, m) = sides(m, side(l, f, block))
-                    end do
-                end do
+                call gather_columns([(4*(lanes*(block - 1) + l - 1) + f, l=1, lanes)], sides, left)
+                call gather_columns(side(:, f, block), sides, right)
                 call roe_flux(left, right, area(:, :, f, block), flux)
                 inflow(:, :, block) = inflow(:, :, block) - flux
             end do
@@ -109,38 +103,47 @@ contains
     pure subroutine roe_flux(left, right, area, flux)
         real(dp), intent(in) :: left(lanes, unknowns), right(lanes, unknowns), area(lanes, 3)
         real(dp), intent(out) :: flux(lanes, unknowns)
-        real(dp) :: size, nx, ny, nz, share, density, u, v, w, h, square, c, un, un_left, un_right
-        real(dp) :: e_left, e_right, s0, a, b, d1, d5, dun, dp_, along, across, out_left, out_right
+        real(dp), parameter :: over_gamma_1 = 1/(gamma - 1)
+        real(dp) :: size, nx, ny, nz, over, over_left, over_right, share, density, square, u, v, w
+        real(dp) :: h, c, over_c, un, un_left, un_right, e_left, e_right, s0, a, b, d1, d5, dun, dp_
+        real(dp) :: along, across, out_left, out_right
         integer :: l
 
         !$omp simd
         do l = 1, lanes
             size = sqrt(area(l, 1)**2 + area(l, 2)**2 + area(l, 3)**2)
-            nx = area(l, 1)/max(size, tiny(size))
-            ny = area(l, 2)/max(size, tiny(size))
-            nz = area(l, 3)/max(size, tiny(size))
+            over = 1/max(size, tiny(size))
+            nx = area(l, 1)*over
+            ny = area(l, 2)*over
+            nz = area(l, 3)*over
             un_left = left(l, 2)*nx + left(l, 3)*ny + left(l, 4)*nz
             un_right = right(l, 2)*nx + right(l, 3)*ny + right(l, 4)*nz
-            e_left = left(l, 5)/(gamma - 1) + 0.5_dp*left(l, 1) &
+            e_left = left(l, 5)*over_gamma_1 + 0.5_dp*left(l, 1) &
                      *(left(l, 2)**2 + left(l, 3)**2 + left(l, 4)**2)
-            e_right = right(l, 5)/(gamma - 1) + 0.5_dp*right(l, 1) &
+            e_right = right(l, 5)*over_gamma_1 + 0.5_dp*right(l, 1) &
                       *(right(l, 2)**2 + right(l, 3)**2 + right(l, 4)**2)
-            density = sqrt(left(l, 1)*right(l, 1))
-            share = left(l, 1)/(left(l, 1) + density)
+            ! One division for both densities and the share, which is left/(left + density).
+            square = left(l, 1)*right(l, 1)
+            density = sqrt(square)
+            over = 1/(square*(left(l, 1) + density))
+            share = left(l, 1)*square*over
+            over_left = right(l, 1)*(left(l, 1) + density)*over
+            over_right = left(l, 1)*(left(l, 1) + density)*over
             u = right(l, 2) + share*(left(l, 2) - right(l, 2))
             v = right(l, 3) + share*(left(l, 3) - right(l, 3))
             w = right(l, 4) + share*(left(l, 4) - right(l, 4))
-            h = (e_right + right(l, 5))/right(l, 1)
-            h = h + share*((e_left + left(l, 5))/left(l, 1) - h)
-            square = u**2 + v**2 + w**2
-            c = sqrt((gamma - 1)*(h - 0.5_dp*square))
+            h = (e_right + right(l, 5))*over_right
+            h = h + share*((e_left + left(l, 5))*over_left - h)
+            square = (gamma - 1)*(h - 0.5_dp*(u**2 + v**2 + w**2))
+            c = sqrt(square)
+            over_c = 1/c
             un = u*nx + v*ny + w*nz
-            s0 = sqrt(un**2 + (smoothing*c)**2)
+            s0 = sqrt(un**2 + smoothing**2*square)
             a = 0.5_dp*(abs(un + c) + abs(un - c)) - s0
-            b = 0.5_dp*(abs(un + c) - abs(un - c))/c
+            b = 0.5_dp*(abs(un + c) - abs(un - c))*over_c
             dun = density*(un_right - un_left)
             dp_ = right(l, 5) - left(l, 5)
-            along = a*dp_/c**2 + b*dun
+            along = a*dp_*over_c**2 + b*dun
             across = a*dun + b*dp_
             d1 = right(l, 1) - left(l, 1)
             d5 = e_right - e_left

@@ -1,7 +1,8 @@
 /*
- * Preloaded into a kernel, it spoils what MPI delivers: a number of every sum over all processes and
- * the first of every message is changed by a thousandth or by one. The verification has to notice.
- * SPOIL names the one function to spoil (MPI_Isend); without it, sums and blocking sends are.
+ * Preloaded into a kernel, it spoils what MPI delivers: a number of every sum over all processes
+ * and the first of every message is changed by a thousandth or by one. The verification has to
+ * notice. SPOIL names the one function to spoil (MPI_Isend); without it, sums and blocking sends
+ * are.
  */
 #include <mpi.h>
 

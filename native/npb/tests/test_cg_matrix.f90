@@ -2,8 +2,9 @@
 !> that blocks are parts of the whole, and that slices multiply as rows do.
 program test_cg_matrix
 
-    use cg_matrix, only: generate_matrix, matrix_t, sparse_vector_t, vector_source_t
+    use cg_matrix, only: generate_matrix, matrix_t
     use cg_slices, only: slices_t
+    use cg_vectors, only: sparse_vector_t, vector_source_t
     use bl_check, only: check, finish_checks
     use bl_kinds, only: dp, i4, i8
 

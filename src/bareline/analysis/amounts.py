@@ -90,28 +90,73 @@ def baseline_value(point: Point) -> str:
     return format_value(point.value_baseline, point.unit)
 
 
-def undecided(finding: Finding, margin: float) -> str:
-    """Say why nothing can be told, from where to where it may lie, and what would decide it."""
-    points = [point for point in finding.compared if point.verdict is Verdict.INCONCLUSIVE]
-    fewest = min(point.n for point in points)
-    if fewest < MIN_LAUNCHES and not points[0].exact:
-        return f"n = {fewest}, below {MIN_LAUNCHES}: no interval"
-    widest = max(points, key=_width)
-    at = f"at {widest.label} " if len(finding.compared) > 1 and widest.label else ""
-    if widest.ratio is None:
-        if widest.difference_lo is None or widest.difference_hi is None:
-            return "no interval"
-        low, high = (
-            format_value(v, widest.unit) for v in (widest.difference_lo, widest.difference_hi)
-        )
-        return f"{at}a difference from {low} to {high}"
-    text = f"{at}{span(widest.lo, widest.hi, finding.rate)}"
-    if widest.exact:
-        return f"{text}, by the error of the model"
-    needed = sorted(launches_needed(point, margin) for point in points)[len(points) // 2]
-    if needed <= _MOST_LAUNCHES:
-        return f"{text}; about {needed:.0f} launches would decide"
-    return f"{text}; more than {_MOST_LAUNCHES} launches would be needed"
+def too_few(finding: Finding) -> bool:
+    """Tell whether an undecided finding has no interval because it has too few launches."""
+    points = _open_points([finding])
+    return not finding.exact and min(point.n for point in points) < MIN_LAUNCHES
+
+
+def undecided(findings: Sequence[Finding], margin: float) -> str:
+    """Say why nothing can be told, from where to where it may lie, and what would decide it.
+
+    Parameters
+    ----------
+    findings
+        One, or several that have too few launches.
+    """
+    points = _open_points(findings)
+    if too_few(findings[0]):
+        counts = sorted({point.n for point in points})
+        several = f" to {counts[-1]}" if len(counts) > 1 else ""
+        return f"n = {counts[0]}{several}, below {MIN_LAUNCHES}: no interval"
+    finding, point = widest(findings)
+    at = f"at {point.label} " if len(finding.compared) > 1 and point.label else ""
+    needed = would_decide(findings, margin)
+    return f"{at}{reach(point, finding.rate)}" + (f"; {needed}" if needed else "")
+
+
+def widest(findings: Sequence[Finding]) -> tuple[Finding, Point]:
+    """Give the undecided point with the widest range, and the finding that has it."""
+    every = [(finding, point) for finding in findings for point in _open_points([finding])]
+    return max(every, key=lambda one: _width(one[1]))
+
+
+def reach(point: Point, rate: bool) -> str:
+    """Say from where to where an undecided point may lie."""
+    if point.ratio is not None:
+        model = ", by the error of the model" if point.exact else ""
+        return f"{span(point.lo, point.hi, rate)}{model}"
+    if point.difference_lo is None or point.difference_hi is None:
+        return "no interval"
+    low, high = (format_value(v, point.unit) for v in (point.difference_lo, point.difference_hi))
+    return f"a difference from {low} to {high}"
+
+
+def would_decide(findings: Sequence[Finding], margin: float) -> str:
+    """Say how many launches would decide findings; nothing where launches decide nothing.
+
+    Of a finding it is the median over its undecided points; of several findings the fewest and
+    the most.
+    """
+    needed = []
+    for finding in findings:
+        own = [point for point in _open_points([finding]) if point.ratio is not None]
+        if own and not finding.exact:
+            each = sorted(launches_needed(point, margin) for point in own)
+            needed.append(each[len(each) // 2])
+    if not needed:
+        return ""
+    fewest, most = min(needed), max(needed)
+    if fewest > _MOST_LAUNCHES:
+        return f"more than {_MOST_LAUNCHES} launches would be needed"
+    if most > _MOST_LAUNCHES:
+        return f"about {fewest:.0f} to more than {_MOST_LAUNCHES} launches would decide"
+    several = f" to {most:.0f}" if most > fewest else ""
+    return f"about {fewest:.0f}{several} launches would decide"
+
+
+def _open_points(findings: Sequence[Finding]) -> list[Point]:
+    return [point for finding in findings for point in finding.of(Verdict.INCONCLUSIVE)]
 
 
 def launches_needed(point: Point, margin: float) -> float:

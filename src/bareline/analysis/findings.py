@@ -157,6 +157,11 @@ class Finding:
         return [point for point in self.points if point.verdict in _COMPARED]
 
     @property
+    def exact(self) -> bool:
+        """Whether both sides are simulated: more launches would tell nothing new."""
+        return any(point.exact for point in self.points)
+
+    @property
     def verdict(self) -> Verdict:
         """What all points together say."""
         there = {point.verdict for point in self.compared}

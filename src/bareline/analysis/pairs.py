@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -20,11 +20,34 @@ def paired_in_blocks(values: FloatCube, base: FloatCube) -> bool:
     return bool(shared.any())
 
 
+def repeated(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
+    """Give a platform without noise its value in every block that another one was measured in.
+
+    A simulation prints the same whenever it is repeated, so a run does not repeat it.
+
+    Parameters
+    ----------
+    values, beside
+        Of the platform without noise and of the other one, shape (points, blocks).
+    but
+        Where a value is absent for a reason: it exceeded a time limit.
+    """
+    alike = stats.summarize(values).median[:, None]
+    there = np.isnan(values) & ~np.isnan(beside) & ~but
+    filled: FloatCube = np.where(there, alike, values)
+    return filled
+
+
 class Pair:
     """A platform and what it is compared with.
 
     For rates the baseline stands on top, so that a ratio above 1, and a difference above 0, is
     worse.
+
+    Parameters
+    ----------
+    noiseless
+        Platforms that give the same value in every block.
 
     Attributes
     ----------
@@ -41,14 +64,21 @@ class Pair:
     exact = False
     bounded = True
 
-    def __init__(self, cube: Cube, platform: str, baseline: str) -> None:
+    def __init__(
+        self, cube: Cube, platform: str, baseline: str, *, noiseless: Collection[str] = ()
+    ) -> None:
         self.platform, self.baseline = platform, baseline
         self.values, self.base = cube.of(platform), cube.of(baseline)
+        values, base = self.values, self.base
+        if platform in noiseless:
+            values = repeated(values, self.base, but=cube.lost_on(platform))
+        if baseline in noiseless:
+            base = repeated(base, self.values, but=cube.lost_on(baseline))
         better = cube.points.get_column("better")
         higher = (better == "higher").to_numpy()[:, None]
         self.directed: BoolCube = (better != "none").to_numpy()
-        self._worse = np.where(higher, self.base, self.values)
-        self._than = np.where(higher, self.values, self.base)
+        self._worse = np.where(higher, base, values)
+        self._than = np.where(higher, values, base)
         sign = np.where(higher, -1, 1)
         lost, base_lost = cube.lost_on(platform) * sign, cube.lost_on(baseline) * sign
         self.n_lost = np.count_nonzero(lost, axis=-1)
@@ -57,7 +87,7 @@ class Pair:
             "beyond": np.where(higher, base_lost, lost),
             "beyond_baseline": np.where(higher, lost, base_lost),
         }
-        self.paired = paired_in_blocks(self.values, self.base)
+        self.paired = paired_in_blocks(values, base)
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
         """Give the ratio of every point, with its interval."""

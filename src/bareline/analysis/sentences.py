@@ -8,9 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from bareline.analysis.amounts import baseline_value, named, said, span, undecided
+from bareline.analysis.amounts import (
+    baseline_value,
+    named,
+    reach,
+    said,
+    span,
+    too_few,
+    undecided,
+    widest,
+    would_decide,
+)
 from bareline.analysis.causes import Explanation
-from bareline.analysis.findings import Finding, weight
+from bareline.analysis.findings import Finding, Point, weight
 from bareline.analysis.parts import (
     Amount,
     Break,
@@ -84,11 +94,9 @@ def tell(
     name = _Names(findings)
     clauses = _decided([part for part in findings if part.verdict.decided], margin, on)
     clauses += _equal(of(Verdict.EQUIVALENT), margin, on, name)
-    clauses += _alike(
-        "cannot tell", of(Verdict.INCONCLUSIVE), lambda part: undecided(part, margin), on, name
-    )
+    clauses += _open(of(Verdict.INCONCLUSIVE), margin, on, name)
     for head, verdict in _LACKING.items():
-        clauses += _alike(head, of(verdict), lambda part: part.reason, on, name)
+        clauses += _alike(head, of(verdict), on, name)
     return clauses + _doubts(findings, on)
 
 
@@ -102,20 +110,37 @@ _On = Callable[[Iterable[Finding]], list[Piece]]
 
 
 class _Names:
-    """Names a probe once where all of its classes of sizes are said together."""
+    """Names a probe once, with those of its classes of sizes and layouts that are meant."""
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         self._titles = {finding.subject: finding.title for finding in findings}
+        self._layouts = {finding.subject: finding.where for finding in findings}
 
     def of(self, subjects: Sequence[str]) -> str:
-        """List subjects."""
-        named = []
-        for subject in subjects:
-            title = self._titles[subject]
-            classes = {other for other, own in self._titles.items() if own == title}
-            whole = len(classes) > 1 and classes <= set(subjects)
-            named.append(title if whole else subject)
-        return listing(list(dict.fromkeys(named)))
+        """List subjects: ``the DGEMM rate and MPI ping-pong (below 8 KiB, from 256 KiB)``."""
+        by_title: dict[str, list[str]] = {}
+        for subject in dict.fromkeys(subjects):
+            by_title.setdefault(self._titles[subject], []).append(subject)
+        return listing([self._named(title, own) for title, own in by_title.items()])
+
+    def _named(self, title: str, subjects: Sequence[str]) -> str:
+        if len(subjects) == 1:
+            return subjects[0]
+        every = [other for other, own in self._titles.items() if own == title]
+        if set(every) <= set(subjects):
+            return title
+        layouts = dict.fromkeys(self._layouts[subject] for subject in subjects)
+        classes = []
+        for where in layouts:
+            here = [subject for subject in subjects if self._layouts[subject] == where]
+            whole = [subject for subject in every if self._layouts[subject] == where]
+            if len(here) > 1 and len(here) == len(whole):
+                classes.append(where)
+            else:
+                classes += [subject.removeprefix(title) for subject in here]
+        if len(classes) == 1:
+            return f"{title}{classes[0]}"
+        return f"{title} ({', '.join(own.strip() or 'layout unknown' for own in classes)})"
 
 
 def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
@@ -164,35 +189,70 @@ def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) ->
     if not findings:
         return []
     clause: _Clause = [Amount(f"equal within {percent(margin)}"), ": "]
-    by_platforms: dict[Sentence, list[str]] = {}
-    for subject in dict.fromkeys(finding.subject for finding in findings):
-        group = [finding for finding in findings if finding.subject == subject]
-        by_platforms.setdefault(sentence(*on(group)), []).append(subject)
-    parts = [[name.of(subjects), *where.parts] for where, subjects in by_platforms.items()]
     farthest = max(findings, key=weight)
     worst = farthest.worst
     shown: list[Piece] = []
     if worst is not None and worst.ratio is not None and worst.lo and worst.hi:
-        shown = [f" (farthest: {', '.join(filter(None, [farthest.subject, worst.label]))}"]
+        shown = [f" (farthest: {_at(farthest, worst)}"]
         shown += [*on([farthest]), f", {span(worst.lo, worst.hi, farthest.rate)})"]
-    return [[*clause, *joined(parts), *shown]]
+    return [[*clause, *_by_platforms(findings, on, name), *shown]]
 
 
-def _alike(
-    head: str, findings: Sequence[Finding], why: Callable[[Finding], str], on: _On, name: _Names
-) -> list[_Clause]:
+def _at(finding: Finding, point: Point) -> str:
+    return ", ".join(filter(None, [finding.subject, point.label]))
+
+
+def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Piece]:
+    """List subjects, those together that are meant on the same platforms."""
+    by_platforms: dict[Sentence, list[str]] = {}
+    for subject in dict.fromkeys(finding.subject for finding in findings):
+        group = [finding for finding in findings if finding.subject == subject]
+        by_platforms.setdefault(sentence(*on(group)), []).append(subject)
+    return joined([[name.of(subjects), *where.parts] for where, subjects in by_platforms.items()])
+
+
+def _open(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
+    """Say what cannot be told: all of it by name, and the one range that is widest.
+
+    Every range stands in the tables; here a reader wants to know what is open, how far it may lie
+    at most, and what would decide it.
+    """
+    kinds: dict[tuple[bool, bool], list[Finding]] = {}
+    for finding in findings:
+        kinds.setdefault((too_few(finding), finding.exact), []).append(finding)
+    parts: list[_Clause] = [
+        [*_by_platforms(group, on, name), " (", *_why_open(group, margin, on), ")"]
+        for group in kinds.values()
+    ]
+    return [["cannot tell: ", *joined(parts)]] if parts else []
+
+
+def _why_open(group: Sequence[Finding], margin: float, on: _On) -> _Clause:
+    """Say how many points are open, the widest range of them, and what would decide them."""
+    if len(group) == 1 or too_few(group[0]):
+        return [undecided(group, margin)]
+    among = sum(len(finding.compared) for finding in group)
+    count = sum(len(finding.of(Verdict.INCONCLUSIVE)) for finding in group)
+    finding, point = widest(group)
+    pieces: _Clause = [f"{count} points"]
+    if count < among:
+        pieces = [f"{count} of {among} points, the others equal within {percent(margin)}"]
+    pieces += [f"; widest: {_at(finding, point)}", *on([finding])]
+    pieces.append(f", {reach(point, finding.rate)}")
+    needed = would_decide(group, margin)
+    return [*pieces, f"; {needed}" if needed else ""]
+
+
+def _alike(head: str, findings: Sequence[Finding], on: _On, name: _Names) -> list[_Clause]:
     """Collect findings of one kind in one clause, with the reason for each."""
     if not findings:
         return []
-    told: dict[tuple[str, str], list[Finding]] = {}
+    by_reason: dict[str, list[Finding]] = {}
     for finding in findings:
-        told.setdefault((finding.subject, why(finding)), []).append(finding)
-    merged: dict[tuple[str, Sentence], list[str]] = {}
-    for (subject, reason), group in told.items():
-        merged.setdefault((reason, sentence(*on(group))), []).append(subject)
+        by_reason.setdefault(finding.reason, []).append(finding)
     parts: list[_Clause] = [
-        [name.of(subjects), *where.parts, f" ({reason})" if reason else ""]
-        for (reason, where), subjects in merged.items()
+        [*_by_platforms(group, on, name), f" ({reason})" if reason else ""]
+        for reason, group in by_reason.items()
     ]
     return [[f"{head}: ", *joined(parts)]]
 

@@ -79,4 +79,4 @@ def pair_of(records: Records, errors: Mapping[str, float], platform: str, baseli
     if platform in errors and baseline in errors:
         error = errors[platform] + errors[baseline]
         return SimulatedPair(records.cube, platform, baseline, error)
-    return Pair(records.cube, platform, baseline)
+    return Pair(records.cube, platform, baseline, noiseless=errors)

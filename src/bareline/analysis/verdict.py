@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bareline import stats
 from bareline.analysis.amounts import said
-from bareline.analysis.findings import Finding, Point, weight
+from bareline.analysis.findings import EMULATED, Finding, Point, weight
 from bareline.analysis.parts import Amount, Piece, Platform, Sentence, joined, percent, sentence
 from bareline.vocabulary.caveats import caveat_code, caveat_share
 from bareline.vocabulary.model import Layer
@@ -24,6 +24,7 @@ _DISTURBANCES = {
     "steal-time": "measured while the hypervisor took processor time away",
 }
 _DISTURBED_SHARE = 0.2
+_OTHER_LAYOUTS = "other layouts than the baseline's"
 #: Changes that the line names for each kind of layout, largest first, one for each layer.
 _MOST_CHANGES = 3
 
@@ -152,13 +153,9 @@ def _headline(
         _of_kind(kind if len(kinds) > 1 else "", kinds[kind], margin, several)
         for kind in sorted(kinds, key=lambda kind: -max(map(_certain_weight, kinds[kind])))
     ]
-    refused: dict[str, list[str]] = {}
-    for finding in findings:
-        if finding.verdict is Verdict.NOT_COMPARABLE:
-            refused.setdefault(finding.reason, []).append(_lower(finding.layer))
     clauses += [
         [f"{reason}: {listing(list(dict.fromkeys(layers)))} not comparable"]
-        for reason, layers in refused.items()
+        for reason, layers in _refused(findings).items()
     ]
     failed = dict.fromkeys(f.title for f in findings if f.verdict is Verdict.FAILED)
     if failed:
@@ -168,6 +165,25 @@ def _headline(
     told = joined(clauses, between="; ", last="; ")
     disturbed = "".join(f"; {text}" for text in _disturbed(findings))
     return sentence(*told, ", compared with ", Platform(baseline), f"{disturbed}.")
+
+
+def _refused(findings: Sequence[Finding]) -> dict[str, list[str]]:
+    """Give the layers that are not comparable by the reason; several layouts are one reason.
+
+    Which layouts they are stands in the matrix.
+    """
+    unlike = [finding for finding in findings if finding.verdict is Verdict.NOT_COMPARABLE]
+    layouts = {finding.reason for finding in unlike} - {EMULATED}
+    several = len(layouts) > 1 or any("; " in layout for layout in layouts)
+    there = {(finding.layer, finding.platform) for finding in findings if finding.compared}
+    whole = {f.layer for f in unlike if (f.layer, f.platform) not in there}
+    found: dict[str, list[str]] = {}
+    for finding in unlike:
+        name = _lower(finding.layer)
+        part = name if finding.layer in whole else f"part of {name}"
+        reason = _OTHER_LAYOUTS if several and finding.reason in layouts else finding.reason
+        found.setdefault(reason, []).append(part)
+    return found
 
 
 def _disturbed(findings: Sequence[Finding]) -> list[str]:

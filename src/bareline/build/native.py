@@ -209,6 +209,8 @@ class _Builder:
         """
         done = subprocess.run(
             line,
+            # CMake tries compilers where it was called; SimGrid's leaves a file behind there.
+            cwd=self.tree,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

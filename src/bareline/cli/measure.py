@@ -9,65 +9,67 @@ import typer
 
 from bareline.cli.options import BaselineOption, JsonOption, PlatformsOption, RunArgument
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
-from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.errors import TimeUp, UsageError
 
 if TYPE_CHECKING:
+    from bareline.platforms.base import PlatformSpec
     from bareline.store.run import Run
+    from bareline.study.study import Study
 
 app = typer.Typer()
+
+StudyArgument = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A built-in study or a TOML file.")
+]
+OnOption = Annotated[
+    list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
+]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Run directory to make.")
+]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")]
+ScaleOption = Annotated[
+    str | None,
+    typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
+]
 
 
 @app.command()
 def run(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study or a TOML file.")],
-    on: Annotated[
-        list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
-    ] = None,
+    study: StudyArgument,
+    on: OnOption = None,
     as_: Annotated[
         list[str] | None,
         typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
     ] = None,
     platforms: PlatformsOption = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Run directory to make.")
-    ] = None,
+    out: OutOption = None,
     baseline: BaselineOption = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")] = None,
+    seed: SeedOption = None,
     launches: Annotated[
         int | None, typer.Option("--launches", min=1, help="Most trials of each case.")
     ] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
-    ] = None,
+    scale: ScaleOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
-    from bareline.platforms.config import choose_platforms
+    from bareline.platforms.base import exact_among
     from bareline.report.terminal.runs import print_plan
     from bareline.session import begin
-    from bareline.study.catalogue import find_study
-    from bareline.study.plan import choose
-    from bareline.vocabulary.capacity import told
 
-    chosen = find_study(study)
-    if scale is not None:
-        chosen = chosen.at_scale(scale)
-    if launches is not None:
-        chosen = chosen.with_launches(launches)
-    chosen, lacking = begin.cast_study(chosen, as_ or [], on or [], platforms)
-    names = chosen.platforms if chosen.roles else on or chosen.platforms
-    if not names:
-        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
-    specs = choose_platforms(names, platforms)
+    chosen, specs, lacking = _chosen(study, scale, launches, as_ or [], on or [], platforms)
     base = begin.choose_baseline(chosen, specs, baseline)
-    for line in [*lacking, *told(choose(chosen, specs).left_out)]:
-        complain(line)
+    _complain_of(lacking, chosen, specs)
     if dry_run:
         rows = begin.plan_rows(chosen, specs, seed)
         scaled, changes = chosen.scale, chosen.scale_changes
-        emit(as_json, lambda: rows, lambda on: print_plan(rows, on, scale=scaled, changes=changes))
+        exact = exact_among(specs)
+        emit(
+            as_json,
+            lambda: rows,
+            lambda on: print_plan(rows, on, scale=scaled, changes=changes, exact=exact),
+        )
         return
     if chosen.scale_changes:
         complain(
@@ -79,20 +81,13 @@ def run(
 
 @app.command()
 def submit(
-    study: Annotated[str, typer.Argument(metavar="STUDY", help="A built-in study or a TOML file.")],
-    on: Annotated[
-        list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
-    ] = None,
+    study: StudyArgument,
+    on: OnOption = None,
     platforms: PlatformsOption = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Run directory to make.")
-    ] = None,
+    out: OutOption = None,
     baseline: BaselineOption = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
-    ] = None,
+    seed: SeedOption = None,
+    scale: ScaleOption = None,
     system: Annotated[
         str,
         typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
@@ -105,30 +100,53 @@ def submit(
     ] = 60,
 ) -> None:
     """Let a batch job measure a study; the run directory is the last line on stdout."""
-    from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.session.submission import inheriting
     from bareline.session.submission import submit as hand_over
-    from bareline.study.catalogue import find_study
-    from bareline.study.plan import choose
-    from bareline.vocabulary.capacity import told
 
-    chosen = find_study(study)
-    if scale is not None:
-        chosen = chosen.at_scale(scale)
-    chosen, lacking = begin.cast_study(chosen, [], on or [], platforms)
-    names = chosen.platforms if chosen.roles else on or chosen.platforms
-    if not names:
-        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
-    specs, largest = inheriting(choose_platforms(names, platforms))
+    chosen, given, lacking = _chosen(study, scale, None, [], on or [], platforms)
+    specs, largest = inheriting(given)
     base = begin.choose_baseline(chosen, specs, baseline)
-    for line in [*lacking, *told(choose(chosen, specs).left_out)]:
-        complain(line)
+    _complain_of(lacking, chosen, specs)
     folder = out or begin.default_folder(chosen)
     made = begin.create_run(chosen, specs, folder, baseline=base, seed=seed)
     job = hand_over(made, system=system, platform=largest, nodes=nodes, time_min=time_min)
     complain(f"{job.system} job {job.job}; `bareline status {made.path}` follows it")
     print(made.path)
+
+
+def _chosen(
+    name: str,
+    scale: str | None,
+    launches: int | None,
+    roles: list[str],
+    on: list[str],
+    platforms: Path | None,
+) -> tuple[Study, list[PlatformSpec], list[str]]:
+    """Find a study and the platforms that it is to run on, and what it lacks then, in lines."""
+    from bareline.platforms.config import choose_platforms
+    from bareline.session import begin
+    from bareline.study.catalogue import find_study
+
+    study = find_study(name)
+    if scale is not None:
+        study = study.at_scale(scale)
+    if launches is not None:
+        study = study.with_launches(launches)
+    study, lacking = begin.cast_study(study, roles, on, platforms)
+    names = study.platforms if study.roles else on or study.platforms
+    if not names:
+        raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
+    return study, choose_platforms(names, platforms), lacking
+
+
+def _complain_of(lacking: list[str], study: Study, specs: list[PlatformSpec]) -> None:
+    """Say what of a study is not measured on these platforms."""
+    from bareline.study.plan import choose
+    from bareline.vocabulary.capacity import told
+
+    for line in [*lacking, *told(choose(study, specs).left_out)]:
+        complain(line)
 
 
 @app.command(name="continue")
@@ -154,6 +172,9 @@ def _execute(made: Run, *, retry_failed: bool = False) -> None:
             tally = execute(made, progress, retry_failed=retry_failed)
     except KeyboardInterrupt:
         complain(f"interrupted; `bareline continue {made.path}` goes on where it stopped")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except TimeUp as error:
+        complain(f"{error}; `bareline continue {made.path}` in another job goes on")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     print_run_end(made, tally, console(stderr=True))
     print(made.path)

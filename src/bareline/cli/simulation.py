@@ -16,7 +16,12 @@ app = typer.Typer()
 @app.command()
 def calibrate(
     from_: Annotated[
-        Path, typer.Option("--from", metavar="RUN", help="Run with a ping-pong between two nodes.")
+        list[Path],
+        typer.Option(
+            "--from",
+            metavar="RUN",
+            help="Run with a ping-pong between two nodes; again for what it lacks.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="NAME.toml", help="Platform file to write.")
@@ -40,7 +45,7 @@ def calibrate(
     from bareline.vocabulary.errors import UsageError
 
     done = calibrate_run(
-        Run.open(from_),
+        [Run.open(path) for path in from_],
         platform=platform,
         nodes=nodes,
         cores=cores,

@@ -214,11 +214,17 @@ def facts(text: str) -> Mapping[str, Scalar]:
 
 
 def _other_systems(values: Mapping[str, str], text: str) -> Iterable[Reading]:
-    """Read HPL's systems that the summary leaves out: of several it holds only the last."""
+    """Read HPL's systems that the summary leaves out: of several it holds only the last.
+
+    None where a line of the summary is lost that tells which one that is: its row in the table,
+    which has fewer digits, would pass for another system.
+    """
+    if not all(key in values for key in _GROUPS[0].params.values()):
+        return
     section = _HPL.search(text)
     for found in hpl.read(section[0], end=_HPL_END) if section else ():
         params = {name: value for name, value in found.params.items() if name != "variant"}
-        summed_up = {name: values.get(key) for name, key in _GROUPS[0].params.items()}
+        summed_up = {name: values[key] for name, key in _GROUPS[0].params.items()}
         if {name: str(value) for name, value in params.items()} != summed_up:
             yield replace(found, probe="hpcc.hpl", title=_GROUPS[0].title, params=params)
 

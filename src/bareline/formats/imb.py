@@ -2,8 +2,8 @@
 
 One launch runs several benchmarks, each with several numbers of processes; every such section is
 a trial of its own, so that a torn last section spoils only itself. Sections in which processes
-wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node. Until
-2017 a Mbyte was 2^20 bytes, later 10^6: sizes and times of a table tell which.
+wait are told apart as ``imb.NAME.subset``: their few processes are likely to share a node. What
+their tables hold stands in `bareline.formats.imb_table`.
 
 References
 ----------
@@ -13,31 +13,21 @@ Intel, "Intel MPI Benchmarks User Guide and Methodology Description".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
-from bareline.formats.reading import (
-    BANDWIDTH,
-    LATENCY,
-    MESSAGE_RATE,
-    UNKNOWN_RANKS,
-    Reading,
-    as_detail,
-    outcome_of,
+from bareline.formats.imb_table import (
+    DECIMAL_SINCE,
+    PLAIN,
+    Launch,
+    expected_metrics,
+    metrics_of,
+    samples_of,
 )
-from bareline.formats.table import (
-    Line,
-    Table,
-    check_ascending,
-    check_sizes,
-    check_whole,
-    number_lines,
-    quotient_range,
-    read_table,
-    rounding,
-)
+from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
+from bareline.formats.table import Line, check_whole, number_lines, read_table
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -59,9 +49,6 @@ END = "All processes entering MPI_Finalize"
 _DATE = re.compile(r"^# Date\s*: (\S.*\S)\s*$", re.MULTILINE)
 _CALL = re.compile(r"^# Calling sequence was:\s*\n(?:\s*\n)*# (.*)$", re.MULTILINE)
 _LISTED = re.compile(r"^# ([A-Z]\w*)\s*$", re.MULTILINE)
-_MEGA = (1e6, float(1 << 20))
-#: First year that counts a Mbyte as 10^6 bytes.
-_DECIMAL_SINCE = 2018
 
 #: First year in which calls are synchronised and the root stays, unless options say otherwise.
 _SYNCHRONISED_SINCE = 2017
@@ -90,35 +77,12 @@ _SWITCHES = {
     **dict.fromkeys(("0", "disable", "no", "off"), "off"),
 }
 
-_PERCENT = Metric("%", "higher")
-_CONTEXT = Metric("s", "none", detail=True)
-#: Column titles: metric and what one unit is in base units.
-_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
-    "t[usec]": ("latency", LATENCY, 1e-6),
-    "t_avg[usec]": ("latency", LATENCY, 1e-6),
-    "t_min[usec]": ("latency_min", as_detail(LATENCY), 1e-6),
-    "t_max[usec]": ("latency_max", as_detail(LATENCY), 1e-6),
-    "t_pure[usec]": ("latency", LATENCY, 1e-6),
-    "t_ovrl[usec]": ("overall", as_detail(LATENCY), 1e-6),
-    "t_CPU[usec]": ("compute", _CONTEXT, 1e-6),
-    "overlap[%]": ("overlap", _PERCENT, 1.0),
-    "Mbytes/sec": ("bandwidth", BANDWIDTH, 1e6),
-    "Msg/sec": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
-}
-#: IMB prints so many of every time, rate and share.
-_DECIMALS = 2
-_PLAIN = ("Group", "#bytes", "#repetitions", "defects")
-#: Benchmarks that report bandwidth and no time.
-_RATES = ("Uniband", "Biband")
 #: Benchmarks that run with all processes in the end; those between two processes do not.
 _FOR_ALL = (
     *("Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", "Bcast", "Allreduce", "Reduce"),
     *("Reduce_scatter", "Reduce_scatter_block", "Gather", "Gatherv", "Scatter", "Scatterv"),
     *("Allgather", "Allgatherv", "Alltoall", "Alltoallv"),
 )
-#: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
-_FACTORS = (1.0, 2.0, 4.0)
-_FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 
 
 @dataclass(slots=True)
@@ -139,8 +103,13 @@ def read(text: str) -> Iterable[Reading]:
     """Read every section, and name the listed benchmarks that have none."""
     parts = _parts(text)
     present = {part.name for part in parts}
+    launch = Launch(
+        _year(text),
+        free_sizes=_USER_LENGTHS.search(text) is not None,
+        largest_bytes=int(largest[1]) if (largest := _LARGEST.search(text)) else None,
+    )
     for part in parts:
-        yield _imported(part, text)
+        yield _imported(part, launch)
     listed = _listed(text)
     # Of a whole output, sections of some benchmarks may lack (too few processes), but not all.
     whole = END in text and parts
@@ -209,8 +178,7 @@ def _options(text: str) -> dict[str, str]:
 
     Before 2017 roots moved on and nothing was synchronised unless an option said so.
     """
-    match = TITLE.search(text)
-    old = match is not None and _year(match["version"]) < _SYNCHRONISED_SINCE
+    old = _year(text) < _SYNCHRONISED_SINCE
     found = {"root_shift": "on", "sync": "off"} if old else {}
     line = _CALL.search(text)
     words = line[1].split() if line else []
@@ -233,8 +201,10 @@ def _params(name: str, options: Mapping[str, str]) -> dict[str, Scalar]:
     }
 
 
-def _year(version: str) -> int:
-    return int(version.partition(".")[0].split()[0])
+def _year(text: str) -> int:
+    """Give the year or number of the version; one of today where the output does not say."""
+    match = TITLE.search(text)
+    return int(match["version"].partition(".")[0].split()[0]) if match else DECIMAL_SINCE
 
 
 def _check_sections(parts: Sequence[_Part], text: str) -> None:
@@ -299,7 +269,7 @@ def _take(line: Line, part: _Part) -> _Part:
 
 def _is_header(text: str) -> bool:
     first = text.split()[:1]
-    return bool(first) and first[0] in _PLAIN
+    return bool(first) and first[0] in PLAIN
 
 
 def _setting(comment: str, part: _Part) -> None:
@@ -315,14 +285,14 @@ def _setting(comment: str, part: _Part) -> None:
         part.params["world_ranks"] = part.ranks + part.idle
 
 
-def _imported(part: _Part, text: str) -> Reading:
+def _imported(part: _Part, launch: Launch) -> Reading:
     metrics: dict[str, Metric] = {}
     problem: ParseError | None = None
     try:
-        metrics = _metrics(part.columns)
+        metrics = metrics_of(part.columns)
     except ParseError as error:
         problem = error
-    metrics = metrics or _expected(part.name)
+    metrics = metrics or expected_metrics(part.name)
 
     def read() -> Iterable[Sample]:
         if problem is not None:
@@ -330,7 +300,7 @@ def _imported(part: _Part, text: str) -> Reading:
         if part.problem:
             raise ParseError(part.problem)
         table = read_table(part.columns, part.lines)
-        return list(_samples(table, part, text))
+        return list(samples_of(table, part.name, launch, cut=part.cut))
 
     # A few of many processes mostly share a node: what they measure is no part of the same curve.
     subset = bool(part.idle)
@@ -349,7 +319,7 @@ def _missing(name: str) -> Reading:
     def read() -> Iterable[Sample]:
         raise ParseError(f"{name} was to run, but the output has no section of it")
 
-    metrics = _expected(name)
+    metrics = expected_metrics(name)
     return Reading(
         probe=f"imb.{name.lower()}",
         title=f"IMB {name}",
@@ -358,157 +328,3 @@ def _missing(name: str) -> Reading:
         ranks=UNKNOWN_RANKS,
         outcome=outcome_of(metrics, read),
     )
-
-
-def _expected(name: str) -> dict[str, Metric]:
-    return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
-
-
-def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
-    if not columns:
-        raise ParseError("there is no line of column titles: the output is truncated")
-    unknown = [title for title in columns if title not in _PLAIN and title not in _COLUMNS]
-    if unknown:
-        raise ParseError(f"unknown column title '{unknown[0]}'")
-    if len(set(columns)) < len(columns):
-        raise ParseError("a column title stands twice")
-    given = [_COLUMNS[title][:2] for title in columns if title not in _PLAIN]
-    headlines = [name for name, _ in given if name in ("latency", "bandwidth")]
-    if not headlines:
-        raise ParseError("there is no column of time or Mbytes/sec")
-    first = "latency" if "latency" in headlines else "bandwidth"
-    return dict(sorted(given, key=lambda one: one[0] != first))
-
-
-def _samples(table: Table, part: _Part, text: str) -> Iterator[Sample]:
-    table.integers("#repetitions")
-    if "defects" in table.titles and any(table.numbers("defects")):
-        raise ParseError("the benchmark found its results wrong (column defects)")
-    points = _points(table)
-    caveats = _ends(table, part, text)
-    _check_order(table)
-    _check_overlap(table)
-    mega = _mega(table, part.name, text)
-    for title in table.titles:
-        if title in _PLAIN:
-            continue
-        name, metric, scale = _COLUMNS[title]
-        scale = mega if title == "Mbytes/sec" else scale
-        decimals = 0 if title == "Msg/sec" else _DECIMALS
-        for value, point in zip(table.numbers(title, decimals=decimals), points, strict=True):
-            if title == "Mbytes/sec" and point.get("size_bytes") == 0:
-                continue  # no bytes, no bandwidth
-            if value == 0 and not metric.detail and metric.unit != "%":
-                raise ParseError(f"{title} = 0 is no measured value")
-            yield Sample(name, value * scale, point, caveats)
-
-
-def _points(table: Table) -> list[dict[str, Scalar]]:
-    points: list[dict[str, Scalar]] = [{} for _ in table.rows]
-    for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
-        if title in table.titles:
-            for point, value in zip(points, table.integers(title), strict=True):
-                point[key] = value
-    return points
-
-
-def _ends(table: Table, part: _Part, text: str) -> tuple[str, ...]:
-    """Hold the sizes against those that were asked for; gives the caveats."""
-    if "#bytes" not in table.titles:
-        return ()
-    sizes = table.integers("#bytes")
-    free = _USER_LENGTHS.search(text) is not None
-    if "Group" in table.titles:
-        sizes = sorted(set(sizes))
-    check_sizes(sizes, doubling=not free)
-    if part.cut:
-        return ("cut",)
-    largest = _LARGEST.search(text)
-    if largest and not free and sizes[-1] < int(largest[1]):
-        raise ParseError(
-            f"the sizes end at {sizes[-1]} instead of {largest[1]} bytes: the output is truncated"
-        )
-    return ()
-
-
-def _check_order(table: Table) -> None:
-    titles = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
-    if all(title in table.titles for title in titles):
-        check_ascending(table, titles)
-
-
-def _check_overlap(table: Table) -> None:
-    """Refuse rows whose overlap does not follow from their times.
-
-    IMB relates what is hidden to the longer of communication and computation since 2018, before
-    that to the shorter.
-    """
-    titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
-    if not all(title in table.titles for title in titles):
-        return
-    together, pure, compute, overlap = (table.numbers(title) for title in titles)
-    for line, *times, percent in zip(table.lines, together, pure, compute, overlap, strict=True):
-        both_us, pure_us, compute_us = times
-        hidden_us = pure_us + compute_us - both_us
-        for base_us in (max(pure_us, compute_us), min(pure_us, compute_us)):
-            least, most = quotient_range(hidden_us, base_us, 0.0152)
-            if 100 * min(1.0, least) - 0.006 <= percent <= 100 * min(1.0, most) + 0.006:
-                break
-        else:
-            raise ParseError(f"line {line.number}: overlap contradicts the times")
-
-
-def _mega(table: Table, name: str, text: str) -> float:
-    """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
-
-    Raises
-    ------
-    ParseError
-        A row's bandwidth follows from its size and time with neither.
-    """
-    timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
-    if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
-        if name in _FACTOR:
-            raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
-        return _MEGA[0]
-    factors = (_FACTOR[name],) if name in _FACTOR else _FACTORS
-    fitting = []
-    worst = None
-    for mega in _usual_first(text):
-        for factor in factors if timed else (1.0,):
-            wrong = _contradiction(table, timed, mega, factor)
-            if wrong is None:
-                fitting.append(mega)
-            else:
-                worst = worst or wrong
-    if not fitting and worst is not None:
-        raise ParseError(
-            f"line {worst.number}: Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
-        )
-    return fitting[0]
-
-
-def _usual_first(text: str) -> tuple[float, ...]:
-    match = TITLE.search(text)
-    year = _year(match["version"]) if match else _DECIMAL_SINCE
-    return _MEGA if year >= _DECIMAL_SINCE else _MEGA[::-1]
-
-
-def _contradiction(table: Table, timed: str | None, mega: float, factor: float) -> Line | None:
-    """Give the first line whose columns do not follow from each other within their rounding."""
-    sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
-    others = table.column(timed or "Msg/sec")
-    table.numbers("Mbytes/sec")
-    table.numbers(timed or "Msg/sec")
-    for line, size, rate_text, other_text in zip(table.lines, sizes, rates, others, strict=True):
-        rate, slack = float(rate_text), 1.01 * rounding(rate_text)
-        other, other_slack = float(other_text), 1.01 * rounding(other_text)
-        scale = size * factor / mega
-        if timed:
-            low = scale * 1e6 / (other + other_slack)
-            high = scale * 1e6 / (other - other_slack) if other > other_slack else float("inf")
-        else:
-            low, high = scale * (other - other_slack), scale * (other + other_slack)
-        if not low - slack <= rate <= high + slack:
-            return line
-    return None

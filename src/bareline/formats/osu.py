@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bareline.formats.osu_programs import Program, program_of, words_of
 from bareline.formats.reading import (
     BANDWIDTH,
     LATENCY,
@@ -54,99 +55,6 @@ _INIT = re.compile(
 )
 #: What osu_init of 5.3 and before prints, without a title.
 UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
-_MIB = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Program:
-    """What is known of a benchmark: its name, who takes part, and where its sizes end.
-
-    `pairs` says that the output tells the number of pairs, `reduction` that the usual datatype is
-    that of reductions.
-    """
-
-    name: str
-    ranks: int = UNKNOWN_RANKS
-    largest_bytes: int | None = None
-    reduction: bool = False
-    pairs: bool = False
-
-
-#: By the words between "OSU MPI" and "Test", where they name no collective function.
-_PROGRAMS: Mapping[str, _Program] = {
-    "Latency": _Program("latency", 2, 4 * _MIB),
-    "Latency Persistent": _Program("latency_persistent", 2, 4 * _MIB),
-    "Bandwidth": _Program("bw", 2, 4 * _MIB),
-    "Bandwidth Persistent": _Program("bw_persistent", 2, 4 * _MIB),
-    "Bi-Directional Bandwidth": _Program("bibw", 2, 4 * _MIB),
-    "Bi-Directional Bandwidth Persistent": _Program("bibw_persistent", 2, 4 * _MIB),
-    "Bandwidth Congestion In": _Program("bw_fan_in", largest_bytes=4 * _MIB),
-    "Bandwidth Congestion Out": _Program("bw_fan_out", largest_bytes=4 * _MIB),
-    "Multiple Bandwidth / Message Rate": _Program("mbw_mr", largest_bytes=4 * _MIB, pairs=True),
-    "Multi Latency": _Program("multi_lat", largest_bytes=4 * _MIB),
-    "Multi-threaded Latency": _Program("latency_mt", 2, 4 * _MIB),
-    "Multi-process Latency": _Program("latency_mp", 2, 4 * _MIB),
-    "_Put Latency": _Program("put_latency", 2, 4 * _MIB),
-    "_Put Bandwidth": _Program("put_bw", 2, 4 * _MIB),
-    "_Put Bi-directional Bandwidth": _Program("put_bibw", 2, 4 * _MIB),
-    "_Get latency": _Program("get_latency", 2, 4 * _MIB),
-    "_Get Bandwidth": _Program("get_bw", 2, 4 * _MIB),
-    "_Accumulate latency": _Program("acc_latency", 2, 4 * _MIB),
-    "_Get_accumulate latency": _Program("get_acc_latency", 2, 4 * _MIB),
-    "_Compare_and_swap latency": _Program("cas_latency", 2),
-    "_Fetch_and_op latency": _Program("fop_latency", 2),
-    "Init": _Program("init"),
-}
-#: Collective functions as the titles call them, and as the programs are called.
-_COLLECTIVES = {
-    "Allgather": "allgather",
-    "Allgatherv": "allgatherv",
-    "Allreduce": "allreduce",
-    "All-to-All": "alltoall",
-    "All-to-Allv": "alltoallv",
-    "All-to-Allw": "alltoallw",
-    "Barrier": "barrier",
-    "Broadcast": "bcast",
-    "Gather": "gather",
-    "Gatherv": "gatherv",
-    "Reduce": "reduce",
-    "Reduce_scatter": "reduce_scatter",
-    "Reduce_scatter_block": "reduce_scatter_block",
-    "Scatter": "scatter",
-    "Scatterv": "scatterv",
-}
-#: 7.x forgets the blank between "Exchange" and "Latency" of some titles.
-_COLLECTIVE = re.compile(
-    r"(?P<nonblocking>Non-blocking )?(?P<neighbours>Neighborhood )?(?P<function>\S+)"
-    r"(?: Personalized Exchange)?(?P<persistent> Persistent)? ?Latency"
-)
-
-
-def _collective(words: str) -> _Program | None:
-    """Give the program of a collective function, by the words of its title."""
-    match = _COLLECTIVE.fullmatch(words)
-    function = _COLLECTIVES.get(match["function"]) if match else None
-    if match is None or function is None:
-        return None
-    name = f"{'neighbor_' if match['neighbours'] else ''}{function}"
-    name = f"{'i' if match['nonblocking'] else ''}{name}"
-    name += "_persistent" if match["persistent"] else ""
-    return _Program(
-        name,
-        largest_bytes=None if function == "barrier" else _MIB,
-        reduction="reduce" in function,
-    )
-
-
-#: Words that are no name of an MPI function, as they stand in a sentence.
-_SPOKEN = {
-    "Latency": "latency",
-    "Bandwidth": "bandwidth",
-    "Bi-Directional Bandwidth": "bidirectional bandwidth",
-    "Multiple Bandwidth / Message Rate": "multi-pair bandwidth",
-    "Multi Latency": "multi-pair latency",
-    "latency": "latency",
-}
 
 _PERCENT = Metric("%", "higher")
 _CONTEXT = Metric("s", "none", detail=True)
@@ -200,7 +108,7 @@ _SETTINGS = {
 class _Block:
     """One table of a launch, with the settings that stand above it."""
 
-    program: _Program
+    program: Program
     words: str
     params: dict[str, Scalar]
     ranks: int
@@ -216,7 +124,7 @@ def read(text: str) -> Iterable[Reading]:
             raise ParseError("there is no title of an OSU benchmark")
         yield _init(text)
         return
-    program = _program(match)
+    program = program_of(match)
     if program.name == "init":
         yield _init(text)
         return
@@ -230,33 +138,11 @@ def facts(text: str) -> Mapping[str, Scalar]:
     return {"import.osu": match["version"]} if match and match["version"] else {}
 
 
-def _program(match: re.Match[str]) -> _Program:
-    test = _test_of(match)
-    key = f"{match['function']} {test}" if match["function"] else test
-    if key in _PROGRAMS:
-        return _PROGRAMS[key]
-    if collective := _collective(test):
-        return collective
-    slug = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
-    return _Program(slug.removesuffix("_latency") or slug)
-
-
-def _test_of(title: re.Match[str]) -> str:
-    return " ".join((title["test"] + (title["persistent"] or "")).split())
-
-
-def _words(title: re.Match[str]) -> str:
-    """Say what is measured: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
-    test = _test_of(title)
-    spoken = _SPOKEN.get(test, test.removesuffix(" Latency"))
-    return f"MPI{title['function'] or ''} {spoken}"
-
-
-def _blocks(text: str, program: _Program, title: re.Match[str]) -> Iterator[_Block]:
+def _blocks(text: str, program: Program, title: re.Match[str]) -> Iterator[_Block]:
     params: dict[str, Scalar] = {}
     if title["accelerator"]:
         params["accelerator"] = title["accelerator"][1:].lower()
-    words = _words(title)
+    words = words_of(title)
     block = _Block(program, words, params, program.ranks)
     for line in number_lines(text):
         if _HEADER_START.match(line.text):
@@ -362,7 +248,7 @@ def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
     return {name: metric for name, metric, _ in sorted(given, key=lambda one: one[0] != first)}
 
 
-def _samples(table: Table, program: _Program) -> Iterator[Sample]:
+def _samples(table: Table, program: Program) -> Iterator[Sample]:
     if "Validation" in table.titles and set(table.column("Validation")) != {"Pass"}:
         raise ParseError("the benchmark found its results wrong (column Validation)")
     for title in ("Iterations", "TransmitSize"):
@@ -390,7 +276,7 @@ def _samples(table: Table, program: _Program) -> Iterator[Sample]:
             yield Sample(name, value * scale, point, caveats)
 
 
-def _cut(last_bytes: int, program: _Program) -> tuple[str, ...]:
+def _cut(last_bytes: int, program: Program) -> tuple[str, ...]:
     if program.largest_bytes is None or last_bytes >= program.largest_bytes:
         return ()
     return (

@@ -13,6 +13,10 @@ _THREADS_KNOWN_S = 10.0
 #: Enough for the first line of /proc/stat, and for all of a process's stat.
 _LINE_BYTES = 1024
 
+#: Times in user and kernel mode among the fields after the name: of the process, and of children
+#: that it has waited for.
+_OWN, _REAPED = slice(11, 13), slice(13, 15)
+
 _threads: tuple[float, tuple[int, ...]] = (0.0, ())
 
 
@@ -80,12 +84,26 @@ def parse_busy_s(text: str) -> float:
 
 def processor_s(pids: tuple[int, ...]) -> float:
     """Give the processor time so far of processes; of those that are gone nothing is known."""
-    ticks = 0
-    for pid in pids:
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            fields = _after_name(_start_of(f"/proc/{pid}/stat"))
-            ticks += int(fields[11]) + int(fields[12])
+    return sum(_ticks(pid, _OWN) for pid in pids) * _TICK_S
+
+
+def orphans_s(pid: int) -> float:
+    """Give the processor time of what an init has for children, and had and reaped.
+
+    Each child with those that it has waited for; their living children are not seen.
+    """
+    ticks = _ticks(pid, _REAPED)
+    with contextlib.suppress(OSError):
+        for child in _start_of(f"/proc/{pid}/task/{pid}/children").split():
+            ticks += _ticks(int(child), _OWN) + _ticks(int(child), _REAPED)
     return ticks * _TICK_S
+
+
+def _ticks(pid: int, times: slice) -> int:
+    """Add up times of a process's stat; nothing where it is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        return sum(map(int, _after_name(_start_of(f"/proc/{pid}/stat"))[times]))
+    return 0
 
 
 def _start_of(path: str) -> bytes:
@@ -99,7 +117,7 @@ def _start_of(path: str) -> bytes:
 
 def _after_name(stat: bytes) -> list[bytes]:
     """Give the fields of a process's stat that follow its name, which may hold anything."""
-    return stat.rpartition(b")")[2].split(None, 13)
+    return stat.rpartition(b")")[2].split(None, _REAPED.stop)
 
 
 def _kernel_threads() -> tuple[int, ...]:

@@ -168,6 +168,8 @@ class Platform(ABC, Generic[O_co]):
         Its nodes are made when it is acquired, and a new acquisition makes them anew.
     cases_per_turn
         How many cases it takes at a turn: more than one where a turn costs seconds.
+    exact
+        A trial gives the same values whenever it is repeated: one of each case is all there is.
     """
 
     type_name: ClassVar[str]
@@ -175,6 +177,7 @@ class Platform(ABC, Generic[O_co]):
     options: ClassVar[type[Options]]
     boots: ClassVar[bool] = False
     cases_per_turn: ClassVar[int] = 1
+    exact: ClassVar[bool] = False
 
     def __init__(self, spec: PlatformSpec[O_co], context: Context) -> None:
         self.spec = spec
@@ -248,6 +251,12 @@ def _classes(found: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, type[Platf
         if not issubclass(thing, Platform):
             raise PluginError(f"{thing.__name__} is no platform type", where=where)
         yield where, thing
+
+
+def exact_among(specs: Iterable[PlatformSpec[Any]]) -> frozenset[str]:
+    """Name the platforms of which a trial gives the same values whenever it is repeated."""
+    types = load_platform_types()
+    return frozenset(spec.name for spec in specs if types[spec.type].exact)
 
 
 def availability_of(spec: PlatformSpec[Any]) -> Availability:

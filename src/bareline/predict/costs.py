@@ -128,9 +128,6 @@ class Costs:
         key = (probe, ranks, nodes, size)
         if key not in self._known:
             curve = self.ladder.curve(probe, ranks, nodes)
-            if curve is not None:
-                self._known[key] = curve.at(size)
-            else:
-                steps = math.ceil(math.log2(max(2, ranks)))
-                self._known[key] = steps * self.transfer(min(nodes, 2), size)
+            taken = self.ladder.tree_s(ranks, nodes, size) if curve is None else curve.at(size)
+            self._known[key] = taken if math.isfinite(taken) else 0.0
         return self._known[key]

@@ -12,6 +12,10 @@ FloatArray = npt.NDArray[np.float64]
 
 #: A larger message that is faster by more than this is a disturbed curve, not a protocol.
 _DROP = 0.35
+#: Libraries choose a collective's algorithm by size, and a larger message may then be faster. It is
+#: where so many of so many launches at least say the same.
+_AGREED, _FEWEST_AGREED = 0.8, 4
+_BETWEEN_TWO = ("mpi.pingpong", "mpi.bandwidth", "mpi.sendrecv", "mpi.overhead")
 #: Spread of the launches at one size beyond which they contradict each other.
 _SPREAD = 1.0
 #: From this spread on the curve is used, and the prediction's interval says so.
@@ -60,8 +64,21 @@ class Curve:
 
     @cached_property
     def times(self) -> FloatArray:
-        """The same, made monotone: a longer message takes no less time."""
-        return _isotonic(self.raw)
+        """The same, made monotone: a longer message takes no less time.
+
+        Except where another algorithm of a collective begins.
+        """
+        return np.concatenate([_isotonic(part) for part in self._parts])
+
+    @cached_property
+    def _parts(self) -> list[FloatArray]:
+        """The medians, cut where the launches agree that a larger message is faster."""
+        n = self.launches.shape[0]
+        if self.key.probe.startswith(_BETWEEN_TWO) or n < _FEWEST_AGREED:
+            return [self.raw]
+        with np.errstate(invalid="ignore"):
+            falls = (self.launches[:, 1:] < self.launches[:, :-1]).sum(axis=0)
+        return np.split(self.raw, np.flatnonzero(falls >= _AGREED * n) + 1)
 
     @property
     def latency_s(self) -> float:
@@ -78,7 +95,7 @@ class Curve:
             return float(times[0])
         if size > sizes[-1]:
             slope = (times[-1] - times[-2]) / (sizes[-1] - sizes[-2])
-            return float(times[-1] + slope * (size - sizes[-1]))
+            return float(times[-1] + max(0.0, slope) * (size - sizes[-1]))
         return float(np.interp(size, sizes, times))
 
     def covers(self, size: float) -> bool:
@@ -96,7 +113,7 @@ class Curve:
     def faults(self, wire_bps: float | None) -> list[str]:
         """Say what makes the curve unfit: it falls, beats the wire, or its launches disagree."""
         found = []
-        peak = np.maximum.accumulate(self.raw)
+        peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         worst = int(np.argmin(self.raw / peak))
         if self.raw[worst] < (1 - _DROP) * peak[worst]:
             found.append(
@@ -124,8 +141,9 @@ class Curve:
 
     def scaled(self, latency: float, bandwidth: float) -> Curve:
         """Give it with the smallest message's time and what sizes add multiplied."""
-        base = self.times[0]
-        rows = np.asarray(latency * base + bandwidth * (self.times - base))[None, :]
+        base = self.latency_s
+        short, added = np.minimum(self.launches, base), np.maximum(self.launches - base, 0.0)
+        rows = np.asarray(latency * short + bandwidth * added)
         return Curve(self.key, self.sizes, rows)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -166,19 +167,33 @@ class Ladder:
         nodes = need.nodes_on(self.layout)
         key = CurveKey(need.probe, need.ranks, nodes)
         curve = self.curves.get(key)
+        # A curve that carries next to nothing, here or there, may be missing, cut, and as rough as
+        # it likes.
+        about = (
+            self.tree_s(need.ranks, nodes, need.largest)
+            if curve is None
+            else curve.at(need.largest)
+        )
+        if max(need.share, need.rate * about) < _CARRIES:
+            return None
         if curve is None:
             what = "is not measured"
         elif not curve.covers(need.largest):
             what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {need.largest:.0f} B"
-        else:
-            # A curve that carries next to nothing, here or there, may be as rough as it likes.
-            if max(need.share, need.rate * curve.at(need.largest)) < _CARRIES:
-                return None
-            faults = curve.faults(self.wire_bps if nodes > 1 else None)
-            if not faults:
-                return None
+        elif faults := curve.faults(self.wire_bps if nodes > 1 else None):
             what = "; ".join(faults)
+        else:
+            return None
         return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))
+
+    def tree_s(self, ranks: int, nodes: int, size: float) -> float:
+        """Give what a tree of messages takes, in s; infinite where no message was measured.
+
+        It stands in for a collective that the ladder lacks.
+        """
+        message = self.message("mpi.pingpong", min(nodes, 2))
+        steps = math.ceil(math.log2(max(2, ranks)))
+        return math.inf if message is None else steps * message.at(size)
 
 
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:

@@ -11,7 +11,7 @@ from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layout
 
 #: Calls of a kind that together cannot matter need no curve: their share of the time, and what so
-#: many of them would take on a slow network.
+#: many of them, of their size, would take on a slow network.
 _SLOW_CALL_S = 100e-6
 _LITTLE = 0.001
 _SMALLEST_LARGEST = 1024
@@ -132,7 +132,7 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
 
     for row in profile.calls.iter_rows(named=True):
         share = (row["time_ns"] + row["waited_ns"]) / wall
-        if share < _LITTLE and row["count"] * _SLOW_CALL_S * 1e9 / wall < _LITTLE:
+        if share < _LITTLE and row["count"] * _slowest_s(row["size_high"]) * 1e9 / wall < _LITTLE:
             continue
         collective = collective_of(row["call"])
         rate = row["count"] * 1e9 / wall
@@ -149,6 +149,11 @@ def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
             add("mpi.allreduce", row["comm_size"], True, 8, share, rate)
     needs = [Need(*key, *values) for key, values in found.items()]
     return sorted(needs, key=lambda need: (-need.share, need.probe, need.ranks))
+
+
+def _slowest_s(size: float) -> float:
+    """Give what a call takes on a slow network, in s."""
+    return _SLOW_CALL_S + 8 * size / _SLOW_LINK_BPS
 
 
 def merged(needs: Iterable[Need]) -> list[Need]:

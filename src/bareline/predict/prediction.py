@@ -29,7 +29,7 @@ Form = Literal["ratio", "difference"]
 
 #: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
 #: validation of one's own is at hand (docs/method/prediction.md).
-RESIDUAL = {"replay": 0.15, "delta": 0.20}
+RESIDUAL = {"replay": 0.18, "delta": 0.25}
 #: How far a replay may be from the time that it replays.
 _WARN, _REFUSE = 0.05, 0.15
 #: Shorter programs are predicted with a wider interval.

@@ -28,6 +28,9 @@ from bareline.vocabulary.model import Layout
 
 #: What is held against each other; the last three know nothing of the application's calls.
 MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
+#: What is no prediction: the application measured again on the same platform.
+AGAIN = "measured again"
+_FEWEST_AGAIN = 4
 _LEVEL = 0.9
 
 
@@ -150,11 +153,21 @@ class Score:
 
 @dataclass(frozen=True)
 class Validation:
-    """All trials, their scores, and what was refused and why."""
+    """All trials, their scores, and what was refused and why.
+
+    Attributes
+    ----------
+    disturbed
+        Launches left out: their ranks had no core for too long.
+    again
+        Every second launch of each application on each platform, held against the others there:
+        what the machine itself is off by. No prediction can be expected to err by less.
+    """
 
     trials: tuple[Trial, ...]
     refused: tuple[tuple[str, str], ...] = field(default=())
     disturbed: int = 0
+    again: tuple[Trial, ...] = field(default=())
 
     @property
     def scores(self) -> list[Score]:
@@ -167,6 +180,11 @@ class Validation:
         return _scores([trial for trial in self.trials if trial.calibrated])
 
     @property
+    def repeated(self) -> Score | None:
+        """Score measuring again; None where no application has four launches."""
+        return _score(AGAIN, self.again) if self.again else None
+
+    @property
     def best(self) -> str:
         """The better of the models that have a case: the first of `MODELS`."""
         return min((trial.model for trial in self.trials), key=MODELS.index)
@@ -176,6 +194,7 @@ class Validation:
         return [
             *({"type": "score", **score.row()} for score in self.scores),
             *({"type": "score-calibrated", **score.row()} for score in self.calibrated),
+            *({"type": "score-again", **score.row()} for score in [self.repeated] if score),
             *({"type": "trial", **trial.row()} for trial in self.trials),
             *({"type": "refused", "case": case, "reason": why} for case, why in self.refused),
         ]
@@ -199,11 +218,13 @@ def validate(
     found = applications(records, max_queued=max_queued)
     pairs = _Pairs(records, max_queued)
     trials: list[Trial] = []
+    again: list[Trial] = []
     refused: list[tuple[str, str]] = []
     for name, by_platform in found.items():
         usable = {key: one for key, one in by_platform.items() if one.launches}
         for key in by_platform.keys() - usable.keys():
             refused.append((f"{name} on {key}", "every launch had ranks without a core"))
+        again += itertools.chain.from_iterable(map(_again, usable.values()))
         for a, b in itertools.permutations(usable, 2):
             if note is not None:
                 note(f"{name}: {a} to {b}")
@@ -212,7 +233,7 @@ def validate(
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
     disturbed = sum(one.disturbed for own in found.values() for one in own.values())
-    return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed)
+    return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again))
 
 
 @dataclass
@@ -282,6 +303,24 @@ def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]
         computing = compute_s(profile)
         calls = max(0.0, launch.time_s - computing)
         yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
+
+
+def _again(application: Application) -> Iterator[Trial]:
+    """Hold the typical one of every second launch against the median of the others."""
+    if len(application.launches) < _FEWEST_AGAIN:
+        return
+    first = replace(application, launches=application.launches[::2])
+    second = replace(application, launches=application.launches[1::2])
+    yield Trial(
+        application=application.name,
+        base=application.platform,
+        platform=application.platform,
+        model=AGAIN,
+        base_s=first.typical.time_s,
+        time_s=first.typical.time_s,
+        truth_s=second.median_s,
+        truth=tuple(second.times_s),
+    )
 
 
 def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:

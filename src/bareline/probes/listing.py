@@ -45,10 +45,14 @@ def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
 
 
 def required_programs() -> Mapping[str, tuple[str, ...]]:
-    """Give the external programs that probes run as they come, and which probes those are."""
+    """Give the external programs that probes run as they come, and which probes those are.
+
+    Without the shell that starts some of them: it is on every node, and no benchmark.
+    """
     needed: dict[str, list[str]] = {}
     for probe in load_probes().values():
         layout = Layout(nodes=2, ranks_per_node=max(1, probe.min_ranks // 2))
         for name in probe.command(probe.make_params({}), layout).requires:
-            needed.setdefault(name, []).append(probe.name)
+            if name != "sh":
+                needed.setdefault(name, []).append(probe.name)
     return {name: tuple(probes) for name, probes in needed.items()}

@@ -135,7 +135,7 @@ class Allocations:
         allocation = self._current.get(name)
         if isinstance(allocation, Allocation):
             for text in allocation.events():
-                self._note(name, text)
+                self.note(name, text)
 
     # How long it takes -------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Allocations:
             return True
         if self._breaks[name] < _BREAKS_IN_A_ROW or self._repairs[name] >= _MOST_REPAIRS:
             return False
-        self._note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: it is made anew")
+        self.note(name, f"broke {_BREAKS_IN_A_ROW} times in a row: it is made anew")
         self._repairs[name] += 1
         return True
 
@@ -194,7 +194,7 @@ class Allocations:
             except Exception as error:  # a platform of a third party may raise anything
                 reason = reason_of(error)
                 self._end(name)
-                self._note(name, f"did not come up: {reason}", time.monotonic() - started)
+                self.note(name, f"did not come up: {reason}", time.monotonic() - started)
                 if not isinstance(error, NotNow):
                     self._again_at.pop(name, None)
                     return Failed(Stage.ACQUIRE, reason)
@@ -209,7 +209,7 @@ class Allocations:
         if self._type(name).boots:
             self._boots[name] = self._boots.get(name, 0) + 1
             text = f"came up in {format_duration(seconds)} (boot {self._boots[name]})"
-            self._note(name, text, seconds)
+            self.note(name, text, seconds)
         self._resumed = name
         return allocation
 
@@ -218,7 +218,7 @@ class Allocations:
         self._tries[name] += 1
         later_s = min(_LATER_S * 2 ** (self._tries[name] - 1), _LONGEST_S)
         self._again_at[name] = time.monotonic() + later_s
-        self._note(name, f"tried again after {format_duration(later_s)}, or by `bareline continue`")
+        self.note(name, f"tried again after {format_duration(later_s)}, or by `bareline continue`")
         return Failed(Stage.ACQUIRE, reason)
 
     def _may_try_again(self, name: str) -> bool:
@@ -233,7 +233,7 @@ class Allocations:
         )
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
         for text in allocation.events():
-            self._note(name, text)
+            self.note(name, text)
         return allocation
 
     def _end(self, name: str) -> None:
@@ -246,7 +246,7 @@ class Allocations:
         try:
             stack.close()
         except Exception as error:
-            self._note(name, f"did not end cleanly: {reason_of(error)}")
+            self.note(name, f"did not end cleanly: {reason_of(error)}")
 
     def _take_turn(self, name: str, allocation: Allocation) -> None:
         """Let one platform use the machine, and no other."""
@@ -263,10 +263,11 @@ class Allocations:
                 except StoreError:
                     raise
                 except Exception as error:
-                    self._note(name, f"cannot be suspended: {reason_of(error)}")
+                    self.note(name, f"cannot be suspended: {reason_of(error)}")
         self._resumed = None
 
-    def _note(self, name: str, text: str, seconds: float | None = None) -> None:
+    def note(self, name: str, text: str, seconds: float | None = None) -> None:
+        """Say what happened to a platform, and keep it in the run."""
         self._told.note(name, text)
         self._run.append_event(name, text, None if seconds is None else round(seconds, 3))
 

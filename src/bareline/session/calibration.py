@@ -3,16 +3,16 @@
 The curve is the measured ping-pong between two nodes; what they carry both ways at once is that of
 the bidirectional bandwidth, where the run has one. What a processor does for a message comes
 from the rate of small messages: a sender that is busy with each message for t seconds sends 1/t a
-second. How fast the processors compute comes from the computation of the kernels in the run: one
-factor to this machine's, for all of them. Nothing else is fitted; everything else that the run
-measured and that runs simulated is then simulated and compared, and the errors go with the
-platform.
+second. What it does for one that it receives was measured by itself. How fast the processors
+compute comes from the computation of the kernels in the run: one factor to this machine's, for all
+of them. Nothing else is fitted; everything else that the run measured and that runs simulated is
+then simulated and compared, and the errors go with the platform.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +27,7 @@ from bareline.vocabulary.model import parse_point
 
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
+_OVERHEAD = "mpi.overhead"
 _BOTH_WAYS = "mpi.bibandwidth"
 #: A message that is this small costs what every message costs.
 _SMALL_BYTES = 64
@@ -35,6 +36,8 @@ _MOST_OF_LATENCY = 0.9
 #: What is left for the wire of it at least.
 _LEAST_OF_LATENCY = 0.05
 _FEWEST_SIZES = 6
+#: Ranks that the study put on one node; 0 where it left the nodes to the platform.
+_ONE_NODE = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +68,8 @@ class Calibration:
 
         What the platform is made of does not count.
         """
-        probes = {check.probe for check in self.checks} - {_PING_PONG, _RATE, _BOTH_WAYS}
+        made_of = {_PING_PONG, _RATE, _OVERHEAD, _BOTH_WAYS}
+        probes = {check.probe for check in self.checks} - made_of
         return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -85,7 +89,7 @@ class Calibration:
 
 
 def calibrate(
-    run: Run,
+    runs: Sequence[Run],
     *,
     platform: str | None = None,
     eager_bytes: int = 65_536,
@@ -97,6 +101,9 @@ def calibrate(
 
     Parameters
     ----------
+    runs
+        The run, and others of the same platform: the platform is made of what the first of them
+        has of each probe. Only the first one is held against the simulation.
     platform
         Which one; needed when the run has several.
     eager_bytes
@@ -111,28 +118,32 @@ def calibrate(
     AnalysisError
         The run does not hold what a calibration needs; the hint is the measure to add.
     """
-    records = read_runs([run])
+    records = read_runs([runs[0]])
     name = _choose(records, platform)
-    every = summarize(records).filter(pl.col("platform") == name)
-    points = every.filter(pl.col("headline"))
-    curve = _curve(points, name)
-    sending, receiving = _overheads(points, curve[0][1])
+    tables = [
+        summarize(one).filter(pl.col("platform") == name)
+        for one in (records, *(read_runs([run]) for run in runs[1:]))
+    ]
+    curve = _curve(tables, name)
+    sending, receiving, departure = _overheads(tables, curve[0][1])
+    named = ", ".join(run.path.resolve().name for run in runs)
     table: dict[str, Any] = {
         "type": "sim",
-        "title": f"simulated, calibrated on {name} of {run.path.resolve().name}",
+        "title": f"simulated, calibrated on {name} of {named}",
         "nodes": nodes,
         "cores": cores,
         "curve": [[size, float(f"{seconds:.6g}")] for size, seconds in curve],
         "send_overhead_s": sending,
         "receive_overhead_s": receiving,
+        "departure_s": departure,
         "eager_bytes": eager_bytes,
-        "source": f"ping-pong and message rate of {name}, run {run.path.resolve().name}, "
-        f"{run.header.created}",
+        "source": f"ping-pong, message rate and overhead of {name}, run {named}, "
+        f"{runs[0].header.created}",
     }
-    both_ways = _both_ways(points, curve)
+    both_ways = _both_ways(tables, curve)
     if both_ways is not None:
         table["both_ways_bytes_per_s"] = both_ways
-    simulations = Simulations(records, name, every, tell)
+    simulations = Simulations(records, name, tables[0], tell)
     table["compute_factor"] = float(f"{simulations.compute_factor(table):.4g}")
     checks, left_out = simulations.checks(table)
     done = Calibration(table, tuple(checks), tuple(left_out))
@@ -156,17 +167,27 @@ def _choose(records: Records, given: str | None) -> str:
     return given
 
 
-def _between_nodes(points: pl.DataFrame, probe: str) -> pl.DataFrame:
-    """Give the points of a probe with two ranks."""
-    return points.filter((pl.col("probe") == probe) & (pl.col("ranks") == 2))
+def _between_nodes(
+    tables: Sequence[pl.DataFrame], probe: str, metric: str = ""
+) -> Iterator[tuple[int, float, str]]:
+    """Give size, value and unit of a probe's points between two nodes, of the first that has any.
+
+    Its headline metric without another one.
+    """
+    wanted = pl.col("metric") == metric if metric else pl.col("headline")
+    apart = (pl.col("ranks") == 2) & (pl.col("nodes") != _ONE_NODE)
+    for table in tables:
+        rows = table.filter(wanted & apart & (pl.col("probe") == probe))
+        for row in rows.iter_rows(named=True):
+            size = parse_point(row["point"]).get("size_bytes")
+            if isinstance(size, int):
+                yield size, row["value"], row["unit"]
+        if rows.height:
+            return
 
 
-def _curve(points: pl.DataFrame, platform: str) -> list[tuple[int, float]]:
-    found: dict[int, float] = {}
-    for row in _between_nodes(points, _PING_PONG).iter_rows(named=True):
-        size = parse_point(row["point"]).get("size_bytes")
-        if isinstance(size, int):
-            found[size] = row["value"]
+def _curve(tables: Sequence[pl.DataFrame], platform: str) -> list[tuple[int, float]]:
+    found = {size: value for size, value, _ in _between_nodes(tables, _PING_PONG)}
     if 0 not in found or len(found) < _FEWEST_SIZES:
         raise AnalysisError(
             f"{platform} has no ping-pong curve of at least {_FEWEST_SIZES} sizes from 0 bytes on",
@@ -175,16 +196,13 @@ def _curve(points: pl.DataFrame, platform: str) -> list[tuple[int, float]]:
     return sorted(found.items())
 
 
-def _both_ways(points: pl.DataFrame, curve: list[tuple[int, float]]) -> float | None:
+def _both_ways(tables: Sequence[pl.DataFrame], curve: list[tuple[int, float]]) -> float | None:
     """Give what a node carries in both directions together; None where it is twice one direction.
 
     A processor that moves every byte itself moves no more when they come from two sides.
     """
-    rates = {
-        int(str(parse_point(row["point"])["size_bytes"])): row["value"]
-        for row in _between_nodes(points, _BOTH_WAYS).iter_rows(named=True)
-        if row["unit"] == "B/s"
-    }
+    points = _between_nodes(tables, _BOTH_WAYS)
+    rates = {size: value for size, value, unit in points if unit == "B/s"}
     if not rates:
         return None
     (_, least), (size, most) = curve[0], curve[-1]
@@ -193,22 +211,35 @@ def _both_ways(points: pl.DataFrame, curve: list[tuple[int, float]]) -> float | 
     return float(f"{found:.5g}") if found < 2 * one_way else None
 
 
-def _overheads(points: pl.DataFrame, latency_s: float) -> tuple[float, float]:
-    """Give the seconds that sender and receiver are busy with a small message.
+def _overheads(tables: Sequence[pl.DataFrame], latency_s: float) -> tuple[float, float, float]:
+    """Give how long sender and receiver are busy with a small message, and when it leaves, in s.
 
     The rate says how long the busier of both is, which is taken to be the sender: writing to a
-    socket or a queue does more of the work than finding the message there. The receiver takes as
-    long where the one-way time leaves that. Without a measured rate both are 0.
+    socket or a queue does more of the work than finding the message there. What a receiver does
+    for a message that is there was measured by itself. Both together may exceed the one-way time:
+    then a message is delivered before its sender is done, and leaves earlier by as much.
+
+    Where it was not measured, the receiver takes as long as the sender if the one-way time leaves
+    that. Without a rate nothing is known, and all are 0.
     """
-    rates = [
-        row["value"] / size
-        for row in _between_nodes(points, _RATE).iter_rows(named=True)
-        if isinstance(size := parse_point(row["point"]).get("size_bytes"), int)
-        and 0 < size <= _SMALL_BYTES
-        and row["unit"] == "B/s"
-    ]
+    rates = _small(tables, _RATE)
     if not rates:
-        return 0.0, 0.0
-    sending = min(1 / max(rates), _MOST_OF_LATENCY * latency_s)
-    receiving = min(sending, (1 - _LEAST_OF_LATENCY) * latency_s - sending)
-    return float(f"{sending:.4g}"), float(f"{receiving:.4g}")
+        return 0.0, 0.0, 0.0
+    sending = min(1 / max(rate / size for size, rate in rates), _MOST_OF_LATENCY * latency_s)
+    on_the_way = (1 - _LEAST_OF_LATENCY) * latency_s
+    measured = [seconds for _, seconds in _small(tables, _OVERHEAD, "receive")]
+    if measured:
+        receiving = min(statistics.median(measured), sending, on_the_way)
+    else:
+        receiving = min(sending, on_the_way - sending)
+    departure = min(sending, on_the_way - receiving)
+    sending, receiving, departure = (
+        float(f"{value:.4g}") for value in (sending, receiving, departure)
+    )
+    return sending, receiving, departure
+
+
+def _small(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> list[tuple[int, float]]:
+    """Give size and value of a probe's small messages."""
+    every = _between_nodes(tables, probe, metric)
+    return [(size, value) for size, value, _ in every if 0 < size <= _SMALL_BYTES]

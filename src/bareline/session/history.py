@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
-from bareline.session.origin import plan_of, study_of
+from bareline.platforms.base import exact_among
+from bareline.session.origin import plan_of, platforms_of, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
 from bareline.vocabulary.capacity import told
@@ -66,11 +67,19 @@ class History:
 
     Every decision depends on the plan and on records alone, so that a continued run decides as
     the uninterrupted one would have.
+
+    Parameters
+    ----------
+    study, plan
+        What is measured, and in which order.
+    exact
+        Platforms of which a repeated trial gives the same values.
     """
 
-    def __init__(self, study: Study, plan: Sequence[Trial]) -> None:
+    def __init__(self, study: Study, plan: Sequence[Trial], exact: Collection[str] = ()) -> None:
         self._study = study
         self._plan = plan
+        self._exact = frozenset(exact)
         self._per_block = len(plan) // study.launches
         self.records: dict[int, Record] = {}
         self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
@@ -95,7 +104,7 @@ class History:
                 "bareline plans there",
                 hint="go on with the bareline that began it, or measure again into a new folder",
             )
-        record = self.lean(record)
+        record = self._lean(record)
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
         cell = (trial.platform, trial.case)
@@ -103,14 +112,18 @@ class History:
         self._durations[cell] = (seconds + record.duration_s, count + 1)
         self._spent_s[trial.block] += record.duration_s
 
-    def lean(self, record: Record) -> Record:
-        """Give a record without the samples that no decision looks at: a run may have millions."""
+    def wanted(self, probe: str) -> Collection[str]:
+        """Give the metrics of a probe that decisions look at; a run may have millions of others."""
+        found = self._study.find_probe(probe)
+        return (found.headline,) if self._study.precision_of(found.layer) > 0 else ()
+
+    def _lean(self, record: Record) -> Record:
+        """Give a record without the samples that no decision looks at."""
         if not isinstance(record.outcome, Measured):
             return record
-        probe = self._study.find_probe(record.trial.case.probe)
-        asked = self._study.precision_of(probe.layer) > 0
-        headline = (s for s in record.outcome.samples if asked and s.metric == probe.headline)
-        return replace(record, outcome=Measured(tuple(headline)))
+        wanted = self.wanted(record.trial.case.probe)
+        kept = tuple(sample for sample in record.outcome.samples if sample.metric in wanted)
+        return replace(record, outcome=Measured(kept))
 
     def blocks(self) -> Iterator[Sequence[Trial]]:
         """Give the plan block by block."""
@@ -120,14 +133,23 @@ class History:
     def unneeded(self, trial: Trial) -> str:
         """Say why a trial is not needed any more, or nothing if it is.
 
-        A case ends on all platforms at once, so that its blocks stay complete.
+        A case ends on all platforms at once, so that its blocks stay complete; but where a trial
+        repeats exactly the first one is all.
         """
+        if self._is_repetition(trial):
+            return "a simulation repeats exactly"
         if trial.block < max(self._study.min_launches, 1):
             return ""
         key = (trial.block, trial.case)
         if key not in self._decided:
             self._decided[key] = self._decide(trial.block, trial.case)
         return self._decided[key]
+
+    def _is_repetition(self, trial: Trial) -> bool:
+        return trial.platform in self._exact and any(
+            record.trial.block < trial.block and isinstance(record.outcome, Measured)
+            for record in self._by_case[trial.case][trial.platform]
+        )
 
     def _decide(self, block: int, case: Case) -> str:
         earlier = self._decided.get((block - 1, case))
@@ -144,7 +166,9 @@ class History:
             return False
         from bareline.stats import relative_half_width
 
-        for records in self._by_case[case].values():
+        for platform, records in self._by_case[case].items():
+            if platform in self._exact:
+                continue
             values = _headline_values(records, probe.headline, block)
             if values is None:
                 continue  # nothing but failures: more trials tell nothing new
@@ -193,8 +217,9 @@ class History:
         )
         total_s += rest_s
         going = [trial for trial in self._block(block) if not self.unneeded(trial)]
-        block_s = sum(self._expected_s(trial, mean_s) for trial in going)
         left_s = rest_s - pause_s * sum(trial.index not in self.records for trial in going)
+        going = [trial for trial in going if trial.platform not in self._exact]
+        block_s = sum(self._expected_s(trial, mean_s) for trial in going)
         later = self._later_blocks(block, left_s, block_s)
         again_s = sum(
             coming_up.again_s(name) * coming_up.renewals(name, block, block + later)
@@ -264,8 +289,8 @@ def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
 def status_of(run: Run) -> dict[str, Any]:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
-    history = History(study, plan)
-    for record in run.finished(history.lean).values():
+    history = History(study, plan, exact_among(platforms_of(run)))
+    for record in run.finished(history.wanted).values():
         history.add(record)
     tally = history.tally()
     by_platform = {

@@ -7,21 +7,20 @@ run has already is not taken twice, for two copies of one output are still one t
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from bareline import __version__
 from bareline.formats.reading import Reading
-from bareline.importers.base import Importer, load_importers
+from bareline.importers.base import load_importers
+from bareline.importers.files import Found, read_files
 from bareline.store.header import Header
 from bareline.store.run import Run, now
-from bareline.vocabulary.errors import ImportRefused, ParseError, StoreError, UsageError
+from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 
 #: Type of a platform whose results were imported.
@@ -29,37 +28,11 @@ PLATFORM_TYPE = "import"
 UNKNOWN_RANKS_CAVEAT = "the output does not say its number of ranks"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_LARGEST_FILE_BYTES = 64 << 20
-_GZIP = b"\x1f\x8b"
-#: So many files of no known format are named; of the rest, the number.
-_NAMED_FILES = 20
 _STUDY = {
     "name": "imported",
     "title": "Imported results",
     "description": "Existing outputs of benchmarks; bareline read them, but did not run them.",
 }
-
-
-class UnknownFormat(ImportRefused):
-    """A file is of no known format, or empty."""
-
-    def __init__(self, file: Path, *, empty: bool) -> None:
-        super().__init__(
-            "empty" if empty else "of no known format",
-            where=str(file),
-            hint=f"leave it out, or give an output of {_known_formats()}",
-        )
-        self.file = file
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One trial of a file, with the output of the launch that it stands in."""
-
-    file: Path
-    importer: Importer
-    launch: str
-    imported: Reading
 
 
 @dataclass(slots=True)
@@ -172,7 +145,7 @@ def import_files(
         )
     if ranks is not None and ranks < 1:
         raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
-    found, skipped = _read_files(files, skip_unknown=skip_unknown)
+    found, skipped = read_files(files, skip_unknown=skip_unknown)
     run = _open(out, platform, title, found)
     with run.writing():
         intake = _append(run, platform, found, ranks)
@@ -182,128 +155,6 @@ def import_files(
     names = ", ".join(dict.fromkeys(file.name for file in files))
     run.append_event(platform, f"{_count(new, 'trial')} imported from {names}")
     return intake
-
-
-def _read_files(
-    files: Iterable[Path], *, skip_unknown: bool
-) -> tuple[list[Found], tuple[Path, ...]]:
-    """Read every file; of those of no known format, all are named at once.
-
-    Raises
-    ------
-    ImportRefused
-        A file cannot be used, or none is of a known format.
-    """
-    found: list[Found] = []
-    unknown: list[UnknownFormat] = []
-    for file in _files_of(files):
-        try:
-            found += read_file(file)
-        except UnknownFormat as refusal:
-            unknown.append(refusal)
-    if unknown and not (skip_unknown and found):
-        raise unknown[0] if len(unknown) == 1 else _all_unknown(unknown)
-    return found, tuple(refusal.file for refusal in unknown)
-
-
-def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
-    """Give files, and those of folders in the order of their names."""
-    for path in paths:
-        if not path.is_dir():
-            yield path
-            continue
-        inside = sorted(file for file in path.rglob("*") if file.is_file())
-        if not inside:
-            raise ImportRefused("holds no file", where=str(path), hint="check the path")
-        yield from inside
-
-
-def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
-    names = [str(refusal.file) for refusal in refusals]
-    shown = ", ".join(names[:_NAMED_FILES])
-    more = f" and {len(names) - _NAMED_FILES} more" if len(names) > _NAMED_FILES else ""
-    return ImportRefused(
-        f"{len(names)} files are empty or of no known format: {shown}{more}",
-        hint=f"leave them out or add --skip-unknown; known are {_known_formats()}",
-    )
-
-
-def _known_formats() -> str:
-    return "; ".join(importer.title for importer in load_importers().values())
-
-
-def read_file(file: Path) -> list[Found]:
-    """Read every trial of a file.
-
-    Raises
-    ------
-    ImportRefused
-        It cannot be read, or is of no known format.
-    """
-    return read_text(_text(file), file)
-
-
-def read_text(text: str, file: Path) -> list[Found]:
-    """Read every trial of a file's text; see `read_file`."""
-    importers = load_importers()
-    able = [importer for importer in importers.values() if importer.sniff(text)]
-    if not able:
-        raise UnknownFormat(file, empty=not text.strip())
-    if len(able) > 1:
-        raise ImportRefused(
-            f"holds outputs of several programs ({', '.join(one.name for one in able)})",
-            where=str(file),
-            hint="split it into one file for each",
-        )
-    found: list[Found] = []
-    for launch in able[0].launches(text):
-        try:
-            trials = list(able[0].parse(launch))
-        except ParseError as error:
-            raise ImportRefused(
-                f"an output of {able[0].title}, but {error}",
-                where=str(file),
-                hint="leave it out, or find the whole output",
-            ) from error
-        found += [Found(file, able[0], launch, trial) for trial in trials]
-    if not found:
-        raise ImportRefused(
-            f"an output of {able[0].title} without any result",
-            where=str(file),
-            hint="leave it out, or find the whole output",
-        )
-    return found
-
-
-def _text(file: Path) -> str:
-    try:
-        if file.stat().st_size > _LARGEST_FILE_BYTES:
-            raise _too_large(file)
-        data = file.read_bytes()
-        if data.startswith(_GZIP):
-            with gzip.open(file) as unpacked:
-                data = unpacked.read(_LARGEST_FILE_BYTES + 1)
-        if len(data) > _LARGEST_FILE_BYTES:
-            raise _too_large(file)
-    except (EOFError, zlib.error) as error:
-        raise ImportRefused(
-            f"is no whole gzip file: {error}", where=str(file), hint="find the whole file"
-        ) from error
-    except OSError as error:
-        raise ImportRefused(
-            f"cannot be read: {error.strerror or error}", where=str(file), hint="check the path"
-        ) from error
-    # A stray byte of a launcher must not keep the numbers around it from being read.
-    text = data.decode("utf-8-sig", errors="replace")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _too_large(file: Path) -> ImportRefused:
-    return ImportRefused(
-        f"larger than {_LARGEST_FILE_BYTES >> 20} MiB",
-        where=str(file),
-        hint="give the output of a benchmark",
-    )
 
 
 def _open(out: Path, platform: str, title: str, found: Iterable[Found]) -> Run:

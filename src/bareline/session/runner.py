@@ -17,7 +17,7 @@ from typing import Protocol
 from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import LoadReading, foreign_cores, read_load
 from bareline.host.owner import owner_mark
-from bareline.platforms.base import Allocation, PlatformSpec
+from bareline.platforms.base import Allocation, PlatformSpec, exact_among
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.trial import under_profiler
 from bareline.session.allocations import Allocations, reason_of
@@ -28,7 +28,7 @@ from bareline.store.raw import shortened
 from bareline.store.run import Run, now
 from bareline.study.plan import make_plan
 from bareline.study.study import Study
-from bareline.vocabulary.errors import BuildError, StoreError, ToolMissing
+from bareline.vocabulary.errors import BuildError, StoreError, TimeUp, ToolMissing
 from bareline.vocabulary.model import (
     TRIAL_VARIABLE,
     Command,
@@ -98,7 +98,7 @@ class Runner:
         self._study = study
         self._observer = observer
         self._plan = make_plan(study, platforms, seed=run.header.seed)
-        self._history = History(study, self._plan)
+        self._history = History(study, self._plan, exact_among(platforms))
         self._allocations = Allocations(
             run, platforms, self._plan, observer, blocks_per_boot=study.blocks_per_boot
         )
@@ -117,11 +117,13 @@ class Runner:
         ------
         StoreError
             The run directory cannot be written.
+        TimeUp
+            The job that bareline runs in ends.
         """
         with self._run.writing(), _terminated_like_interrupted(), self._allocations:
             declare_today(self._run)
             attempts: dict[int, int] = {}
-            finished = self._run.finished(self._history.lean)
+            finished = self._run.finished(self._history.wanted)
             for index, record in finished.items():
                 if retry_failed and record.status == "failed":
                     attempts[index] = record.attempt
@@ -228,6 +230,10 @@ class Runner:
         try:
             output = allocation.run(command, trial.layout, timeout_s=trial.timeout_s)
         except StoreError:
+            raise
+        except TimeUp as error:
+            self._allocations.tell_events(trial.platform)
+            self._allocations.note(trial.platform, str(error))
             raise
         except Exception as error:  # a platform of a third party may raise anything
             return Done(self._failure(trial, error))

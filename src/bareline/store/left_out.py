@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from bareline.store.cases import case_keys, check_declared
 from bareline.vocabulary.capacity import LeftOut
-from bareline.vocabulary.model import Case, Placement, parse_point
+from bareline.vocabulary.model import Case, Placement
 
 #: Name of the file within a run directory.
 LEFT_OUT_FILE = "left_out.jsonl"
@@ -31,18 +32,7 @@ class _Line(BaseModel):
 
 def left_out_line(row: LeftOut) -> str:
     """Give the line, with its newline."""
-    case = row.case
-    content = {
-        "platform": row.platform,
-        "probe": case.probe,
-        "params": case.params,
-        "ranks": case.ranks,
-        "threads": case.threads,
-        "nodes": case.nodes,
-        "placement": case.placement.value,
-        "profile": case.profile,
-        "reason": row.reason,
-    }
+    content = {"platform": row.platform, **case_keys(row.case), "reason": row.reason}
     return json.dumps(content, ensure_ascii=False) + "\n"
 
 
@@ -62,10 +52,6 @@ def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str
         The line is damaged, or speaks of what the run does not hold.
     """
     line = _Line.model_validate_json(text)
-    if line.platform not in platforms:
-        raise ValueError(f"the run has no platform '{line.platform}'")
-    if line.probe not in probes:
-        raise ValueError(f"the run has no probe '{line.probe}'")
-    parse_point(line.params)
+    check_declared(line.platform, line.probe, line.params, probes, platforms)
     fields = line.model_dump(exclude={"platform", "reason"})
     return LeftOut(platform=line.platform, case=Case(**fields), reason=line.reason)

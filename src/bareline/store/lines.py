@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Container, Mapping
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, with_config
+from typing_extensions import TypedDict
 
+from bareline.store.cases import case_keys, check_declared
 from bareline.vocabulary.model import (
     Case,
     Clock,
@@ -17,16 +21,23 @@ from bareline.vocabulary.model import (
     Placement,
     Record,
     Sample,
+    Scalar,
     Stage,
     Trial,
     format_point,
     parse_point,
 )
 
+#: Tells of which metrics of a probe the samples are wanted; the others are checked all the same.
+Wanted = Callable[[str], Container[str]]
+
+#: Points that are remembered: all trials of a case have the same, often tens of thousands.
+_POINTS = 1 << 16
+
 
 def to_line(record: Record) -> str:
     """Give the line of a record, with its newline."""
-    trial, case, outcome = record.trial, record.trial.case, record.outcome
+    trial, outcome = record.trial, record.outcome
     failure = outcome if isinstance(outcome, Failed) else None
     samples = () if isinstance(outcome, Failed) else outcome.samples
     content = {
@@ -34,13 +45,7 @@ def to_line(record: Record) -> str:
         "attempt": record.attempt,
         "block": trial.block,
         "platform": trial.platform,
-        "probe": case.probe,
-        "params": case.params,
-        "ranks": case.ranks,
-        "threads": case.threads,
-        "nodes": case.nodes,
-        "placement": case.placement.value,
-        "profile": case.profile,
+        **case_keys(trial.case),
         "layout": str(trial.layout) if trial.layout else None,
         "timeout_s": trial.timeout_s,
         "started": record.started,
@@ -65,13 +70,12 @@ def to_line(record: Record) -> str:
     return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-class _Sample(BaseModel):
-    model_config = ConfigDict(strict=True, frozen=True)
-
+@with_config(ConfigDict(strict=True))
+class _Sample(TypedDict):  # a run may have ten million: a model of each takes twice the time
     metric: str
     point: str
     value: Annotated[float, Field(allow_inf_nan=False)]
-    caveats: tuple[str, ...] = ()
+    caveats: NotRequired[tuple[str, ...]]
 
 
 class _Line(BaseModel):
@@ -102,7 +106,12 @@ class _Line(BaseModel):
     samples: tuple[_Sample, ...]
 
 
-def from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Record:
+def from_line(
+    text: bytes,
+    probes: Mapping[str, Any],
+    platforms: Mapping[str, Any],
+    wanted: Wanted | None = None,
+) -> Record:
     """Read a line.
 
     Parameters
@@ -111,6 +120,8 @@ def from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, An
         The line.
     probes, platforms
         What the run's header declares, by name.
+    wanted
+        Of which metrics the record holds samples; of all without it.
 
     Raises
     ------
@@ -118,14 +129,10 @@ def from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, An
         The line is damaged, or speaks of what the run does not hold; the message names the key.
     """
     line = _Line.model_validate_json(text)
-    if line.platform not in platforms:
-        raise ValueError(f"the run has no platform '{line.platform}'")
-    if line.probe not in probes:
-        raise ValueError(f"the run has no probe '{line.probe}'")
-    parse_point(line.params)
+    check_declared(line.platform, line.probe, line.params, probes, platforms)
     return Record(
         trial=_trial(line),
-        outcome=_outcome(line, probes[line.probe]["metrics"]),
+        outcome=_outcome(line, probes[line.probe]["metrics"], wanted),
         started=line.started,
         duration_s=line.duration_s,
         caveats=line.caveats,
@@ -156,17 +163,25 @@ def _trial(line: _Line) -> Trial:
     )
 
 
-def _outcome(line: _Line, metrics: Mapping[str, Any]) -> Measured | Failed:
+def _outcome(line: _Line, metrics: Mapping[str, Any], wanted: Wanted | None) -> Measured | Failed:
     if line.status == "failed":
         if line.stage is None or line.reason is None:
             raise ValueError("a failed trial has neither stage nor reason")
         return Failed(line.stage, line.reason)
     for sample in line.samples:
-        if sample.metric not in metrics:
-            raise ValueError(f"{line.probe} has no metric '{sample.metric}'")
+        if sample["metric"] not in metrics:
+            raise ValueError(f"{line.probe} has no metric '{sample['metric']}'")
+    points = [_point(sample["point"]) for sample in line.samples]
+    kept = metrics if wanted is None else wanted(line.probe)
     return Measured(
         tuple(
-            Sample(sample.metric, sample.value, parse_point(sample.point), sample.caveats)
-            for sample in line.samples
+            Sample(sample["metric"], sample["value"], point, sample.get("caveats", ()))
+            for sample, point in zip(line.samples, points, strict=True)
+            if sample["metric"] in kept
         )
     )
+
+
+@lru_cache(maxsize=_POINTS)
+def _point(text: str) -> Mapping[str, Scalar]:
+    return MappingProxyType(parse_point(text))

@@ -8,9 +8,9 @@ wrote, is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
+from bareline.store.files import refuse_link, write_file
 from bareline.vocabulary.model import Output
 
 #: Up to here an output is one file: most benchmarks print less.
@@ -75,31 +75,6 @@ def read_raw(folder: Path) -> Output | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def write_file(path: Path, text: str) -> None:
-    """Write a text file, never through a symbolic link.
-
-    Raises
-    ------
-    OSError
-        It cannot be written.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with os.fdopen(os.open(path, flags, 0o644), "w", encoding="utf-8") as file:
-        file.write(text)
-
-
-def refuse_link(path: Path) -> None:
-    """Refuse to write where a symbolic link leads elsewhere.
-
-    Raises
-    ------
-    OSError
-        It is one.
-    """
-    if path.is_symlink():
-        raise OSError(40, f"'{path.name}' is a symbolic link")
 
 
 def shortened(text: str, most: int) -> str:

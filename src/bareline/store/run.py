@@ -22,19 +22,26 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
+from bareline.store.files import (
+    MEND_LINE,
+    cut_torn_line,
+    refuse_link,
+    whole_lines,
+    write_atomically,
+)
 from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
 from bareline.store.left_out import LEFT_OUT_FILE, left_out_line, read_left_out
-from bareline.store.lines import from_line, to_line
-from bareline.store.raw import read_raw, refuse_link, write_raw
+from bareline.store.lines import Wanted, from_line, to_line
+from bareline.store.raw import read_raw, write_raw
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
@@ -42,8 +49,6 @@ from bareline.vocabulary.model import Output, Record, Scalar, Trial, trial_name
 
 if TYPE_CHECKING:
     import polars as pl
-
-T = TypeVar("T")
 
 _FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
 
@@ -71,8 +76,6 @@ _CONTENT = (
     "facts",
     "raw",
 )
-
-_MEND = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
 
 class Run:
@@ -114,8 +117,8 @@ class Run:
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
             (path / "records.jsonl").touch()
-            _write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
-            _write_atomically(path / HEADER_FILE, header.to_toml())
+            write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
+            write_atomically(path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise StoreError(
                 f"cannot be written: {error.strerror}",
@@ -175,7 +178,7 @@ class Run:
                     where=str(self.path),
                     hint="wait for it, or end it",
                 ) from error
-            _cut_torn_line(descriptor)
+            cut_torn_line(descriptor)
             self._descriptor = descriptor
             yield
         finally:
@@ -245,7 +248,7 @@ class Run:
         """Keep what a platform is."""
         text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         try:
-            _write_atomically(self.path / "facts" / f"{platform}.json", text)
+            write_atomically(self.path / "facts" / f"{platform}.json", text)
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -268,7 +271,7 @@ class Run:
         """
         try:
             refuse_link(self.path / _PREDICTIONS_FILE)
-            _write_atomically(self.path / _PREDICTIONS_FILE, text)
+            write_atomically(self.path / _PREDICTIONS_FILE, text)
         except OSError as error:
             raise self._unwritable(error) from error
 
@@ -283,14 +286,14 @@ class Run:
         """Write all records anew, after re-parsing; the old file stays until the new is whole."""
         lines = [to_line(record) for record in records]
         try:
-            _write_atomically(self.path / "records.jsonl", "".join(lines))
+            write_atomically(self.path / "records.jsonl", "".join(lines))
         except OSError as error:
             raise self._unwritable(error) from error
 
     def replace_header(self, header: Header) -> None:
         """Write ``run.toml`` anew, after an import added a platform or a probe."""
         try:
-            _write_atomically(self.path / HEADER_FILE, header.to_toml())
+            write_atomically(self.path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise self._unwritable(error) from error
         self.header = header
@@ -337,7 +340,7 @@ class Run:
         file = self.path / "events.jsonl"
         if not file.exists():
             return []
-        return list(_whole_lines(file, _EVENT.validate_json))
+        return list(whole_lines(file, _EVENT.validate_json))
 
     def left_out(self) -> list[LeftOut]:
         """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
@@ -351,10 +354,15 @@ class Run:
         if not file.exists():
             return []
         probes, platforms = self.header.probes, self.header.platforms
-        return list(_whole_lines(file, lambda line: read_left_out(line, probes, platforms)))
+        return list(whole_lines(file, lambda line: read_left_out(line, probes, platforms)))
 
-    def records(self) -> Iterator[Record]:
+    def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
+
+        Parameters
+        ----------
+        wanted
+            Tells for a probe of which metrics the records hold samples; of all without it.
 
         Raises
         ------
@@ -362,18 +370,13 @@ class Run:
             A line other than a torn last one is damaged.
         """
         probes, platforms = self.header.probes, self.header.platforms
-        return _whole_lines(self._records_file(), lambda line: from_line(line, probes, platforms))
+        return whole_lines(
+            self._records_file(), lambda line: from_line(line, probes, platforms, wanted)
+        )
 
-    def finished(self, keep: Callable[[Record], Record] | None = None) -> dict[int, Record]:
-        """Give the latest record of every finished trial, by index.
-
-        Parameters
-        ----------
-        keep
-            Gives what is kept of a record, where not all of its samples are wanted.
-        """
-        records = self.records() if keep is None else map(keep, self.records())
-        return {record.trial.index: record for record in records}
+    def finished(self, wanted: Wanted | None = None) -> dict[int, Record]:
+        """Give the latest record of every finished trial, by index; parameters as of `records`."""
+        return {record.trial.index: record for record in self.records(wanted)}
 
     def tables(self) -> Tables:
         """Read all records into two tables, of trials and of samples: fast for many millions.
@@ -392,33 +395,14 @@ class Run:
         except ValueError as error:
             for _ in self.records():
                 pass  # names the line and its key
-            raise StoreError(f"damaged: {error}", where=str(file), hint=_MEND) from error
+            raise StoreError(f"damaged: {error}", where=str(file), hint=MEND_LINE) from error
         return Tables(_with_caveat(trials, "edited") if self.header.edited else trials, samples)
 
     def _records_file(self) -> Path:
         file = self.path / "records.jsonl"
         if not file.is_file():
-            raise StoreError("records.jsonl is missing", where=str(self.path), hint=_MEND)
+            raise StoreError("records.jsonl is missing", where=str(self.path), hint=MEND_LINE)
         return file
-
-
-def _whole_lines(file: Path, read: Callable[[bytes], T]) -> Iterator[T]:
-    """Read the lines of a file, without a torn last one."""
-    try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if not line.endswith(b"\n"):
-                    return
-                try:
-                    yield read(line)
-                except ValueError as error:
-                    raise StoreError(
-                        f"line {number} is damaged: {first_problem(error)}",
-                        where=str(file),
-                        hint=_MEND,
-                    ) from error
-    except OSError as error:
-        raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
 
 
 def now() -> str:
@@ -442,27 +426,3 @@ def _is_unmade(path: Path) -> bool:
         if any(entry.iterdir()) if entry.is_dir() else entry.stat().st_size:
             return False
     return not (path / HEADER_FILE).exists()
-
-
-def _cut_torn_line(descriptor: int) -> None:
-    size = os.fstat(descriptor).st_size
-    end = size
-    while end > 0:
-        start = max(0, end - 65536)
-        newline = os.pread(descriptor, end - start, start).rfind(b"\n")
-        if newline >= 0:
-            end = start + newline + 1
-            break
-        end = start
-    if end < size:
-        os.ftruncate(descriptor, end)
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    temporary = path.with_name(path.name + ".part")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with os.fdopen(os.open(temporary, flags, 0o644), "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import Allocation, Context, Platform, PlatformSpec
+from bareline.platforms.base import (
+    Allocation,
+    Context,
+    Platform,
+    PlatformSpec,
+    load_platform_types,
+)
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
 
 
@@ -81,3 +87,29 @@ def open_bench(
     wanted = layout or Layout(spec.options.node_count)
     with platform(spec, Context(scratch, cache_folder())).acquire(wanted) as allocation:
         yield Bench(allocation, spec.options)
+
+
+class Kept:
+    """Platforms in use, opened once for all tests that ask for the same: each costs a second."""
+
+    def __init__(self, folder: Path, stack: ExitStack) -> None:
+        self._folder, self._stack = folder, stack
+        self._opened: dict[str, Bench] = {}
+
+    def bench(self, kind: str, rank_program: str | None = None, **options: Any) -> Bench:
+        """Give a platform of a type in use, with a mark of its own."""
+        key = f"{kind} {sorted(options.items())}"
+        if key not in self._opened:
+            scratch = self._folder / str(len(self._opened))
+            scratch.mkdir()
+            opened = open_bench(load_platform_types()[kind], scratch, **options)
+            self._opened[key] = self._stack.enter_context(opened)
+        kept = self._opened[key]
+        return Bench(kept.allocation, kept.options, rank_program)
+
+
+@contextmanager
+def keeping(folder: Path) -> Iterator[Kept]:
+    """Keep platforms in use until the context ends; their scratch folders lie in `folder`."""
+    with ExitStack() as stack:
+        yield Kept(folder, stack)

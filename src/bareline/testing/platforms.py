@@ -149,7 +149,8 @@ class MpiContract:
         assert marked_processes(mpi_bench.token) == []
 
     def test_mpi_job_that_never_ends_is_ended_everywhere(self, mpi_bench: Bench) -> None:
-        output = mpi_bench.ranks("sleep", timeout_s=4)
+        usual_s = mpi_bench.ranks().duration_s
+        output = mpi_bench.ranks("sleep", timeout_s=1 + 3 * usual_s)
         assert output.timed_out
         assert len(output.stdout.splitlines()) == 2, "the ranks had not even started"
         assert marked_processes(mpi_bench.token) == []

@@ -76,6 +76,13 @@ class NotNow(PlatformError):
     """A platform cannot be acquired now, and may be later: a host is silent, a queue is long."""
 
 
+class TimeUp(PlatformError):
+    """The job of a batch system that bareline itself runs in ends: what is left waits for another.
+
+    It is no trial's failure; the run ends as if it was interrupted.
+    """
+
+
 class ToolMissing(PlatformError):
     """A program that a probe or platform needs is not installed where it is needed."""
 

@@ -1,6 +1,7 @@
 """Machines for tests of clusters: hosts as network namespaces, on which real daemons run.
 
-A test that uses them works from inside their network: its thread enters it and comes back.
+Who uses them works from `inside` their network: the thread enters it and comes back. Several
+clusters may be there at once.
 """
 
 from __future__ import annotations
@@ -81,18 +82,23 @@ class Machines:
         place = self.hosts._switch if host < 0 else self.hosts._hosts[host]
         subprocess.run(place.enter(argv), check=True, capture_output=True)
 
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Let this thread, and what it starts, use the hosts' network."""
+        with inside_network(self.hosts._switch.pid):
+            yield
+
 
 @contextmanager
 def machines(count: int) -> Iterator[Machines]:
-    """Bring hosts up, and work from inside their network."""
+    """Bring hosts up."""
     with tempfile.TemporaryDirectory(prefix="bl-test-", dir="/tmp") as name:
         folder = Path(name)
         spec = PlatformSpec("machines", "netns", NetnsOptions(hosts=count))
         platform = NetnsPlatform(spec, Context(folder, cache_folder()))
         with platform.acquire(Layout(count)) as hosts:
             assert isinstance(hosts, NetnsAllocation)
-            with inside_network(hosts._switch.pid):
-                yield Machines(hosts, folder)
+            yield Machines(hosts, folder)
 
 
 @contextmanager
@@ -141,8 +147,9 @@ def ssh_hosts(count: int) -> Iterator[tuple[Machines, Path]]:
         (folder / "known_hosts").write_text(known)
         config = folder / "ssh_config"
         config.write_text(_CLIENT.format(hosts=listed, folder=folder))
-        for index in range(count):
-            _wait_ssh(config, f"node{index + 1}")
+        with those.inside():
+            for index in range(count):
+                _wait_ssh(config, f"node{index + 1}")
         yield those, config
 
 
@@ -191,6 +198,28 @@ class SlurmCluster:
     @property
     def conf(self) -> Path:
         return self.machines.folder / "slurm.conf"
+
+    @contextmanager
+    def inside(self) -> Iterator[None]:
+        """Let this thread, and what it starts, use the cluster: its network and its Slurm."""
+        before = os.environ.get("SLURM_CONF")
+        os.environ["SLURM_CONF"] = str(self.conf)
+        try:
+            with self.machines.inside():
+                yield
+        finally:
+            os.environ.pop("SLURM_CONF", None)
+            if before is not None:
+                os.environ["SLURM_CONF"] = before
+
+    def wait_idle(self) -> None:
+        """Wait until every node is free."""
+        deadline = time.monotonic() + 60
+        said, log = "", self.machines.folder / "slurmctld.log"
+        while said != f"{self.count} idle":
+            assert time.monotonic() < deadline, (said, log.read_text()[-2000:])
+            said = _slurm("sinfo", "--noheader", "--partition=all", "--format=%D %t")
+            time.sleep(0.02)
 
     def start_node(self, host: int) -> subprocess.Popen[bytes]:
         """Start a node's slurmd."""
@@ -291,10 +320,8 @@ def slurm_cluster(count: int, *, timeout_s: int = 10) -> Iterator[SlurmCluster]:
         cluster.daemons.append(those.start(-1, controller, "slurmctld.out"))
         cluster.daemons += [cluster.start_node(index) for index in range(count)]
         stack.callback(lambda: [those.stop(daemon) for daemon in cluster.daemons])
-        before = os.environ.get("SLURM_CONF")
-        os.environ["SLURM_CONF"] = str(conf)
-        stack.callback(_restore, before)
-        _wait_idle(count, folder)
+        with cluster.inside():
+            cluster.wait_idle()
         yield cluster
 
 
@@ -305,22 +332,6 @@ _MUNGE = (
     ("pid-file", "pid"),
     ("seed-file", "seed"),
 )
-
-
-def _restore(conf: str | None) -> None:
-    os.environ.pop("SLURM_CONF", None)
-    if conf is not None:
-        os.environ["SLURM_CONF"] = conf
-
-
-def _wait_idle(count: int, folder: Path) -> None:
-    deadline = time.monotonic() + 60
-    said = ""
-    while said != f"{count} idle":
-        assert time.monotonic() < deadline, (said, (folder / "slurmctld.log").read_text()[-2000:])
-        time.sleep(0.1)
-        line = ["sinfo", "--noheader", "--partition=all", "--format=%D %t"]
-        said = subprocess.run(line, capture_output=True, text=True, check=False).stdout.strip()
 
 
 def _wait_ssh(config: Path, name: str) -> None:

@@ -29,7 +29,10 @@ class After(Silent):
 
 def make_run(spec, nodes, tmp_path):
     head = {"name": "s", "launches": 3, "precision": 0}
-    measure = {"probe": "mpi.barrier", "ranks": nodes, "nodes": nodes, "timeout_s": 60}
+    # Time enough for ranks that spin on fewer cores than they are.
+    params = {"iterations": 20, "budget_s": 20}
+    measure = {"probe": "mpi.barrier", "params": params, "ranks": nodes, "nodes": nodes}
+    measure["timeout_s"] = 60
     study = study_from_toml({"study": head, "measure": [measure]}, where="test")
     return begin.create_run(study, [spec], tmp_path / "run", baseline=spec.name)
 

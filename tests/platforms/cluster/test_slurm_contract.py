@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from kept import keeping
 
+from bareline.testing.bench import keeping
 from bareline.testing.platforms import MpiContract, PlatformContract
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]

@@ -9,7 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,15 +22,32 @@ from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
 from bareline.store.run import Run
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import PlatformError, TimeUp
 from bareline.vocabulary.model import Command, Layout
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
 OPTIONS = {"subnet": "10.94.0.0/24", "time_min": 10}
-
-
 #: Lasts long when it runs for the first time.
-_LONG_ONCE = "[ -e /tmp/$1 ] && exec echo again; sleep 0.7; touch /tmp/$1; sleep 100"
+_LONG_ONCE = "mkdir /tmp/$1.$SLURM_PROCID 2>/dev/null || exec echo again; sleep 100"
+
+
+@contextmanager
+def when_it_runs(token, tasks, happens):
+    """Let something happen as soon as every task of `_LONG_ONCE` runs for the first time."""
+    marks = [Path(f"/tmp/{token}.{task}") for task in range(tasks)]
+
+    def wait():
+        _until(lambda: all(mark.exists() for mark in marks))
+        happens()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+        for mark in marks:
+            mark.rmdir()
 
 
 def jobs():
@@ -51,7 +69,14 @@ def _until(condition, timeout_s=30.0):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("30", 30), ("1:30", 90), ("2:00:00", 7200), ("1-00:00:01", 86401), ("UNLIMITED", None)],
+    [
+        ("30", 30),
+        ("1:30", 90),
+        ("2:00:00", 7200),
+        ("1-00:00:01", 86401),
+        ("UNLIMITED", None),
+        ("INVALID", 0),
+    ],
 )
 def test_times(text, expected):
     assert read_time_s(text) == expected
@@ -80,13 +105,12 @@ def test_an_allocation_that_is_taken_away_is_renewed_and_the_trial_repeated(
     bench = open_bench("slurm", **OPTIONS)
     (job,) = jobs()
     argv = line.format(job=job).split()
-    timer = threading.Timer(1.5, lambda: subprocess.run(argv, check=True, capture_output=True))
-    timer.start()
-    try:
+
+    def take_away():
+        subprocess.run(argv, check=True, capture_output=True)
+
+    with when_it_runs(bench.token, 1, take_away):
         output = bench.run("sh", "-c", _LONG_ONCE, "sh", bench.token, timeout_s=60)
-    finally:
-        timer.join()
-        Path("/tmp", bench.token).unlink(missing_ok=True)
     assert output.stdout == "again\n"
     told = bench.allocation.events()
     assert f"the allocation {job} {says}" in told[0]
@@ -100,18 +124,13 @@ def test_a_dead_node_is_told_apart_and_excluded(slurm_cluster, open_bench):
     bench = open_bench("slurm", mpi="openmpi", **OPTIONS)
     assert [node.name for node in bench.allocation.nodes] == ["node1", "node2"]
     with ExitStack() as stack:
-        timer = threading.Timer(2.0, lambda: stack.enter_context(slurm_cluster.dead(1)))
-        timer.start()
-        try:
-            output = bench.run(
-                *("sh", "-c", _LONG_ONCE, "sh", bench.token),
-                mpi=True,
-                layout=Layout(2),
-                timeout_s=60,
-            )
-        finally:
-            timer.join()
-            Path("/tmp", bench.token).unlink(missing_ok=True)
+
+        def die():
+            stack.enter_context(slurm_cluster.dead(1))
+
+        with when_it_runs(bench.token, 2, die):
+            argv = ("sh", "-c", _LONG_ONCE, "sh", bench.token)
+            output = bench.run(*argv, mpi=True, layout=Layout(2), timeout_s=60)
     names = [node.name for node in bench.allocation.nodes]
     assert output.stdout == "again\nagain\n", "the trial was repeated"
     assert len(names) == 2 and "node2" not in names
@@ -128,13 +147,41 @@ def test_an_allocation_that_would_end_too_soon_is_renewed_before_the_trial(
 
     def nearly_over(job):
         state = real(job)
-        seconds = next(left, state.left_s)
-        return commands.JobState(state.state, seconds, state.nodes, state.reason)
+        return replace(state, left_s=next(left, state.left_s))
 
     monkeypatch.setattr("bareline.platforms.slurm.allocation.job_state", nearly_over)
     assert bench.shell("echo done", timeout_s=60).stdout == "done\n"
     assert bench.allocation.facts()["slurm.job"] != first
     assert "ends in 20 s: a new one is asked for" in bench.allocation.events()[0]
+
+
+def test_a_job_whose_time_ends_leaves_what_is_left_to_another_one(
+    slurm_cluster, acquire, monkeypatch
+):
+    job = inherited(monkeypatch)
+    try:
+        with acquire("slurm", allocation="inherit", time_min=10) as allocation:
+            real = commands.job_state
+
+            def nearly_over(job):
+                return replace(real(job), left_s=20.0)
+
+            monkeypatch.setattr("bareline.platforms.slurm.allocation.job_state", nearly_over)
+            with pytest.raises(TimeUp, match=f"the allocation {job} ends in 20 s, a trial may"):
+                allocation.run(Command(argv=("true",)), Layout(), timeout_s=60)
+        assert jobs() == [job]
+    finally:
+        subprocess.run(["scancel", job], check=True)
+
+
+def inherited(monkeypatch):
+    """Let this process be part of a job; give its number."""
+    said = subprocess.run(
+        ["salloc", "--no-shell", "--nodes=2"], capture_output=True, text=True, check=True
+    )
+    job = commands.granted(said.stderr)
+    monkeypatch.setenv("SLURM_JOB_ID", job)
+    return job
 
 
 def test_nodes_that_there_are_not_are_an_error_with_a_next_step(slurm_cluster, acquire):
@@ -165,12 +212,8 @@ def test_an_inherited_allocation_is_used_and_not_given_back(slurm_cluster, acqui
     spec = PlatformSpec("s", "slurm", SlurmOptions(allocation="inherit"))
     monkeypatch.delenv("SLURM_JOB_ID", raising=False)
     assert not SlurmPlatform.available(spec).ok
-    said = subprocess.run(
-        ["salloc", "--no-shell", "--nodes=2"], capture_output=True, text=True, check=True
-    )
-    job = commands.granted(said.stderr)
+    job = inherited(monkeypatch)
     try:
-        monkeypatch.setenv("SLURM_JOB_ID", job)
         monkeypatch.setenv("SLURM_NTASKS", "99")
         with acquire("slurm", allocation="inherit") as allocation:
             command = Command(argv=("printenv", "SLURMD_NODENAME"), node=-1)
@@ -238,6 +281,7 @@ launches = 6
 precision = 0
 [[measure]]
 probe = "mpi.barrier"
+params = { iterations = 20, budget_s = 20 }
 ranks = 2
 nodes = 2
 timeout_s = 60
@@ -277,12 +321,13 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
         "scontrol", "show", "hostnames", _said("squeue", "-hj", job, "-o", "%N")
     ).split()
     with slurm_cluster.dead(int(last.removeprefix("node")) - 1):
-        _until(lambda: row()["remaining"] == 0, timeout_s=90)
+        _until(lambda: len(run.finished()) == 6, timeout_s=90)
         assert _requeued(run, 2)
     log = (tmp_path / "run" / "submission.log").read_text()
-    assert row()["measured"] == 6, log
     assert all(record.status == "measured" for record in run.finished().values()), log
-    _until(lambda: row()["job_state"] in ("ended", "completed"))
+    _until(lambda: commands.job_state(job).state == "COMPLETED")
+    ended = row()
+    assert (ended["measured"], ended["remaining"], ended["job_state"]) == (6, 0, "completed")
 
 
 def _requeued(run, times):

@@ -39,13 +39,14 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
 ):
     monkeypatch.setattr(connection_module, "_ALIVE", ("ServerAliveInterval=1",))
     machines, _ = ssh_cluster
-    bench = open_bench("ssh", mpi="openmpi", **ssh_options)
+    bench = open_bench("ssh", mpi="openmpi", **{**ssh_options, "connect_s": 2})
 
     def cut():
+        _until(lambda: len(_running(bench.token, "rank_program")) == 2)
         machines.must(-1, "ip", "link", "set", links.port(1), "down")
 
-    timer = threading.Timer(2.0, cut)
-    timer.start()
+    cutter = threading.Thread(target=cut)
+    cutter.start()
     started = time.monotonic()
     try:
         with pytest.raises(
@@ -58,7 +59,7 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
             bench.shell("true", node=1)
         assert again.value.where == "node2"
     finally:
-        timer.join()
+        cutter.join()
         machines.must(-1, "ip", "link", "set", links.port(1), "up")
     # The link is there again: the lock of the lost connection is taken over.
     assert bench.run("hostname", node=1, layout=Layout(2)).stdout == "node2\n"
@@ -135,7 +136,7 @@ def test_nothing_is_left_after_bareline_is_killed(ssh_cluster, tmp_path):
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "up\n"
-        _until(lambda: len(_sleepers(token)) >= 2)
+        _until(lambda: len(_running(token, "sleep")) == 2)
         process.send_signal(signal.SIGKILL)
     _until(lambda: not processes_with(lambda mark: mark == token))
     _until(lambda: not list(Path("/tmp").glob(f"bareline-{process.pid}-*")))
@@ -143,11 +144,12 @@ def test_nothing_is_left_after_bareline_is_killed(ssh_cluster, tmp_path):
     assert not list(Path("/tmp").glob(f"bl-ssh-{process.pid}-*"))
 
 
-def _sleepers(token):
+def _running(token, name):
+    """List the processes of a trial that have a name."""
     found = []
     for pid in processes_with(lambda mark: mark == token):
         try:
-            if Path(f"/proc/{pid}/comm").read_text() == "sleep\n":
+            if Path(f"/proc/{pid}/comm").read_text() == f"{name}\n":
                 found.append(pid)
         except OSError:
             continue

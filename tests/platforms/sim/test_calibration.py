@@ -4,10 +4,12 @@ import json
 import shutil
 import tomllib
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
+from bareline.session.calibration import _overheads
 
 pytestmark = [
     pytest.mark.sim,
@@ -66,3 +68,33 @@ def test_calibration_finds_the_planted_network_and_processor(tmp_path):
     assert len(table["checks"]) == len(rows)
     # Shows that the file is a platform.
     assert "again" in run("platforms", "--platforms", made)
+
+
+def table_of(rows):
+    """Give points between two nodes as a summary has them: probe, metric, bytes, value."""
+    return pl.DataFrame(
+        [
+            {"probe": probe, "metric": metric, "headline": metric != "receive", "ranks": 2,
+             "nodes": nodes, "point": f"size_bytes={size}", "value": value, "unit": unit}
+            for probe, metric, nodes, size, value, unit in rows
+        ]
+    )  # fmt: skip
+
+
+RATE = ("mpi.multi_pair", "bandwidth", 2, 8, 8 / 4e-6, "B/s")
+RECEIVE = ("mpi.overhead", "receive", 0, 8, 3e-6, "s")
+WITHIN_A_NODE = ("mpi.overhead", "receive", 1, 8, 25e-6, "s")
+
+
+def test_a_receiver_without_a_measure_takes_what_the_one_way_time_leaves():
+    assert _overheads([table_of([RATE])], 6e-6) == pytest.approx((4e-6, 1.7e-6, 4e-6))
+    assert _overheads([table_of([RECEIVE])], 6e-6) == (0.0, 0.0, 0.0)
+
+
+def test_a_second_run_tells_what_a_receiver_does_and_when_a_message_leaves():
+    """4 and 3 us of 6: the message leaves after 2.7 us, and its sender goes on for 1.3."""
+    tables = [table_of([RATE]), table_of([RECEIVE, WITHIN_A_NODE])]
+    assert _overheads(tables, 6e-6) == pytest.approx((4e-6, 3e-6, 2.7e-6))
+    # The first run's own measure goes before the second one's.
+    mine = table_of([RATE, ("mpi.overhead", "receive", 2, 8, 1e-6, "s")])
+    assert _overheads([mine, tables[1]], 6e-6) == pytest.approx((4e-6, 1e-6, 4e-6))

@@ -1,4 +1,4 @@
-"""The simulated network: factors, algorithms, options, sweeps; no simulator is started."""
+"""The simulated network: factors, algorithms, options; no simulator is started."""
 
 from itertools import pairwise
 
@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.platforms.config import make_spec
-from bareline.platforms.sim import compute, sweep
-from bareline.platforms.sim.algorithms import collectives, stretches
+from bareline.platforms.sim import compute
+from bareline.platforms.sim.algorithms import collectives
 from bareline.platforms.sim.network import Network, preset, presets
 from bareline.vocabulary.errors import PlatformError
 
@@ -28,15 +28,16 @@ def factor_at(text, size):
 def time_of(network, size):
     port = network.port_bytes_per_s
     lat, bw = network.factors(port)
-    wire = factor_at(lat, size) * network.wire()[0][1]
-    wire += size / (min(factor_at(bw, size), 1.0) * port)
-    overhead = network.send_overhead_s + network.receive_overhead_s
+    sent = size + 16  # with SMPI's envelope
+    wire = factor_at(lat, sent) * network.wire()[0][1]
+    wire += sent / (min(factor_at(bw, sent), 1.0) * port)
+    overhead = network.departure_s + network.receive_overhead_s
     return wire + (overhead if size < network.eager_bytes else 0)
 
 
 @pytest.mark.parametrize("overhead", [0.0, 2e-6])
 def test_factors_give_the_curve_back(overhead):
-    network = Network(CURVE, overhead, overhead, 65_536, "test")
+    network = Network(CURVE, overhead, overhead, overhead, 65_536, "test")
     for size, seconds in CURVE:
         assert time_of(network, size) == pytest.approx(seconds, rel=0.0051)
     assert 12e-6 < time_of(network, 30_000) < 80e-6
@@ -45,7 +46,7 @@ def test_factors_give_the_curve_back(overhead):
 def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the_port():
     # Between 64 and 128 KiB the curve rises half as fast as beyond.
     curve = ((0, 10e-6), (65_536, 100e-6), (131_072, 140e-6), (1 << 20, 1200e-6))
-    network = Network(curve, 4e-6, 4e-6, 65_536, "test")
+    network = Network(curve, 4e-6, 4e-6, 4e-6, 65_536, "test")
     assert network.port_bytes_per_s > 1.5 * network.bytes_per_s
     for size, seconds in curve:
         assert time_of(network, size) == pytest.approx(seconds, rel=0.0051), size
@@ -55,7 +56,7 @@ def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the
 def test_any_curve_gives_factors_that_are_positive_and_times_that_do_not_fall(times, overhead):
     sizes = [0, *(2**k for k in range(1, len(times)))]
     curve = tuple(zip(sizes, times, strict=True))
-    network = Network(curve, overhead, overhead, 1 << 40, "test")
+    network = Network(curve, overhead, overhead, overhead, 1 << 40, "test")
     for text in network.factors(network.port_bytes_per_s):
         assert all(float(part.split(":")[1]) > 0 for part in text.split(";"))
     wire = network.wire()
@@ -68,22 +69,16 @@ def test_named_networks_say_where_they_come_from_and_are_ordered():
     assert all(table["source"] for table in presets().values())
 
 
-def test_a_sweep_over_open_mpis_limit_is_two_simulations():
-    assert stretches("openmpi", "allreduce", {}, (0, 1 << 20)) == [(0, 9_999), (10_000, 1 << 20)]
-    assert stretches("openmpi", "allreduce", {"allreduce": "lr"}, (0, 1 << 20)) == [(0, 1 << 20)]
-    assert stretches("openmpi", "bcast", {}, (0, 1 << 20)) == [(0, 1 << 20)]
-    assert collectives("openmpi", {}, largest_bytes=8)["smpi/allreduce"] == "rdb"
-    assert "smpi/allreduce" not in collectives("openmpi", {}, largest_bytes=1 << 20)
-
-
-def test_parts_of_a_sweep_join_to_one_output():
-    first = '{"bareline":1}\n{"point":{"size_bytes":8}}\n{"end":true,"points":1,"cut":[]}\n'
-    second = '{"bareline":1}\n{"end":true,"points":0,"cut":[{"point":{"size_bytes":16}}]}\n'
-    joined = sweep.join([first, second]).splitlines()
-    assert joined[0] == '{"bareline":1}'
-    assert joined[-1] == '{"end":true,"points":1,"cut":[{"point":{"size_bytes":16}}]}'
-    torn = sweep.join([first, '{"bareline":1}\n{"poi']).splitlines()
-    assert "end" not in torn[-1]
+def test_algorithms_follow_the_library_and_what_the_user_names():
+    assert collectives("openmpi", {}, 64) == {
+        "smpi/coll-selector": "ompi",
+        "smpi/alltoallv": "pair",
+    }
+    chosen = collectives("mpich", {"allreduce": "rdb", "alltoallv": "ompi"}, 64)
+    assert chosen["smpi/coll-selector"] == "mpich"
+    assert (chosen["smpi/allreduce"], chosen["smpi/alltoallv"]) == ("rdb", "ompi")
+    assert collectives("openmpi", {}, 256)["smpi/bcast"] == "binomial_tree"
+    assert "smpi/bcast" not in collectives("mpich", {}, 256)
 
 
 def test_recordings_keep_the_lowest_mean_over_ranks():

@@ -67,12 +67,31 @@ def test_ping_pong_gives_its_calibration_curve_back(cluster):
         assert measured[size]["time"]["median"] == pytest.approx(seconds, rel=0.02), size
 
 
-def test_an_allreduce_over_the_change_of_algorithm_is_one_output(cluster):
+def test_an_allreduce_takes_the_algorithms_of_open_mpi(cluster):
     output = cluster.run(mpibench("allreduce", "-m", "8:65536"), Layout(4), timeout_s=60)
     measured = points(output)
     assert sorted(measured) == [2**k for k in range(3, 17)]
-    # Recursive doubling: two exchanges on four ranks; a tree up and down would be four.
-    assert 2 * 12e-6 <= measured[8]["loop_mean"] <= 3 * 12e-6
+    # On four ranks recursive doubling from 16 bytes on: two exchanges.
+    assert 2 * 12e-6 <= measured[16]["loop_mean"] <= 3 * 12e-6
+
+
+def test_ranks_begin_together(cluster):
+    """Two ranks that exchange: neither waits for the other to come."""
+    point = points(cluster.run(mpibench("allreduce", "-m", "8:8"), Layout(2), timeout_s=60))[8]
+    assert point["time"]["max"] == pytest.approx(point["rank_mean"], rel=0.001)
+    assert point["time"]["max"] == pytest.approx(12e-6, rel=0.05)
+
+
+def test_a_sender_may_be_busy_after_its_message_has_left(tmp_path):
+    """An exchange takes what both ends do; one way takes less."""
+    table = {**TABLE, "send_overhead_s": 9e-6, "receive_overhead_s": 8e-6, "departure_s": 3e-6}
+    with made(table, tmp_path / "late") as allocation:
+        one_way, exchange = (
+            points(allocation.run(mpibench(name, "-m", "1:1"), Layout(2), timeout_s=60))[1]
+            for name in ("pingpong", "sendrecv")
+        )
+    assert one_way["time"]["median"] == pytest.approx(12e-6, rel=0.02)
+    assert exchange["time"]["median"] == pytest.approx(18e-6, rel=0.02)
 
 
 def test_a_kernel_verifies_and_the_same_simulation_prints_the_same_bytes(cluster):

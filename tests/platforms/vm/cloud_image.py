@@ -1,6 +1,8 @@
 """A cloud image as distributions publish them: partition, boot loader, kernel, cloud-init.
 
 Built out of the host's own package sources, because tests fetch nothing else.
+
+    python cloud_image.py CACHE
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from bareline.host.locks import file_lock
@@ -73,6 +77,7 @@ def _build(suite: str, image: Path, scratch: Path) -> None:
     argv = ["mmdebstrap", "--variant=minbase", "--format=null", f"--include={','.join(PACKAGES)}"]
     for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
         argv.append(f"--dpkgopt=path-exclude={path}")
+    argv.append("--dpkgopt=force-unsafe-io")
     size_kib = (SIZE - PARTITION) >> 10
     argv += [f'--customize-hook={pack} "$1" {scratch} {size_kib}k']
     argv += [suite, "-", str(scratch / "sources.list")]
@@ -111,3 +116,8 @@ def _prepend(raw: Path, sectors: bytes) -> None:
     )
     os.truncate(moved, SIZE)
     moved.rename(raw)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory(prefix="bl-cloud-") as made:
+        cloud_image(Path(sys.argv[1]), Path(made))

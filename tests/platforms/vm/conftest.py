@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -39,6 +44,33 @@ class Bench:
         output = self.shell(script, **more)
         assert output.exit_code == 0, output.stderr
         return output.stdout.strip()
+
+
+_CLOUD_TEST = "test_cloud_image.py"
+_building: list[subprocess.Popen[bytes]] = []
+
+
+def pytest_collection_modifyitems(items):
+    """Put the test of a cloud image last: it is built while the other guests are tested."""
+    items.sort(key=lambda item: item.path.name == _CLOUD_TEST)
+
+
+def pytest_collection_finish(session):
+    """Begin to build the cloud image, if its test is among those that run."""
+    wanted = any(item.path.name == _CLOUD_TEST for item in session.items)
+    if wanted and not session.config.option.collectonly and shutil.which("mmdebstrap"):
+        line = ["nice", sys.executable, Path(__file__).with_name("cloud_image.py"), cache_folder()]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        # If it fails, the test tries again and says why.
+        _building.append(subprocess.Popen(line, **quiet, start_new_session=True))
+
+
+def pytest_sessionfinish():
+    """End the building where nobody waited for it."""
+    for process in _building:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+        process.wait()
 
 
 Opener = Callable[..., AbstractContextManager[Bench]]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import time
+import uuid
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import spawn
 from bareline.platforms.vm import image as image_module
 from bareline.platforms.vm.image import built_image, image_folder
 from bareline.platforms.vm.parts import describe_parts, find_damage
@@ -102,3 +108,56 @@ def test_a_whole_image_is_read_once_only(cached, monkeypatch):
         "bareline.platforms.vm.parts._content_hash", lambda path: pytest.fail(f"{path} is read")
     )
     assert find_damage(cached.folder, parts) == ""
+
+
+def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(image_module, "_WORKPLACES", tmp_path)
+    note = tmp_path / "image.workplace"
+    left = tmp_path / "bareline-image-left"
+    (left / "tmp" / "root").mkdir(parents=True)
+    note.write_text(str(left))
+    with image_module._workplace(note) as place:
+        assert not left.exists()
+        assert note.read_text() == str(place) and (place / "out").is_dir()
+    assert not place.exists() and not note.exists()
+
+
+def test_a_note_of_another_folder_removes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(image_module, "_WORKPLACES", tmp_path / "work")
+    (tmp_path / "work").mkdir()
+    note, mine = tmp_path / "image.workplace", tmp_path / "bareline-image-mine"
+    mine.mkdir()
+    note.write_text(str(mine))
+    with image_module._workplace(note):
+        pass
+    assert mine.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a process namespace needs root")
+def test_all_that_a_build_starts_ends_with_it(tmp_path):
+    """mmdebstrap's children have process groups of their own and went on for minutes."""
+    token = f"bl-{uuid.uuid4().hex}"
+    script = f"setsid sh -c 'sleep 300; : {token}' & sleep 300; : {token}"
+    argv = image_module._ending_with_us(["sh", "-c", script])
+    with spawn(argv, env=local_environment()) as process:
+        _until(lambda: len(_with(token)) >= 2)
+        # What the kernel does to it when bareline is killed.
+        process.popen.kill()
+        _until(lambda: not _with(token))
+
+
+def _with(token):
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            command = (entry / "cmdline").read_bytes()
+            if token.encode() in command and not command.startswith(b"unshare"):
+                found.append(entry.name)
+    return found
+
+
+def _until(done, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)

@@ -298,3 +298,59 @@ def test_heads_of_columns_are_explained(visit: Callable[..., Visit]) -> None:
     head = page.locator("#bars-net-nuttcp-rate th button", has_text="ratio")
     head.hover()
     assert "Times worse than the baseline" in page.locator("#tip").inner_text()
+
+
+def test_words_of_sentences_are_explained_by_mouse_and_keyboard(
+    visit: Callable[..., Visit],
+) -> None:
+    seen = visit(viewport={"width": 1280, "height": 900})
+    page, tip = seen.page, seen.page.locator("#tip")
+    words = page.locator("#verdict a.term")
+    assert words.count() >= 3
+    word = words.first
+    word.hover()
+    explained = tip.inner_text()
+    assert explained.lower().startswith((word.get_attribute("href") or "")[len("#term-") :][:4])
+    page.mouse.move(0, 0)
+    assert not tip.is_visible()
+    page.locator("#verdict .headline").click()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('a.term')"):
+            break
+    assert tip.is_visible()
+    assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "tip"
+    box = tip.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["y"] >= 0
+    page.keyboard.press("Escape")
+    assert not tip.is_visible()
+    page.keyboard.press("Enter")
+    assert page.evaluate("location.hash").startswith("#term-")
+    assert seen.complaints == []
+
+
+def test_a_finger_is_told_first_and_led_then(visit: Callable[..., Visit]) -> None:
+    seen = visit(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    page, tip = seen.page, seen.page.locator("#tip")
+    word = page.locator("#verdict a.term").first
+    word.scroll_into_view_if_needed()
+    word.tap()
+    assert tip.is_visible() and page.evaluate("location.hash") == ""
+    box = tip.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+    word.tap()
+    assert page.evaluate("location.hash") == word.get_attribute("href")
+    title = page.locator(".panels:visible [data-term]").first
+    title.scroll_into_view_if_needed()
+    title.tap(force=True)
+    assert tip.is_visible(), "the word that was tapped before loses the focus, and hides nothing"
+    assert seen.complaints == []
+
+
+def test_titles_of_axes_are_explained(visit: Callable[..., Visit]) -> None:
+    page = visit(viewport={"width": 1280, "height": 900}).page
+    title = page.locator("#curve-mpi-pingpong-latency .panels:visible [data-term]").first
+    title.scroll_into_view_if_needed()
+    title.hover(force=True)
+    term = (title.get_attribute("data-term") or "").removeprefix("term-").replace("-", " ")
+    assert page.locator("#tip").inner_text().startswith(f"{term}: ")

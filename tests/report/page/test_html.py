@@ -18,6 +18,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_figures, write_page, write_report
 from bareline.report.page.html import render_page
+from bareline.report.page.terms import link_terms
 from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError, StoreError
@@ -50,6 +51,11 @@ class Outline(HTMLParser):
             self._open = False
 
 
+def words_of(page: str) -> str:
+    """Give the text of a page without tags and links."""
+    return html.unescape(re.sub(r"<[^>]*>", "", page))
+
+
 @pytest.fixture(scope="module")
 def page(document: Document) -> str:
     return render_page(document)
@@ -67,7 +73,7 @@ def test_the_verdict_is_a_line_a_matrix_and_sentences(page: str, document: Docum
     places = [verdict.index(mark) for mark in ('class="headline"', 'class="glance"', "<ul")]
     assert places == sorted(places)
     assert document.glance is not None
-    assert html.escape(document.glance.promise, quote=False).replace("'", "&#39;") in verdict
+    assert document.glance.promise in words_of(verdict)
     squares = re.findall(r'<td class="([a-z-]+)">', verdict)
     assert {"slower", "failed"} <= set(squares)
     assert len(squares) == len(document.glance.layers) * len(document.glance.platforms)
@@ -130,6 +136,22 @@ def test_downloads_hold_the_numbers(page: str, document: Document) -> None:
     assert samples.height == document.samples.height
 
 
+def test_a_long_table_is_cut_and_says_so(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bareline.report.page.drawing._MOST_ROWS", 3)
+    page = render_page(document)
+    told = re.search(r"The first 3 rows of (\d+); the CSV holds all of them", page)
+    assert told
+    tables = re.findall(r'<table class="data">(.*?)</table>', page, re.DOTALL)
+    assert all(table.partition("<tbody>")[2].partition("</tbody>")[0].count("<tr") <= 3
+               for table in tables)  # fmt: skip
+    figure = page[told.end() :].partition("</figure>")[0]
+    csv = re.search(r'href="data:text/csv;base64,([^"]+)" aria-label="CSV of', figure)
+    assert csv
+    assert pl.read_csv(io.BytesIO(base64.b64decode(csv[1]))).height == int(told[1])
+
+
 def test_the_same_document_gives_the_same_page(page: str, document: Document) -> None:
     assert render_page(document) == page
 
@@ -144,7 +166,7 @@ def test_one_platform_alone_has_a_page(planted: Callable[..., Document]) -> None
 
 def test_few_trials_give_no_interval(planted: Callable[..., Document]) -> None:
     page = render_page(planted(blocks=3, broken=False))
-    assert "fewer than 6 trials: no interval and no verdict" in page
+    assert "fewer than 6 trials: no interval and no verdict" in words_of(page)
 
 
 def test_a_probe_that_always_failed_still_has_its_place(
@@ -158,7 +180,7 @@ def test_a_probe_that_always_failed_still_has_its_place(
     )
     page = render_page(replace(document, summary=gone, comparison=silent))
     assert 'id="probe-memory-stream"' in page
-    assert "No platform gave a number" in page
+    assert "No platform gave a number" in words_of(page)
 
 
 def test_declared_exhibits_replace_the_defaults(document: Document) -> None:
@@ -238,7 +260,7 @@ def test_two_dates_of_a_platform_are_compared_with_their_own_marks(
     assert page.count('<symbol id="mark-') == 2
     told = page[page.index("<h3>Runs</h3>") :]
     assert "march" in told and "october" in told
-    assert "not in common blocks" in page, "another day is no common block"
+    assert "not in common blocks" in words_of(page), "another day is no common block"
 
 
 def test_figures_are_files_too(planted: Callable[..., Document], tmp_path: Path) -> None:
@@ -257,6 +279,54 @@ def test_a_large_run_gives_a_moderate_page(planted: Callable[..., Document]) -> 
     document = planted(blocks=400, broken=False, ranks=(2,))
     assert document.samples.height > 100_000
     assert len(render_page(document)) < 5_000_000
+
+
+def terms_linked(page: str) -> list[tuple[str, str]]:
+    """Give the terms that a page links, each with its word, in order."""
+    return re.findall(r'<a class="term" href="#term-([a-z0-9-]+)">([^<]+)</a>', page)
+
+
+def test_every_section_explains_its_terms_where_they_first_stand(page: str) -> None:
+    parts = re.split(r'<section id="([a-z-]+)">', page)
+    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    assert not terms_linked(parts[0]) and not terms_linked(sections["glossary"])
+    explained = {name: [term for term, _ in terms_linked(text)] for name, text in sections.items()}
+    assert {"launch", "interval", "false-discovery-rate"} <= set(explained["verdict"])
+    assert {"trial", "block", "ratio"} <= set(explained["method"])
+    for name, text in sections.items():
+        shown = re.sub(r"<details.*?</details>", "", text, flags=re.DOTALL)
+        terms = [term for term, _ in terms_linked(shown)]
+        assert len(terms) == len(set(terms)), name
+
+
+def test_links_to_terms_change_nothing_but_words(page: str) -> None:
+    """Without its links the page is what the template gave: no tag, code or drawing has any."""
+    plain = re.sub(r'<a class="term" href="#term-[a-z0-9-]+">([^<]+)</a>', r"\1", page)
+    assert 'class="term"' not in plain
+    for kind in ("a", "button", "code", "svg", "table", "script", "style", "h2", "h3", "h4"):
+        for element in re.findall(rf"<{kind}\b.*?</{kind}>", page, re.DOTALL):
+            assert element.count('class="term"') == element.startswith('<a class="term"')
+    assert words_of(page) == words_of(plain)
+
+
+def test_titles_of_axes_name_their_terms(page: str) -> None:
+    titles = re.findall(r'<text\b[^>]*data-term="term-([a-z0-9-]+)"[^>]*>([^<]*)<', page)
+    assert {"bandwidth", "latency", "message-size"} <= {term for term, _ in titles}
+    assert all(term.split("-")[0] in title.lower() for term, title in titles)
+    ids = Outline(page).ids
+    assert all(f"term-{term}" in ids for term, _ in titles)
+
+
+def test_names_are_never_taken_for_terms() -> None:
+    page = (
+        '<main><section id="x"><p title="rank">&lt;n&gt; mpi.latency, sub-trial, '
+        '<code>rank</code> <span class="name">block</span> N = 3, <b>n = 3</b> ranks</p>'
+        "<details><summary>trial</summary><p>trial</p></details><p>trials of n</p></section>"
+        '<section id="glossary"></section></main>'
+    )
+    assert terms_linked(link_terms(page)) == [
+        ("n", "n"), ("rank", "ranks"), ("trial", "trial"), ("trial", "trials"),
+    ]  # fmt: skip
 
 
 def test_the_page_says_that_rates_of_npb_are_nominal(planted: Callable[..., Document]) -> None:

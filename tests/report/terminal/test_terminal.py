@@ -130,3 +130,7 @@ def test_status_and_plan() -> None:
     ]  # fmt: skip
     text = printed(lambda c: print_plan(plan, c))
     assert "2x1x1" in text and "1 trial in 1 block" in text
+    assert "repeats exactly" not in text
+    twice = [{**row, "block": block} for row in plan for block in (0, 1)]
+    text = printed(lambda c: print_plan(twice, c, exact={"bare"}))
+    assert "of these 1 simulation only where the first of the case fails" in text

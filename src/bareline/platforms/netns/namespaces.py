@@ -20,14 +20,17 @@ from enum import Enum
 from functools import cache
 from pathlib import Path
 
+from bareline.host.load import orphans_s
 from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Process, spawn
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
-#: What a holder does before it waits for the end of its standard input. Ignoring SIGCHLD lets the
-#: kernel reap orphans: a daemon that detaches itself has this process as its parent. (The shell's
-#: own `trap` cannot ignore this signal in dash.)
+#: What a holder does before it waits for the end of its standard input. A daemon that detaches
+#: itself has this process as its parent, and so have the ranks that a launcher's daemon leaves:
+#: bash reaps each of them, whereupon the kernel counts its processor time as the holder's
+#: children's. (A process that ignores SIGCHLD has no zombies either, but no times of theirs; dash
+#: does not reap while it reads.)
 #: The arguments are the host name and a file to lie over /etc/hosts.
 _HOLD = """
 set -e
@@ -37,7 +40,7 @@ mount -t sysfs sysfs /sys
 [ -z "$2" ] || [ ! -e /etc/hosts ] || mount --bind "$2" /etc/hosts
 ip link set lo up
 echo ready
-exec env --ignore-signal=CHLD cat >/dev/null
+exec bash --norc -c 'while read -r _; do :; done'
 """
 #: Tries what `acquire` will need, in namespaces that end at once with an empty input.
 _TRY = f"""
@@ -49,7 +52,7 @@ ip link add port1 type veth peer name eth0
 _READY_S = 20.0
 _END_S = 5.0
 _KINDS = ("--net", "--mount", "--uts", "--ipc", "--pid")
-_TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "ethtool")
+_TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "ethtool", "bash")
 #: Where Debian keeps ip and tc, which an ordinary user's path lacks.
 _SYSTEM_FOLDERS = "/usr/sbin:/sbin"
 
@@ -101,6 +104,13 @@ class Namespaces:
     def alive(self) -> bool:
         """Tell whether they still exist."""
         return Path(f"/proc/{self.pid}/ns/net").exists()
+
+    def processor_s(self) -> float:
+        """Give the processor time so far of what detached itself here, in seconds.
+
+        Programs that were entered from outside are their parents', who wait for them there.
+        """
+        return orphans_s(self.pid)
 
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that runs a program inside, from inside the switch."""

@@ -158,6 +158,10 @@ class NetnsAllocation(HereAllocation):
         inside = self._pinned(index, _with_env(argv, env, cwd))
         return self._hosts[index].enter(inside)
 
+    def helpers_s(self) -> float | None:
+        """Give the processor time of daemons that detached themselves, and of their ranks."""
+        return sum(holder.processor_s() for holder in (self._switch, *self._hosts))
+
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -43,16 +44,31 @@ class RemoteAllocation(HostsAllocation):
     quotes: bool = True
     #: Whether MPI's launcher runs on this machine, which may leave processes, too.
     launches_here: bool = False
+    #: Whether others may use the nodes, too: what runs there before a trial is then a caveat.
+    others_use: bool = True
     #: What a user does when a node was lost.
     lost_hint: str = "the next trial tries to reach it again"
 
-    def __init__(self, nodes: Sequence[Node], *, cache: Path, way: Way, native_target: str) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        *,
+        cache: Path,
+        way: Way,
+        native_target: str,
+        native_here: Callable[[], Path] | None = None,
+    ) -> None:
         self._events: list[str] = []
         #: Words before every command that load the modules it needs.
         self.loader: list[str] = []
         self._common: CommonSet | None = None
         self._native = NativePrograms(
-            self, way=way, target=native_target, cache=cache, tell=self._events.append
+            self,
+            way=way,
+            target=native_target,
+            cache=cache,
+            tell=self._events.append,
+            made=native_here,
         )
         super().__init__(nodes)
 
@@ -61,15 +77,19 @@ class RemoteAllocation(HostsAllocation):
     def mpi(self) -> MpiInstallation:
         """The nodes' MPI library."""
 
-    @abstractmethod
     def talk_lines(
         self, nodes: Sequence[int], text: str, arguments: Sequence[str]
     ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Give the local command lines that run a shell script on nodes.
+        """Give the local command lines that run a shell script on nodes: here one for each node.
 
         By the names of the nodes that each stands for; the script's first argument is the node's
         name, unless the node knows that by itself.
         """
+        lines: dict[tuple[str, ...], Sequence[str]] = {}
+        for node in nodes:
+            name = self.nodes[node].name
+            lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
+        return lines
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
         """Hold nodes whose processors differ to the instruction set that all of them have.
@@ -129,9 +149,17 @@ class RemoteAllocation(HostsAllocation):
     def repair(self) -> None:
         """See that every node can be reached; called before each trial."""
 
+    def watching(self) -> AbstractContextManager[None]:
+        """Look after the nodes for as long as a trial lasts, where somebody has to."""
+        return nullcontext()
+
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
         self.repair()
+        with self.watching():
+            return self._run(command, layout, timeout_s)
+
+    def _run(self, command: Command, layout: Layout, timeout_s: float) -> Output:
         if self._common is not None:
             forced = tuple(self._common.variables.items())
             command = replace(command, env=(*forced, *command.env))
@@ -149,7 +177,8 @@ class RemoteAllocation(HostsAllocation):
                 self._tidy(node)
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
-        cores = {self.nodes[node].name: self.nodes[node].cores for node in nodes}
+        shared = nodes if self.others_use else []
+        cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
         lines = self.talk_lines(nodes, END_MARKED + script("housekeeper"), arguments)
         try:
             with conversation(lines) as talk, housekeeping(talk, cores) as house:

@@ -13,6 +13,7 @@ import platform
 import subprocess
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -31,6 +32,8 @@ from bareline.vocabulary.units import listing
 #: Whether programs are copied to every node, or lie on a file system that all nodes see.
 Way = Literal["copy", "shared"]
 _BUILD_S = 1800.0
+#: How many nodes are sent programs at once.
+_SENDERS = 16
 _FIND_S = 60.0
 
 
@@ -69,15 +72,26 @@ class NativePrograms:
         bareline's cache folder on this machine.
     tell
         Takes what a user should know.
+    made
+        Gives this machine's build where it is the nodes' own, too, and nobody has to look for
+        another: guests hold what this machine has.
     """
 
     def __init__(
-        self, nodes: Nodes, *, way: Way, target: str, cache: Path, tell: Callable[[str], None]
+        self,
+        nodes: Nodes,
+        *,
+        way: Way,
+        target: str,
+        cache: Path,
+        tell: Callable[[str], None],
+        made: Callable[[], Path] | None = None,
     ) -> None:
         self._nodes = nodes
         self._way = way
         self._cache = cache
         self._tell = tell
+        self._made = made
         self.target = target
         self._seen_at = ""
         #: Names of the nodes that have a copy.
@@ -125,6 +139,10 @@ class NativePrograms:
         return str(programs)
 
     def _copy(self, waiting: Sequence[int]) -> None:
+        # Programs find others beside their own folder, so the whole installation goes along.
+        if self._made is not None:
+            self._receive(waiting, self.target, "take", pack(self._made().parent))
+            return
         found, machine = find_there(self._nodes)
         here = None if found else self._made_here(machine)
         if here is None:
@@ -147,10 +165,14 @@ class NativePrograms:
             self._tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
     def _receive(self, nodes: Sequence[int], folder: str, what: str, content: bytes) -> list[str]:
-        said = []
         lines = self._nodes.talk_lines(nodes, script("receiver"), [folder, what])
-        for names, line in lines.items():
-            said += send(line, content, ", ".join(names)).splitlines()
+
+        def send_one(item: tuple[tuple[str, ...], Sequence[str]]) -> list[str]:
+            names, line = item
+            return send(line, content, ", ".join(names)).splitlines()
+
+        with ThreadPoolExecutor(max_workers=_SENDERS) as pool:
+            said = [line for rows in pool.map(send_one, lines.items()) for line in rows]
         return [line for line in said if line.startswith(("lacks ", "unseen "))]
 
     def _made_here(self, machine: str) -> Path | None:

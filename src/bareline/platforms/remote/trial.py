@@ -6,7 +6,7 @@ import base64
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
@@ -16,6 +16,7 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _BEGIN_S = 60.0
 _ORDER_S = 20.0
+_AFTER_FAILURE_S = 5.0
 
 
 class Housekeeping:
@@ -26,7 +27,7 @@ class Housekeeping:
     talk
         With the script ``housekeeper`` on every node.
     cores
-        Of each node, by its name.
+        Of each node that others may use, too, by its name.
     """
 
     def __init__(self, talk: Conversation, cores: Mapping[str, int]) -> None:
@@ -72,7 +73,7 @@ class Housekeeping:
             readings: list[StealReading | None] = [parse_stat(text) for text in said["stat"]]
             found += steal_caveats(readings[0], readings[-1])
             running = int(said["load"][0].partition("/")[0]) - 1  # the script itself
-            if running >= max(1.0, 0.25 * self._cores[node]):
+            if node in self._cores and running >= max(1.0, 0.25 * self._cores[node]):
                 found.append("busy-machine")
         return tuple(dict.fromkeys(found))
 
@@ -121,10 +122,10 @@ class Housekeeping:
             found[name] = base64.b64decode(content).decode(errors="replace")
         return found
 
-    def end(self) -> None:
+    def end(self, timeout_s: float = _ORDER_S) -> None:
         """End what carries the trial's mark and remove its directory, on every node."""
         self._talk.tell("end")
-        self._talk.wait("ended", _ORDER_S)
+        self._talk.wait("ended", timeout_s)
 
     def lost(self) -> bool:
         """Tell whether a node is lost."""
@@ -153,6 +154,12 @@ def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[House
     house = Housekeeping(talk, cores)
     try:
         yield house
-    finally:
-        if not house.lost():
-            house.end()
+    except BaseException:
+        # What went wrong first is what counts. A node that hangs has been waited for already; one
+        # that is only slow ends its part when its script is left alone.
+        with suppress(PlatformError):
+            if not house.lost():
+                house.end(_AFTER_FAILURE_S)
+        raise
+    if not house.lost():
+        house.end()

@@ -1,17 +1,17 @@
-"""Which algorithm a collective function takes, by MPI library and message size.
+"""Which algorithm a collective function takes, by MPI library.
 
-SimGrid knows the choices that libraries make by message size and ranks as "selectors", of library
-versions of 2010 to 2014. Where a selector is far from what the library does today, an algorithm is
-pinned:
+SimGrid knows the choices that libraries make by message size and ranks as "selectors". That of
+SimGrid 3.32 for Open MPI is the table of Open MPI 4.1 (an all-reduce of 8 bytes exchanges by
+recursive doubling on up to 127 ranks and goes up a tree and down again on more; one of 4 KiB on two
+ranks is a ring). The one for MPICH is of 2014.
 
-* SimGrid 3.32's selector for Open MPI sends a small all-reduce up a tree and down again (320 us for
-  8 bytes on 256 ranks at 20 us a message); Open MPI 4.1 exchanges by recursive doubling below
-  10 kB, which takes half of that (160 us). Larger ones follow the selector: a ring.
-* All-to-all with counts goes in pairs, Open MPI's own default; all at once takes a simulator ten
-  times as long.
+Two algorithms are pinned:
 
-One simulation has one algorithm for all sizes. A sweep that crosses a size from which another one
-is meant runs as two simulations.
+* All-to-all with counts goes in pairs, Open MPI's choice for up to 3, 64 to 127 and 256 to 1023
+  ranks. Elsewhere it sends everything at once, which takes a simulator ten times as long.
+* A broadcast on 256 ranks or more is a binomial tree. Open MPI's is one of radix 4, for which
+  SimGrid has MVAPICH's alone: that one first tells every rank where all others are, a million
+  messages (40 s of a core) on 1024 ranks.
 """
 
 from __future__ import annotations
@@ -19,16 +19,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-#: Open MPI's limit between recursive doubling and rings, in bytes.
-SMALL_ALLREDUCE_BYTES = 10_000
-
 _SELECTORS: Mapping[str, str] = MappingProxyType({"openmpi": "ompi", "mpich": "mpich"})
 _PINNED: Mapping[str, str] = MappingProxyType({"alltoallv": "pair"})
+_PINNED_ON_MANY: Mapping[str, str] = MappingProxyType({"bcast": "binomial_tree"})
+_MANY_RANKS = 256
 
 
-def collectives(
-    library: str, chosen: Mapping[str, str], *, largest_bytes: int = 0
-) -> dict[str, str]:
+def collectives(library: str, chosen: Mapping[str, str], ranks: int) -> dict[str, str]:
     """Give SMPI's options for the collective functions of a library.
 
     Parameters
@@ -37,34 +34,12 @@ def collectives(
         ``openmpi`` or ``mpich``.
     chosen
         Algorithms that the user names, by function in lower case.
-    largest_bytes
-        Largest message of the collective functions that the program calls.
+    ranks
+        Of the program.
     """
-    pinned = dict(_PINNED)
-    if library == "openmpi" and largest_bytes < SMALL_ALLREDUCE_BYTES:
-        pinned["allreduce"] = "rdb"
+    many = library == "openmpi" and ranks >= _MANY_RANKS
+    named = {**_PINNED, **(_PINNED_ON_MANY if many else {}), **chosen}
     return {
         "smpi/coll-selector": _SELECTORS[library],
-        **{f"smpi/{function}": name for function, name in sorted({**pinned, **chosen}.items())},
+        **{f"smpi/{function}": name for function, name in sorted(named.items())},
     }
-
-
-def stretches(
-    library: str, benchmark: str, chosen: Mapping[str, str], sizes: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """Split a sweep over message sizes where the algorithm changes.
-
-    Parameters
-    ----------
-    benchmark
-        Name of mpibench's benchmark.
-    sizes
-        Smallest and largest message in bytes.
-    """
-    low, high = sizes
-    limit = SMALL_ALLREDUCE_BYTES
-    if (library, benchmark) != ("openmpi", "allreduce") or "allreduce" in chosen:
-        return [sizes]
-    if high < limit or low >= limit:
-        return [sizes]
-    return [(low, limit - 1), (limit, high)]

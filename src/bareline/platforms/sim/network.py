@@ -21,6 +21,9 @@ from typing import Any
 _LEAST_S = 1e-9
 #: What a port may add to the one-way time of a message.
 _PORT_SHARE = 0.005
+#: What SMPI adds to each message before it looks for its factors: a message of a measured size that
+#: stands at a threshold would else get the factors of the larger ones.
+_ENVELOPE_BYTES = 16
 #: Smallest slope: 100 TB/s. A curve that does not rise there would divide by zero.
 _LEAST_SLOPE = 1e-14
 
@@ -37,6 +40,9 @@ class Network:
         Message sizes in bytes, rising from 0, with their one-way times in s, overheads included.
     send_overhead_s, receive_overhead_s
         What a processor does for each message.
+    departure_s
+        When a message leaves, after its send began: at most `send_overhead_s`. A system may deliver
+        it and then have more to do for the sender.
     eager_bytes
         From this size on a message waits until the receiver is ready.
     source
@@ -46,6 +52,7 @@ class Network:
     curve: tuple[tuple[int, float], ...]
     send_overhead_s: float
     receive_overhead_s: float
+    departure_s: float
     eager_bytes: int
     source: str
 
@@ -65,7 +72,7 @@ class Network:
 
         SMPI leaves out the overheads of messages that sender and receiver meet for.
         """
-        overhead = self.send_overhead_s + self.receive_overhead_s
+        overhead = self.departure_s + self.receive_overhead_s
         sizes = [size for size, _ in self.curve]
         times = [
             max(seconds - (overhead if size < self.eager_bytes else 0.0), _LEAST_S)
@@ -96,8 +103,12 @@ class Network:
         latency = self.wire()[0][1]
         lat, bw = [], []
         for size, _, slope, start in self._lines():
-            lat.append(f"{size}:{start / latency:.9g}")
-            bw.append(f"{size}:{1 / (slope * port_bytes_per_s):.9g}")
+            above = size + _ENVELOPE_BYTES if size else 0
+            if size == 0 and start < slope * _ENVELOPE_BYTES:
+                slope = _LEAST_SLOPE  # the first byte costs more than others: it is left out
+            bare = max(start - slope * _ENVELOPE_BYTES, _LEAST_S)
+            lat.append(f"{above}:{bare / latency:.9g}")
+            bw.append(f"{above}:{1 / (slope * port_bytes_per_s):.9g}")
         return ";".join(lat), ";".join(bw)
 
     def _lines(self) -> Iterator[tuple[int, int, float, float]]:
@@ -145,6 +156,7 @@ def preset(name: str) -> Network:
         curve=tuple((size, latency + size / rate) for size in sizes),
         send_overhead_s=table["overhead_s"],
         receive_overhead_s=table["overhead_s"],
+        departure_s=table["overhead_s"],
         eager_bytes=table["eager_bytes"],
         source=f"{name}: {table['source']}",
     )

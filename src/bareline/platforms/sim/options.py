@@ -34,8 +34,9 @@ def runs_simulated(command: Command) -> bool:
     """Tell whether a command is one of the programs that are built for the simulator."""
     program = command.argv[0]
     name = PurePath(program).name
-    # What overlaps messages with computation needs computation that takes simulated time.
-    benchmark = name == "mpibench" and not command.argv[1].startswith("overlap")
+    # What overlaps messages with computation needs computation that takes simulated time, and what
+    # waits by the clock would wait for ever.
+    benchmark = name == "mpibench" and not command.argv[1].startswith(("overlap", "overhead"))
     ours = program == f"{{native}}/{name}" and (benchmark or RECORDED.fullmatch(name))
     return bool(ours) and command.mpi and command.server is None and not command.inputs
 
@@ -57,6 +58,8 @@ class SimOptions(Options):
     send_overhead_s, receive_overhead_s
         What a processor does for each message; part of the curve's times. With a named network,
         its own.
+    departure_s
+        When a message leaves, after its send began; once the sender has done all for it without.
     eager_bytes
         From this size on sender and receiver meet before a message is sent.
     source
@@ -92,6 +95,7 @@ class SimOptions(Options):
     curve: Annotated[tuple[Point, ...], Field(min_length=2, max_length=512)] | None = None
     send_overhead_s: Seconds = 0.0
     receive_overhead_s: Seconds = 0.0
+    departure_s: Seconds | None = None
     eager_bytes: Annotated[int, Field(ge=1, le=1 << 40)] = 65_536
     source: str = ""
     link_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
@@ -154,6 +158,7 @@ class SimOptions(Options):
             curve=self.curve,
             send_overhead_s=self.send_overhead_s,
             receive_overhead_s=self.receive_overhead_s,
+            departure_s=self.send_overhead_s if self.departure_s is None else self.departure_s,
             eager_bytes=self.eager_bytes,
             source=self.source or "a curve of the platform file",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,8 +20,8 @@ from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform, PlatformSpec
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
-from bareline.platforms.sim import compute, sweep
-from bareline.platforms.sim.algorithms import collectives, stretches
+from bareline.platforms.sim import compute
+from bareline.platforms.sim.algorithms import collectives
 from bareline.platforms.sim.network import Network
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.real import real_compute_s
@@ -35,6 +36,10 @@ _REPETITIONS = ("-i", "3", "-x", "0")
 #: Arrays from this size on are shared by all ranks where memory is folded.
 _FOLDED_BYTES = 65_536
 _RECORDING_TIMEOUT_S = 3600.0
+#: What the buffers of all ranks together may take of this machine's memory; mpibench's own limit
+#: is for one rank of many machines.
+_MEMORY_SHARE = 0.5
+_LARGEST_BUFFERS_BYTES = 512 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,7 @@ class SimAllocation(Allocation):
             "sim.latency_s": network.latency_s,
             "sim.rate_bits_per_s": 8 * network.bytes_per_s,
             "sim.send_overhead_s": network.send_overhead_s,
+            "sim.departure_s": network.departure_s,
             "sim.receive_overhead_s": network.receive_overhead_s,
             "sim.eager_bytes": network.eager_bytes,
             "sim.oversubscription": options.oversubscription,
@@ -121,7 +127,9 @@ class SimAllocation(Allocation):
             "sim.library": f"collectives as in {options.library}",
             "sim.algorithms": " ".join(
                 f"{key.removeprefix('smpi/')}={value}"
-                for key, value in collectives(options.library, options.algorithms).items()
+                for key, value in collectives(
+                    options.library, options.algorithms, options.nodes * options.cores
+                ).items()
             ),
         }
 
@@ -145,21 +153,21 @@ class SimAllocation(Allocation):
             )
         program = Path(command.argv[0]).name
         argv = [str(self._program(program)), *command.argv[1:]]
-        if program == "mpibench" and "-i" not in argv:
-            argv += _REPETITIONS
+        if program == "mpibench":
+            argv += _REPETITIONS if "-i" not in argv else ()
+            argv += ["-M", str(_buffers_bytes(layout.ranks))]
         variables = dict(command.env) | self._folding(program)
         if RECORDED.fullmatch(program):
             variables["BARELINE_COMPUTE"] = f"inject:{self._computation(command, argv, layout)}"
-        parts = self._parts(argv)
-        ended = [self._execute(self._line(part, layout), variables, timeout_s) for part in parts]
-        worst = max(ended, key=lambda done: (done.timed_out, done.exit_code != 0))
+        line = self._line(argv, layout)
+        done = self._execute(line, variables, timeout_s)
         return Output(
-            stdout=sweep.join([done.stdout for done in ended]) if len(ended) > 1 else worst.stdout,
-            stderr="".join(done.stderr for done in ended),
-            exit_code=worst.exit_code,
-            duration_s=sum(done.duration_s for done in ended),
-            timed_out=worst.timed_out,
-            argv=tuple(self._line(parts[0], layout)),
+            stdout=done.stdout,
+            stderr=done.stderr,
+            exit_code=done.exit_code,
+            duration_s=done.duration_s,
+            timed_out=done.timed_out,
+            argv=tuple(line),
             clock="simulated",
             caveats=("simulated",),
         )
@@ -168,15 +176,6 @@ class SimAllocation(Allocation):
         """Give the variables that let all ranks share one memory, where they are to."""
         folds = self._options.fold and FOLDED.fullmatch(program)
         return {"BARELINE_FOLD": str(_FOLDED_BYTES)} if folds else {}
-
-    def _parts(self, argv: list[str]) -> list[list[str]]:
-        """Split a sweep where the algorithm of its collective function changes with the size."""
-        sizes = sweep.sizes_of(argv)
-        if Path(argv[0]).name != "mpibench" or sizes is None:
-            return [argv]
-        options = self._options
-        parts = stretches(options.library, argv[1], options.algorithms, sizes)
-        return [sweep.with_sizes(argv, part) for part in parts]
 
     def _program(self, name: str) -> Path:
         """Find a program, in the build for the widest instructions of this machine."""
@@ -227,7 +226,7 @@ class SimAllocation(Allocation):
         real = real_compute_s(command.argv, layout.ranks, self._context)
         total = recorded.timed_s(layout.ranks)
         if real is None or total <= 0:
-            return compute.Recording(stretches, 1.0, source)
+            return compute.Recording(stretches, 1.0, f"{source}, not held against the real program")
         scale = real / total
         return compute.Recording(
             stretches, scale, f"{source}, times {scale:.3f} to agree with the real program"
@@ -249,7 +248,6 @@ class SimAllocation(Allocation):
             encoding="utf-8",
         )
         lat, bw = network.factors(port_rate(options, network))
-        largest = (sweep.sizes_of(argv) or (0, 0))[1]
         settings = {
             "smpi/host-speed": _SPEED,
             "smpi/simulate-computation": "no",
@@ -260,7 +258,7 @@ class SimAllocation(Allocation):
             "smpi/tmpdir": str(self._temporary),
             "smpi/lat-factor": lat,
             "smpi/bw-factor": bw,
-            "smpi/os": _overhead(network.send_overhead_s),
+            "smpi/os": _overhead(network.departure_s),
             "smpi/ois": _overhead(network.send_overhead_s),
             "smpi/or": _overhead(network.receive_overhead_s),
             "smpi/async-small-thresh": str(network.eager_bytes),
@@ -268,7 +266,7 @@ class SimAllocation(Allocation):
             # Both directions of a link are full; nothing is lost to acknowledgements.
             "network/crosstraffic": "0",
             "network/TCP-gamma": "0",
-            **collectives(options.library, options.algorithms, largest_bytes=largest),
+            **collectives(options.library, options.algorithms, layout.ranks),
         }
         return [
             "smpirun", "-np", str(layout.ranks), "-platform", str(self._cluster),
@@ -287,6 +285,7 @@ class SimPlatform(Platform[SimOptions]):
     type_name: ClassVar[str] = "sim"
     summary: ClassVar[str] = "a simulated cluster (SimGrid): its times are marked as simulated"
     options = SimOptions
+    exact: ClassVar[bool] = True
 
     @classmethod
     def available(cls, spec: PlatformSpec[SimOptions]) -> Availability:
@@ -353,6 +352,12 @@ def _processor() -> str:
 def _widest_set() -> str:
     """Name the widest instruction set of this machine, as the kernels' launcher chooses it."""
     return kernel_set(_first_processor().get("flags", "").split()).name
+
+
+def _buffers_bytes(ranks: int) -> int:
+    """Give what the buffers of one rank may take: all ranks lie in this machine's memory."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(_LARGEST_BUFFERS_BYTES, int(_MEMORY_SHARE * memory) // ranks)
 
 
 def _what(argv: list[str], layout: Layout) -> str:

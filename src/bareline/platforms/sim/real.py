@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from bareline.host.load import foreign_cores, read_load
 from bareline.platforms.base import Context, PlatformSpec
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import BarelineError
@@ -14,6 +16,9 @@ from bareline.vocabulary.model import Command, Layout
 
 _RUNS = 3
 _TIMEOUT_S = 600.0
+#: Beside programs that keep so much of a core busy the real program would be timed wrongly.
+_BUSY_CORES = 0.1
+_LOOK_S = 0.3
 
 
 def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float | None:
@@ -28,9 +33,10 @@ def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float |
     -------
     float or None
         Least of three runs of the mean over the ranks in s, in the timed part. None where the
-        ranks do not fit the cores, there is no MPI library, or the program fails.
+        ranks do not fit the cores, other programs keep this machine busy, there is no MPI library,
+        or the program fails.
     """
-    if ranks > len(os.sched_getaffinity(0)):
+    if ranks > len(os.sched_getaffinity(0)) or machine_is_busy():
         return None
     spec = PlatformSpec("compute", "local", LocalOptions())
     layout = Layout(1, ranks)
@@ -42,6 +48,14 @@ def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float |
             if output.exit_code == 0:
                 found.append(_mean_of(output.stdout))
     return min((value for value in found if value is not None), default=None)
+
+
+def machine_is_busy() -> bool:
+    """Tell whether other programs compute on this machine now."""
+    before = read_load()
+    time.sleep(_LOOK_S)
+    after = read_load()
+    return bool(before and after and foreign_cores(before, after) > _BUSY_CORES)
 
 
 def _mean_of(stdout: str) -> float | None:

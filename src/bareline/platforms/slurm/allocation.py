@@ -35,7 +35,7 @@ from bareline.platforms.slurm.commands import (
 )
 from bareline.platforms.slurm.job import Job
 from bareline.platforms.slurm.options import SlurmOptions
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import PlatformError, TimeUp
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 #: An allocation with less time than a trial may take, and this, is renewed before it.
@@ -245,6 +245,8 @@ class SlurmAllocation(RemoteAllocation):
         for attempt in range(1, _TRIES + 1):
             try:
                 return super().run(command, layout, timeout_s=timeout_s)
+            except TimeUp:
+                raise
             except PlatformError as error:
                 lost = error if isinstance(error, NodesLost) else self._find_lost()
                 if lost is None:
@@ -261,46 +263,45 @@ class SlurmAllocation(RemoteAllocation):
             raise lost
 
     def _find_lost(self) -> NodesLost | None:
-        """Find out what of the allocation is gone, and why."""
+        """Find out what of the allocation is gone, and why.
+
+        Raises
+        ------
+        TimeUp
+            It is the job that bareline runs in.
+        """
         state = settled_state(self._job.number)
+        clause, hint = state.ending
         names = tuple(node.name for node in self.nodes)
+        if self._job.inherited and not state.runs:
+            # Slurm ends this very process, too, and starts it again where the job was requeued:
+            # every trial that is left would fail at once, and then it had nothing to do.
+            time.sleep(_KILLED_WITHIN_S)
+            raise TimeUp(f"the allocation {self._job.number} {clause}", hint=hint)
         broken = [name for name in broken_nodes(names) if name in names]
         missing = [name for name in names if name not in state.nodes] if state.runs else []
         if broken or missing:
             lost = sorted({*broken, *missing})
             self._excluded.update(lost)
-            self._await_the_end(state)
             return NodesLost("the node failed", where=", ".join(lost), hint=self.lost_hint)
         if not state.runs:
-            self._await_the_end(state)
-            clause, hint = state.ending
             return NodesLost(
                 f"the allocation {self._job.number} {clause}", where=", ".join(names), hint=hint
             )
         return None
-
-    def _await_the_end(self, state: JobState) -> None:
-        """Give Slurm time to end this very process, where it is part of a job that has ended.
-
-        Otherwise every trial that is left would fail at once, and a requeued job had nothing to do.
-        """
-        if self._job.inherited and not state.runs:
-            time.sleep(_KILLED_WITHIN_S)
 
     def _see_time(self, timeout_s: float) -> None:
         """Renew an allocation that would end before a trial does.
 
         Raises
         ------
-        PlatformError
+        TimeUp
             It is inherited, and too short.
         """
         state = job_state(self._job.number)
         if not state.runs:
             lost = self._find_lost()
             assert lost is not None
-            if self._job.inherited:
-                raise lost
             self._replace(lost, "a new one is asked for")
             return
         limit_s = 60.0 * self._options.time_min
@@ -308,9 +309,9 @@ class SlurmAllocation(RemoteAllocation):
         if state.left_s is None or state.left_s >= needed_s:
             return
         if self._job.inherited:
-            raise PlatformError(
-                f"the allocation ends in {state.left_s:.0f} s, a trial may take {timeout_s:.0f} s",
-                hint="go on with `bareline continue` in a new allocation",
+            raise TimeUp(
+                f"the allocation {self._job.number} ends in {state.left_s:.0f} s, a trial may take "
+                f"{timeout_s:.0f} s"
             )
         self._events.append(
             f"allocation {self._job.number} ends in {state.left_s:.0f} s: a new one is asked for"

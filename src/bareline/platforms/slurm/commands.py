@@ -107,14 +107,15 @@ class JobState:
 
     @property
     def runs(self) -> bool:
-        """Whether its nodes can be used."""
-        return self.state == "RUNNING"
+        """Whether its nodes can be used; past its limit it starts no step, however it is called."""
+        return self.state == "RUNNING" and self.left_s != 0
 
     @property
     def ending(self) -> tuple[str, str]:
         """What became of it, as a clause, and what to do about it."""
-        clause, hint = _ENDINGS.get(self.state, ("has ended", "see `scontrol show job`"))
-        return f"{clause} ({self.state})", hint
+        state = "TIMEOUT" if self.state == "RUNNING" and self.left_s == 0 else self.state
+        clause, hint = _ENDINGS.get(state, ("has ended", "see `scontrol show job`"))
+        return f"{clause} ({state})", hint
 
 
 def job_state(job: str) -> JobState:
@@ -162,7 +163,13 @@ def earlier_ending(job: str) -> str:
 
 
 def read_time_s(text: str) -> float | None:
-    """Read ``[days-][[hours:]minutes:]seconds``; None for anything else."""
+    """Read ``[days-][[hours:]minutes:]seconds``; None where there is no limit.
+
+    Slurm looks for jobs that are past their limit twice a minute. Until then they run on, and what
+    they have left is called invalid.
+    """
+    if text == "INVALID":
+        return 0.0
     match = re.fullmatch(r"(?:(\d+)-)?(?:(?:(\d+):)?(\d+):)?(\d+)", text)
     if match is None:
         return None

@@ -91,17 +91,6 @@ class SshAllocation(RemoteAllocation):
             argv = [*self.loader, "env", *setting, *argv]
         return self._connections[self._index(node)].argv(argv, env, cwd)
 
-    def talk_lines(
-        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
-    ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Give a command line for each host."""
-        lines: dict[tuple[str, ...], Sequence[str]] = {}
-        for node in nodes:
-            name = self.nodes[node].name
-            argv = ["sh", "-c", text, "sh", name, *arguments]
-            lines[(name,)] = self.node_argv(node, argv, {})
-        return lines
-
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:

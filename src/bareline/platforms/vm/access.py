@@ -7,20 +7,22 @@ network; clients only need its socket.
 
 from __future__ import annotations
 
-import shlex
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
+from bareline.platforms.remote.shell import remote_line
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.vocabulary.errors import PlatformError
 
 #: Cheapest key exchange for a processor without wide multiplication.
 _KEX = "curve25519-sha256"
 _HANDSHAKE_S = 60.0
+_REFUSED_S, _PAUSE_S = 60.0, 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +129,19 @@ class Access:
         )
 
     def connect(self, name: str) -> str:
-        """Open the connection to a guest; give the reason when that fails, else nothing."""
+        """Open the connection to a guest; give the reason when that fails, else nothing.
+
+        A guest that refuses is up, its server is about to come: a system with an init of its own
+        starts that beside what says that it is ready.
+        """
+        deadline = time.monotonic() + _REFUSED_S
+        while reason := self._connect(name):
+            if "refused" not in reason or time.monotonic() > deadline:
+                break
+            time.sleep(_PAUSE_S)
+        return reason
+
+    def _connect(self, name: str) -> str:
         self.disconnect(name)
         argv = ["ssh", "-F", str(self._config), "-M", "-N", "-f", name]
         log = self._folder / f"{name}.log"
@@ -173,42 +187,11 @@ class Access:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
     ) -> list[str]:
-        """Give the local command line that runs `argv` in a guest; quoted here and only here."""
-        inner = list(argv)
-        if env:
-            inner = ["env", *(f"{key}={value}" for key, value in env.items()), *inner]
-        line = shlex.join(inner)
-        if cwd:
-            line = f"cd {shlex.quote(cwd)} && {line}"
-        # A shell that stays tells death by a signal as a code; ssh alone says 255 for everything.
-        line += "; exit $?"
+        """Give the local command line that runs `argv` in a guest."""
+        line = remote_line(argv, env, cwd)
         # Without the open connection there is to be none: the address may be another's outside.
         return ["ssh", "-F", str(self._config), "-o", "ProxyCommand=false", name, line]
 
     def run(self, name: str, argv: Sequence[str], *, timeout_s: float = 60.0) -> Finished:
         """Run a housekeeping command in a guest."""
         return run_process(self.argv(name, argv), env=local_environment(), timeout_s=timeout_s)
-
-    def send(self, name: str, archive: bytes, folder: str) -> None:
-        """Unpack a tar archive in a folder of a guest.
-
-        Raises
-        ------
-        PlatformError
-            It did not arrive whole.
-        """
-        command = ["sh", "-c", 'mkdir -p "$1" && tar -xf - -C "$1"', "sh", folder]
-        try:
-            done = subprocess.run(
-                self.argv(name, command),
-                input=archive,
-                capture_output=True,
-                env=local_environment(),
-                timeout=120.0,
-                check=False,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise PlatformError("files could not be copied within 120 s", where=name) from error
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip()
-            raise PlatformError(f"files could not be copied: {said}", where=name)

@@ -88,15 +88,12 @@ class VmAllocation(Allocation):
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the guests and how they were made."""
         boot_s = self.measured.fleet.boot_s
-        mpi = self.measured.mpi
         return {
             **self.measured.facts(),
             **self._about,
             **self._tuning(),
             "vm.boot_s": max(boot_s.values()),
             **{f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())},
-            "mpi.flavour": mpi.flavour,
-            "mpi.version": mpi.version,
         }
 
     def _tuning(self) -> dict[str, Scalar]:
@@ -137,7 +134,8 @@ class VmAllocation(Allocation):
     def events(self) -> tuple[str, ...]:
         """Tell what happened to guests since the last call."""
         told, self._told[:] = tuple(self._told), []
-        return told
+        tenants = (self.measured, *self._neighbours)
+        return (*told, *(text for tenant in tenants for text in tenant.events()))
 
 
 def _keep_running(

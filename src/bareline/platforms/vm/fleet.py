@@ -157,15 +157,18 @@ class Fleet:
         """Start a guest and check it; give the reason when it is not as asked."""
         libvirt = self._hypervisor.libvirt
         try:
-            if not self._saved(guest):
+            if self._saved(guest):
+                self.restored.add(guest.name)
+                problem = self._restore(guest)
+            else:
                 self.restored.discard(guest.name)
-                return self._boot(guest)
-            self.restored.add(guest.name)
-            return self._restore(guest)
+                problem = self._boot(guest)
         except libvirt.libvirtError as error:
-            if self._states is not None:
-                self._states.forget(guest.name)
-            return f"not started: {' '.join(str(error).split())}"
+            problem = f"not started: {' '.join(str(error).split())}"
+        if problem and self._states is not None:
+            # The next attempt boots: this state would end the same way.
+            self._states.forget(guest.name)
+        return problem
 
     def _saved(self, guest: Guest) -> bool:
         return self._states is not None and self._states.find(guest.name) is not None

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 from bareline.host.tools import install_hint
+from bareline.platforms.process import run_process
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.platforms.vm.parts import describe_parts, find_damage
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -48,6 +50,7 @@ _BUILD_TIMEOUT_S = 1800.0
 #: What an image consists of, and the file that describes it.
 _PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
 _RECORD = "image.json"
+_WORKPLACES, _WORKPLACE = Path("/var/tmp"), "bareline-image-"
 _TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 
@@ -276,10 +279,8 @@ def _build(recipe: _Recipe, folder: Path) -> None:
     started = time.monotonic()
     _LOG.info("building a guest image, once: some minutes (%s)", folder.with_suffix(".log"))
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # mmdebstrap without root works as another user, who cannot reach a private cache folder.
-    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="bareline-image-") as name:
-        out = Path(name)
-        out.chmod(0o777)
+    with _workplace(folder.with_suffix(".workplace")) as place:
+        out = place / "out"
         pack = out / "pack"
         pack.write_text(recipe.pack, encoding="utf-8")
         pack.chmod(0o755)
@@ -312,6 +313,30 @@ def _build(recipe: _Recipe, folder: Path) -> None:
     building.rename(folder)
 
 
+@contextmanager
+def _workplace(note: Path) -> Iterator[Path]:
+    """Make a folder to build in, and remove the one that a killed build left.
+
+    mmdebstrap without root works as another user, who cannot reach a private cache folder: it lies
+    elsewhere, and the cache has a note of it.
+    """
+    if note.exists():
+        left = Path(note.read_text(encoding="utf-8"))
+        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
+        # A build outside of a namespace of its own leaves /proc and /sys mounted there.
+        ours = left.parent == _WORKPLACES and left.name.startswith(_WORKPLACE)
+        if ours and f" {left}/" not in mounts:
+            shutil.rmtree(left, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=_WORKPLACES, prefix=_WORKPLACE) as name:
+        note.write_text(name, encoding="utf-8")
+        Path(name).chmod(0o755)
+        for part in ("out", "tmp"):
+            (Path(name) / part).mkdir()
+            (Path(name) / part).chmod(0o777)
+        yield Path(name)
+    note.unlink()
+
+
 def _bootstrap(recipe: _Recipe, out: Path, log: Path) -> None:
     sources = out / "sources.list"
     sources.write_text(package_sources(recipe.suite), encoding="utf-8")
@@ -320,34 +345,38 @@ def _bootstrap(recipe: _Recipe, out: Path, log: Path) -> None:
     argv += [f"--include={','.join(_known_names(recipe.packages))}", *_proxy_options()]
     for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
         argv.append(f"--dpkgopt=path-exclude={path}")
+    # Nothing of the root has to reach the disk: what is made of it does, all at once.
+    argv.append("--dpkgopt=force-unsafe-io")
     argv.append(f'--customize-hook={out}/pack "$1" {out} {_DISK_SIZE} {_INODES}')
     argv += [recipe.suite, "-", str(sources)]
     # The guest boots with an initramfs of our own: the kernel's package need not make one.
-    environment = {**os.environ, "LC_ALL": "C", "INITRD": "No"}
-    try:
-        done = subprocess.run(
-            argv,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_BUILD_TIMEOUT_S,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+    environment = {**os.environ, "LC_ALL": "C", "INITRD": "No", "TMPDIR": str(out.parent / "tmp")}
+    done = run_process(_ending_with_us(argv), env=environment, timeout_s=_BUILD_TIMEOUT_S)
+    if done.timed_out:
         raise PlatformError(
             f"building the guest image took more than {_BUILD_TIMEOUT_S:.0f} s",
             where='image = "auto"',
             hint="see that this host reaches its package sources",
-        ) from error
+        )
     log.write_text(done.stdout + done.stderr, encoding="utf-8")
-    if done.returncode:
+    if done.exit_code:
         said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
         raise PlatformError(
-            f"mmdebstrap failed: {' / '.join(said[-3:]) or f'exit code {done.returncode}'}",
+            f"mmdebstrap failed: {' / '.join(said[-3:]) or f'exit code {done.exit_code}'}",
             where=str(log),
             hint=_bootstrap_hint(done.stderr),
         )
+
+
+def _ending_with_us(argv: list[str]) -> list[str]:
+    """Let all that a build starts end when bareline is killed.
+
+    Its children have process groups of their own; those of a process namespace end with its first
+    process. Without root mmdebstrap makes such a namespace itself.
+    """
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        return argv
+    return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]
 
 
 def _bootstrap_hint(said: str) -> str:

@@ -27,6 +27,11 @@ def describe_parts(folder: Path, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def note_whole(folder: Path, names: Sequence[str]) -> None:
+    """Take note that the parts are whole as they are now: they were written and read just now."""
+    _remember(folder, {name: _stamps(folder / name) for name in names})
+
+
 def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
     """Say which part is not what was built; nothing when all are."""
     known = _read_checked(folder)
@@ -45,9 +50,13 @@ def find_damage(folder: Path, parts: Mapping[str, Any]) -> str:
             return f"{name} cannot be read: {error.strerror}"
         seen[name] = stamps
     if seen != known:
-        with contextlib.suppress(OSError):
-            (folder / _CHECKED).write_text(json.dumps(seen), encoding="utf-8")
+        _remember(folder, seen)
     return ""
+
+
+def _remember(folder: Path, stamps: Mapping[str, Any]) -> None:
+    with contextlib.suppress(OSError):
+        (folder / _CHECKED).write_text(json.dumps(stamps), encoding="utf-8")
 
 
 def _read_checked(folder: Path) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as python_platform
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -149,7 +149,7 @@ class VmPlatform(Platform[VmOptions]):
                 "boots with that here",
                 hint="see `bareline doctor`",
             )
-        states = self._states(nodes, accelerator, image)
+        states = self._states(nodes, accelerator, image, told.append)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
         disks = self.context.scratch / "guests"
@@ -179,7 +179,7 @@ class VmPlatform(Platform[VmOptions]):
                 hypervisor.connection.networkCreateXML(pool)
 
         equip()
-        keys = make_keys((states.folder if states else enclosure) / "keys")
+        keys = states.keys() if states else make_keys(enclosure / "keys")
         access = Access(
             hypervisor,
             enclosure / "ssh",
@@ -211,14 +211,18 @@ class VmPlatform(Platform[VmOptions]):
         return self._allocation(fleet, access, image, told, about)
 
     def _states(
-        self, nodes: int, accelerator: Accelerator, image: AutoImage | None
+        self,
+        nodes: int,
+        accelerator: Accelerator,
+        image: AutoImage | None,
+        tell: Callable[[str], None],
     ) -> SavedStates | None:
         if not self._options.saved_state or image is None:
             return None
         counter = counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
         vcpus = str(self._options.cores_per_node)
         about = (vcpus, accelerator, qemu_version(), str(import_libvirt().getVersion()), *counter)
-        return states_of(self._options, nodes, image, about, self.context.cache)
+        return states_of(self._options, nodes, image, about, self.context.cache, tell)
 
     def _describe(self, fleet: Fleet, image: AutoImage | None) -> dict[str, Scalar]:
         options = self._options
@@ -256,7 +260,14 @@ class VmPlatform(Platform[VmOptions]):
             tenants.setdefault(guest.tenant, []).append(guest)
         measured, *neighbours = [
             TenantAllocation(
-                self._options, guests, fleet, access, mpi=inside, native=native, caveats=caveats
+                self._options,
+                guests,
+                fleet,
+                access,
+                mpi=inside,
+                cache=self.context.cache,
+                native=native,
+                caveats=caveats,
             )
             for guests in tenants.values()
         ]

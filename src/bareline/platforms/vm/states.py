@@ -2,6 +2,8 @@
 
 A state belongs to one guest of one configuration, with the disk as it was at that moment. All that
 a guest remembers is part of the key: image, options, identity, QEMU, and this package's scripts.
+A state that is not what was saved would be a guest that fails in strange ways: size and hash of
+each part are checked before it is used.
 """
 
 from __future__ import annotations
@@ -10,16 +12,24 @@ import hashlib
 import json
 import shutil
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from bareline.host.locks import file_lock
+from bareline.platforms.vm.access import Keys, make_keys
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.parts import describe_parts, find_damage, note_whole
 
 _SCRIPTS = ("init", "initramfs", "setup")
+#: What a state consists of, and the file that describes it.
+_PARTS = ("memory", "disk.qcow2", "initrd")
+_RECORD = "report.json"
+_KEYS = ("client", "client.pub", "host", "host.pub")
+_KEYS_RECORD = "keys.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +49,47 @@ class SavedStates:
     ----------
     folder
         In bareline's cache; it also holds the keys that the guests know.
+    tell
+        Takes a sentence about a damaged state.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tell: Callable[[str], None]) -> None:
         self.folder = folder
+        self._tell = tell
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def keys(self) -> Keys:
+        """Give the keys that the saved guests know; the states go with keys that are damaged."""
+        folder = self.folder / "keys"
+        record = folder / _KEYS_RECORD
+        with file_lock(self.folder.with_suffix(".lock")):
+            damage = _damage(folder, _read(record), _KEYS) if folder.exists() else ""
+            if damage:
+                self._tell(f"the keys of saved guests are damaged, all is saved anew: {damage}")
+                shutil.rmtree(self.folder)
+                self.folder.mkdir(mode=0o700)
+            keys = make_keys(folder)
+            if not record.exists():
+                record.write_text(json.dumps({"parts": describe_parts(folder, _KEYS)}))
+        return keys
 
     def identity(self, name: str) -> str:
         """Give the identity of a guest, which must be the same at every start."""
         return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{self.folder.name}/{name}"))
 
     def find(self, name: str) -> SavedGuest | None:
-        """Give a guest's state, None when it was never saved."""
+        """Give a guest's state, None when it was never saved whole; a damaged one is removed."""
         folder = self.folder / name
-        try:
-            report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+        if not folder.exists():
             return None
-        return SavedGuest(folder / "memory", folder / "disk.qcow2", folder / "initrd", report)
+        described = _read(folder / _RECORD)
+        damage = _damage(folder, described, _PARTS)
+        if damage:
+            self._tell(f"the saved state of {name} is damaged and made anew: {damage}")
+            self.forget(name)
+            return None
+        memory, disk, initrd = (folder / part for part in _PARTS)
+        return SavedGuest(memory, disk, initrd, described.get("report", {}))
 
     def save(
         self, name: str, domain: Any, *, disk: Path, initrd: Path, report: dict[str, str]
@@ -71,7 +104,9 @@ class SavedStates:
             domain.saveFlags(str(new / "memory"))
             shutil.copy(disk, new / "disk.qcow2")
             shutil.copy(initrd, new / "initrd")
-            (new / "report.json").write_text(json.dumps(report), encoding="utf-8")
+            described = {"report": report, "parts": describe_parts(new, _PARTS)}
+            note_whole(new, _PARTS)
+            (new / _RECORD).write_text(json.dumps(described), encoding="utf-8")
             if self.find(name) is None:
                 shutil.rmtree(self.folder / name, ignore_errors=True)
                 new.rename(self.folder / name)
@@ -87,8 +122,29 @@ class SavedStates:
         shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
+def _read(record: Path) -> dict[str, Any]:
+    try:
+        described = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return described if isinstance(described, dict) else {}
+
+
+def _damage(folder: Path, described: dict[str, Any], names: Iterable[str]) -> str:
+    """Say what is wrong with what a record describes; nothing when it is whole."""
+    try:
+        return find_damage(folder, {name: described["parts"][name] for name in names})
+    except (KeyError, TypeError, AttributeError):
+        return "its record cannot be read"
+
+
 def states_of(
-    options: VmOptions, nodes: int, image: AutoImage, about: Iterable[str], cache: Path
+    options: VmOptions,
+    nodes: int,
+    image: AutoImage,
+    about: Iterable[str],
+    cache: Path,
+    tell: Callable[[str], None],
 ) -> SavedStates:
     """Give the states of a configuration.
 
@@ -97,6 +153,8 @@ def states_of(
     about
         What else a saved guest depends on: its processors, the accelerator, the versions of QEMU
         and libvirt, the rate of the host's counter.
+    tell
+        Takes a sentence about a damaged state.
     """
     digest = hashlib.sha256()
     for text in (options.model_dump_json(), str(nodes), image.digest, *about):
@@ -104,4 +162,4 @@ def states_of(
     for script in _SCRIPTS:
         path = resources.files("bareline.platforms.vm") / "scripts" / script
         digest.update(path.read_bytes())
-    return SavedStates(cache / "vm" / "states" / digest.hexdigest()[:16])
+    return SavedStates(cache / "vm" / "states" / digest.hexdigest()[:16], tell)

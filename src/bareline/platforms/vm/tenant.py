@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-import io
-import signal
-import tarfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import contextmanager
 from pathlib import Path
 
-from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, MpiInstallation, Network
+from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.shell import END_MARKED
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.fleet import ANSWER_S, Fleet
 from bareline.platforms.vm.guest import DEVICE, Guest
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.workdir import runs_virtually
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.model import TRIAL_VARIABLE, Layout
 
 _NATIVE = "/opt/bareline/native"
 _WATCH_S = 0.5
 
-#: Ends the processes of a trial in a guest: those whose environment holds its mark.
-_END_MARKED = (
-    'for p in $(grep -lazsF "$1" /proc/[0-9]*/environ); do p=${p%/environ}; '
-    '[ "${p#/proc/}" = $$ ] || kill -9 "${p#/proc/}" 2>/dev/null; done; :'
-)
 
-
-class TenantAllocation(HostsAllocation):
+class TenantAllocation(RemoteAllocation):
     """One tenant's guests.
+
+    They differ from other nodes that are reached through a connection: bareline has made them, so
+    that nobody else uses them and nothing about them has to be found out; their connections know
+    nothing of a death and outlast a pause, so that libvirt is asked; and a broken one is rebuilt.
 
     Parameters
     ----------
@@ -44,6 +41,9 @@ class TenantAllocation(HostsAllocation):
         What makes every number of these guests doubtful.
     """
 
+    others_use = False
+    lost_hint = "it is rebuilt before the next trial"
+
     def __init__(
         self,
         options: VmOptions,
@@ -52,20 +52,30 @@ class TenantAllocation(HostsAllocation):
         access: Access,
         *,
         mpi: MpiInstallation,
+        cache: Path,
         native: Callable[[], Path],
         caveats: Sequence[str],
     ) -> None:
         self.guests = tuple(guests)
-        super().__init__([Node(guest.name, guest.address, fleet.vcpus) for guest in guests])
+        super().__init__(
+            [Node(guest.name, guest.address, fleet.vcpus) for guest in guests],
+            cache=cache,
+            way="copy",
+            native_target=_NATIVE,
+            native_here=native,
+        )
         self.options = options
         self.fleet = fleet
         self.access = access
-        self.mpi = mpi
-        self._build_native = native
+        self._mpi = mpi
         self._caveats = tuple(caveats)
-        self._has_native: set[str] = set()
         self._joined: set[str] = set()
         self._broken: dict[str, str] = {}
+
+    @property
+    def mpi(self) -> MpiInstallation:
+        """The library inside the guests."""
+        return self._mpi
 
     # How programs are started --------------------------------------------------------------------
 
@@ -114,17 +124,6 @@ class TenantAllocation(HostsAllocation):
             with ThreadPoolExecutor(max_workers=len(others)) as pool:
                 list(pool.map(open_one, others))
 
-    def native_folder(self) -> str:
-        """Copy the host's native programs into the guests that do not have them yet."""
-        waiting = [guest for guest in self.guests if guest.name not in self._has_native]
-        if waiting:
-            # Programs find others beside their own folder, so the whole installation goes along.
-            packed = _pack(self._build_native().parent)
-            with ThreadPoolExecutor(max_workers=len(waiting)) as pool:
-                list(pool.map(lambda g: self.access.send(g.name, packed, _NATIVE), waiting))
-            self._has_native |= {guest.name for guest in waiting}
-        return f"{_NATIVE}/bin"
-
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""
         return self.options.io_folder
@@ -143,42 +142,43 @@ class TenantAllocation(HostsAllocation):
 
     def end_marked(self, token: str) -> None:
         """Kill what carries a trial's mark, in all guests at once."""
-        mark = f"{TRIAL_VARIABLE}={token}"
+        script = END_MARKED + 'end_marked "$1"'
+        argv = ["sh", "-c", script, "sh", f"{TRIAL_VARIABLE}={token}"]
 
         def end(guest: Guest) -> None:
             if guest.name not in self._broken:
-                self.access.run(
-                    guest.name, ["sh", "-c", _END_MARKED, "sh", mark], timeout_s=ANSWER_S
-                )
+                self.access.run(guest.name, argv, timeout_s=ANSWER_S)
 
         with ThreadPoolExecutor(max_workers=len(self.guests)) as pool:
             list(pool.map(end, self.guests))
 
     # Trials --------------------------------------------------------------------------------------
 
-    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; a guest that dies or hangs meanwhile is told apart from a failure.
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Tell a guest that dies or hangs during a trial apart from a failure.
 
         Raises
         ------
         PlatformError
             A guest broke. It is rebuilt before the next command.
         """
-        self.repair()
-        with _Watch(self.fleet, self.guests, self.access):
-            try:
-                output = super().run(command, layout, timeout_s=timeout_s)
-            except PlatformError as error:
-                self._note_broken(error)
-                raise
-        if output.exit_code == 0 and not output.timed_out:
-            return output
-        self._note_broken(None)
-        if command.mpi:
-            return output
-        return replace(output, exit_code=_signal_as_negative(output.exit_code))
+        self._watch = _Watch(self.fleet, self.guests, self.access)
+        try:
+            with self._watch:
+                yield
+        except PlatformError as error:
+            if not self._broken:
+                self._find_broken(error)
+            raise
 
-    def _note_broken(self, cause: PlatformError | None) -> None:
+    def explain_failure(self, stderr: str) -> None:
+        """Look whether a launch failed because guests broke."""
+        # A guest whose connection is just being renewed would seem to hang.
+        self._watch.stop()
+        self._find_broken(None)
+
+    def _find_broken(self, cause: PlatformError | None) -> None:
         """Find out whether guests broke; raise when they did.
 
         Raises
@@ -187,12 +187,12 @@ class TenantAllocation(HostsAllocation):
             With the guest and what happened to it.
         """
         self._broken |= self.fleet.broken(self.guests)
+        for name in self._broken:
+            self.access.disconnect(name)  # nobody is to wait for its answers
         if self._broken:
             name, reason = next(iter(self._broken.items()))
             raise PlatformError(
-                f"the guest broke during the trial: {reason}",
-                where=name,
-                hint="it is rebuilt before the next trial",
+                f"the guest broke during the trial: {reason}", where=name, hint=self.lost_hint
             ) from cause
 
     def repair(self) -> None:
@@ -206,16 +206,10 @@ class TenantAllocation(HostsAllocation):
         broken = dict(self._broken)
         self.fleet.rebuild(broken)
         self._broken.clear()
-        self._has_native -= set(broken)
+        self._native.forget(list(broken))
         self._joined -= set(broken)
         if self.guests[0].name in broken:
             self._joined.clear()
-
-    def facts(self) -> Mapping[str, Scalar]:
-        """Describe the guests and how they were made."""
-        from bareline.facts import gather
-
-        return dict(gather(self))
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers measured in these guests doubtful."""
@@ -226,9 +220,9 @@ class _Watch:
     """Cuts the connection to a guest whose machine ends, which nobody else would notice."""
 
     def __init__(self, fleet: Fleet, guests: Sequence[Guest], access: Access) -> None:
-        self.fleet = fleet
+        self._fleet = fleet
         self._guests = guests
-        self.access = access
+        self._access = access
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
@@ -236,29 +230,21 @@ class _Watch:
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Look no more; connections that were cut are there again. Idempotent."""
         self._done.set()
         self._thread.join()
 
     def _watch(self) -> None:
         while not self._done.wait(_WATCH_S):
-            dead = [guest for guest in self._guests if not self.fleet.runs(guest)]
+            dead = [guest for guest in self._guests if not self._fleet.runs(guest)]
             if dead:
                 # The others wait for the dead one's answers: their trial is over, too.
                 for guest in self._guests:
-                    self.access.disconnect(guest.name)
+                    self._access.disconnect(guest.name)
                 for guest in self._guests:
                     if guest not in dead:
-                        self.access.connect(guest.name)
+                        self._access.connect(guest.name)
                 return
-
-
-def _signal_as_negative(code: int) -> int:
-    """Turn a shell's way of telling death by a signal, 128 and more, into ``subprocess``'s."""
-    return 128 - code if 128 < code < 128 + signal.NSIG else code
-
-
-def _pack(folder: Path) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        archive.add(folder, arcname=".")
-    return packed.getvalue()

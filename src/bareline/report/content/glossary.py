@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-#: Term, as it stands in heads of columns and captions, and what it means.
+from bareline.report.content.anchors import slug
+
+#: Term, as it stands in heads of columns, captions and sentences, and what it means.
 TERMS: Mapping[str, str] = MappingProxyType(
     {
         "95 %": (
@@ -14,7 +16,11 @@ TERMS: Mapping[str, str] = MappingProxyType(
         ),
         "bandwidth": "Bytes per second; MB/s is 10^6 bytes per second.",
         "baseline": "The platform that the others are compared with.",
-        "block": "A round in which every case ran once on every platform, in random order.",
+        "block": (
+            "A round in which every case ran once on every platform, in random order; of a file, "
+            "what one call reads or writes."
+        ),
+        "busy machine": "Other programs used the processors while the trial ran.",
         "cannot tell": (
             "The interval holds both a difference that matters and none: more trials would decide."
         ),
@@ -23,23 +29,48 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "The platform lacks the nodes or cores, or is of a kind on which the program never "
             "runs: the plan left it out."
         ),
+        "drift": "A slow change of the machine itself over the run, such as its temperature.",
         "efficiency": (
             "Speed-up over the growth in ranks, against the fewest ranks of the same platform."
         ),
+        "emulated": (
+            "Imitated by a program: the speed of such a processor or adapter says nothing of one "
+            "made of hardware."
+        ),
+        "equal within": "The whole interval lies within the margin: no difference that matters.",
         "equivalent": "The whole interval lies within the margin: no difference that matters.",
+        "exchanges of names": (
+            "In each block the names of the platforms are exchanged, in every way: what chance "
+            "alone makes is as large with exchanged names."
+        ),
         "factor": "How many times worse than the baseline, as the publication tells it.",
         "failed": "The trial ran and gave no number; its reason is told.",
+        "false discovery rate": "Expected share of wrong ones among the rows that are called.",
         "faster": "Better than the baseline beyond chance, whatever the metric's direction.",
+        "Holm": (
+            "Holm's correction asks more of each of several comparisons, so that all of them hold "
+            "together."
+        ),
         "inconclusive": (
             "The interval holds both a difference that matters and none: more trials would decide."
         ),
-        "latency": "Time of one message, one way: half of a round trip.",
+        "interval": (
+            "From where to where the true value may lie; without other words it holds it in 95 of "
+            "100 such experiments."
+        ),
+        "ladder": "Platforms as steps: each is compared with the one before it, too.",
+        "latency": (
+            "Time of one message, one way: half of a round trip. Of memory, time of one load that "
+            "waits for the load before it."
+        ),
         "launch": "One start of a program with its MPI job; what counts as one trial.",
         "layout": "Nodes, ranks per node and threads per rank.",
         "margin": "Difference that does not matter, declared by the study.",
         "median": "The value in the middle of all trials.",
+        "message size": "Bytes of data in one message, or from each rank in a collective.",
         "missing": "Measured on one side and not on the other.",
         "n": "Number of trials (launches) behind a value; iterations inside one count as one.",
+        "page cache": "Memory in which the system keeps the contents of files.",
         "performance lost": "1 - 1/factor: the share of the baseline's performance that is gone.",
         "platform": "Where trials run: a named machine, cluster, or set of virtual machines.",
         "probe": "One benchmark or application that was run.",
@@ -51,23 +82,63 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Times worse than the baseline, whatever the metric's direction; below 1 is better."
         ),
         "retransmissions": "TCP segments that had to be sent again.",
+        "role": "A column of a published study, taken by a platform of one's own.",
         "simulated": "Time of a simulated machine, never of a clock; drawn hollow.",
+        "shared memory": "Memory that ranks on one node exchange messages through.",
         "slower": "Worse than the baseline beyond chance, whatever the metric's direction.",
         "steal time": "Processor time that a hypervisor gave to others while a rank wanted it.",
         "trial": "One launch of one probe with one set of parameters on one platform.",
         "verdict": "What the interval of the ratio allows to say, against the margin.",
     }
 )
-_WORDS = re.compile(
-    "|".join(rf"(?<!\w){re.escape(term)}(?!\w)" for term in sorted(TERMS, key=len, reverse=True)),
-    re.IGNORECASE,
-)
+#: Words that mean something else in running text than at the head of a column: "3.0 times slower"
+#: in a range that reaches both ways is not certain, and "factor" is any number.
+_HEADS_ONLY = frozenset({"factor", "faster", "slower"})
+_BY_WORD = {term.lower(): term for term in TERMS}
+
+
+def _pattern(terms: Iterable[str]) -> re.Pattern[str]:
+    """Match terms as words of their own, in plural too; never parts of names like `mpi.latency`."""
+
+    def word(term: str) -> str:
+        if len(term) == 1:
+            return f"(?-i:{term})"
+        return re.escape(term) + ("(?:e?s)?" if term[-1].isalpha() else "")
+
+    words = "|".join(word(term) for term in sorted(terms, key=len, reverse=True))
+    return re.compile(rf"(?<![\w.\-/&#])(?:{words})(?![\w\-/]|\.\w)", re.IGNORECASE)
+
+
+_IN_HEADS = _pattern(TERMS)
+_IN_TEXT = _pattern(term for term in TERMS if term not in _HEADS_ONLY)
 
 
 def explained(text: str) -> str:
     """Explain the first known term of a short text, e.g. of a column's head; else nothing."""
-    found = _WORDS.search(text)
-    if found is None:
-        return ""
-    term = found[0].lower()
-    return f"{term}: {TERMS.get(term) or TERMS[found[0]]}"
+    term = term_in(text)
+    return f"{term}: {TERMS[term]}" if term else ""
+
+
+def term_in(text: str) -> str:
+    """Give the first known term of a short text, e.g. of an axis' title; else nothing."""
+    found = _IN_HEADS.search(text)
+    return _term(found[0]) if found else ""
+
+
+def terms_of(text: str) -> Iterator[tuple[int, int, str]]:
+    """Find every known term in running text: begin, end, and the term."""
+    for found in _IN_TEXT.finditer(text):
+        yield found.start(), found.end(), _term(found[0])
+
+
+def term_anchor(term: str) -> str:
+    """Id of a term's entry in the glossary of the page."""
+    return slug("term", term)
+
+
+def _term(word: str) -> str:
+    """Give the term that a word is the singular or the plural of."""
+    lower = word.lower()
+    return next(
+        _BY_WORD[stem] for end in range(3) if (stem := lower[: len(lower) - end]) in _BY_WORD
+    )

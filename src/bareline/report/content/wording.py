@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from bareline.predict.validation import Score
 from bareline.report.content.cells import Cell, by_caveat
 from bareline.report.figures.scales import Scale, plain, whole
 from bareline.vocabulary.caveats import caveat_text
@@ -172,3 +173,12 @@ _DIRECTIONS = {"MPI_Start": True, "MPI_Startall": True}
 def call_name(call: str, kind: str) -> str:
     """Name a function, with its direction where it can have several."""
     return f"{call} ({kind})" if _DIRECTIONS.get(call) else call
+
+
+def said_again(floor: Score) -> str:
+    """Say how far a measurement lies from its repetition: what no prediction can undercut."""
+    return (
+        f"Measured again on the same platform, {floor.n} cases are off by {floor.median:.1%} in "
+        f"the median, 90 % within {floor.p90:.1%}: no prediction from one launch can be expected "
+        "to be nearer."
+    )

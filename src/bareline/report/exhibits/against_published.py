@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,9 @@ from bareline.report.content.wording import caveat_notes, count, describe
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.marks import marks, rows_axis
 from bareline.report.figures.scales import plain, ratio_ticks
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour, looks
 from bareline.store.header import ExhibitSpec
 
 PLOT_PX = 380
@@ -203,60 +204,49 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
                 "tip": line.point.tip,
             }
         )  # fmt: skip
-        names = varying([pair.cell for pair in line.pairs])
-        for pair in line.pairs:
-            at = describe(pair.cell, names)
-            word = "inside" if line.holds(pair) else "outside"
-            dots.append(
-                {
-                    "x": pair.ratio, "y": y, "colour": look.colour, "shape": look.shape,
-                    "fill": colour("paper") if pair.cell.simulated else look.colour,
-                    "tip": f"{line.point.platform}{f', {at}' if at else ''}: "
-                    f"{plain(pair.ratio)} times worse, {word}",
-                }
-            )  # fmt: skip
+        dots += _dots(line, y, look)
     height = PITCH_PX * len(lines)
+    up = rows_axis(height)
     x = alt.X(
         field="x",
         type="quantitative",
         scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
         axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
     )
-
-    def y_of(field: str) -> alt.Y:
-        return alt.Y(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=[0, height], reverse=True, nice=False),
-            axis=None,
-        )
-
     base = alt.Chart(inline(bars))
     return alt.layer(
         alt.Chart(inline([{"x": 1.0}]))
         .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
         .encode(x=x),
         base.mark_rect(fillOpacity=0.22, aria=False).encode(
-            x=x, x2=alt.X2(field="end"), y=y_of("top"), y2=alt.Y2(field="bottom"),
+            x=x, x2=alt.X2(field="end"), y=rows_axis(height, "top"), y2=alt.Y2(field="bottom"),
             fill=raw(alt.Fill, "colour"),
         ),
         alt.Chart(inline([{**row, "x": row["middle"]} for row in bars]))
         .mark_point(shape=PUBLISHED_SHAPE, size=52, fill=colour("paper"), strokeWidth=1.3)
-        .encode(x=x, y=y_of("y"), stroke=raw(alt.Stroke, "colour"), description=tip()),
-        alt.Chart(inline(dots))
-        .mark_point(size=24, strokeWidth=1.2, opacity=1)
-        .encode(
-            x=x, y=y_of("y"), stroke=raw(alt.Stroke, "colour"), fill=raw(alt.Fill, "fill"),
-            shape=raw(alt.Shape, "shape"), description=tip(),
-        ),
+        .encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
+        marks(dots, x, up),
         base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 10, aria=False).encode(
-            x=alt.value(-LABELS_PX), y=y_of("y"), text=alt.Text(field="text", type="nominal")
+            x=alt.value(-LABELS_PX), y=up, text=alt.Text(field="text", type="nominal")
         ),
     ).properties(
         width=PLOT_PX,
         height=height,
         title=heading("times worse than the baseline (log)", PLOT_PX),
     )  # fmt: skip
+
+
+def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
+    """Lay out the run's own ratios beside a published one."""
+    names = varying([pair.cell for pair in line.pairs])
+    for pair in line.pairs:
+        at = describe(pair.cell, names)
+        word = "inside" if line.holds(pair) else "outside"
+        yield {
+            "x": pair.ratio, "y": y, **look.ink(hollow=pair.cell.simulated),
+            "tip": f"{line.point.platform}{f', {at}' if at else ''}: "
+            f"{plain(pair.ratio)} times worse, {word}",
+        }  # fmt: skip
 
 
 def _table(lines: Sequence[Line]) -> DataTable:

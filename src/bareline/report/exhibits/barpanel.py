@@ -23,8 +23,9 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Figure
+from bareline.report.figures.marks import diamonds, rows_axis
 from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
 
 #: What a diamond on an axis of values means.
@@ -251,12 +252,7 @@ class BarPanel:
 
     def y(self, field: str = "y") -> alt.Y:
         """Give the channel of the heights."""
-        return alt.Y(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=[0, self.height], reverse=True, nice=False),
-            axis=None,
-        )
+        return rows_axis(self.height, field)
 
     def fills(self) -> list[alt.Chart]:
         """Draw the bars themselves; simulated ones are outlined only."""
@@ -348,13 +344,4 @@ class BarPanel:
     def _published(self) -> list[alt.Chart]:
         if not self.diamonds:
             return []
-        base = alt.Chart(inline(self.diamonds)).encode(y=self.y())
-        return [
-            base.mark_point(
-                shape=PUBLISHED_SHAPE,
-                size=60,
-                fill=colour("paper"),
-                strokeWidth=1.3,
-                opacity=1,
-            ).encode(x=self.x(), stroke=raw(alt.Stroke, "colour"), description=tip()),
-        ]
+        return [diamonds(self.diamonds, self.x(), self.y())]

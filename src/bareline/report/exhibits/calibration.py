@@ -17,7 +17,7 @@ from bareline.report.exhibits.base import Exhibit
 from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
-from bareline.report.figures.marks import lines, marks, x_axis, y_axis
+from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, plain, signed_ticks, unit_scale
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import CalibrationKeys, ExhibitSpec
@@ -184,6 +184,7 @@ def _error_panel(
             for check in checks
         ]  # fmt: skip
     height = PITCH_PX * len(groups)
+    up = rows_axis(height)
     ticks = signed_ticks(row["x"] for row in dots)
     x = alt.X(
         field="x",
@@ -191,29 +192,20 @@ def _error_panel(
         scale=alt.Scale(domain=list(ticks.domain), nice=False),
         axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
     )
-
-    def y_of(field: str) -> alt.Y:
-        return alt.Y(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=[0, height], reverse=True, nice=False),
-            axis=None,
-        )
-
     return alt.layer(
         alt.Chart(inline([{"x": 0}]))
         .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
         .encode(x=x),
         alt.Chart(inline(dots))
         .mark_point(size=26, strokeWidth=1.1, opacity=0.8, fill=colour("paper"))
-        .encode(x=x, y=y_of("y"), stroke=raw(alt.Stroke, "colour"), description=tip()),
+        .encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
         alt.Chart(inline(bars))
         .mark_rule(strokeWidth=2.4, color=colour("ink"))
-        .encode(x=x, y=y_of("y"), y2=alt.Y2(field="end"), description=tip()),
+        .encode(x=x, y=up, y2=alt.Y2(field="end"), description=tip()),
         alt.Chart(inline(names))
         .mark_text(align="left", baseline="middle", limit=LABELS_PX - 6, aria=False)
         .encode(
-            x=alt.value(-LABELS_PX), y=y_of("y"), text=alt.Text(field="text", type="nominal")
+            x=alt.value(-LABELS_PX), y=up, text=alt.Text(field="text", type="nominal")
         ),
     ).properties(
         width=WIDTH_PX,

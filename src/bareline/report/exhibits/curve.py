@@ -37,10 +37,12 @@ from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Figure
 from bareline.report.figures.marks import (
     bands,
+    diamonds,
     labels,
     lines,
     marks,
     reference,
+    spans,
     stretches,
     x_axis,
     y_axis,
@@ -54,7 +56,7 @@ from bareline.report.figures.scales import (
     size_ticks,
     unit_scale,
 )
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.theme import looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
@@ -222,18 +224,8 @@ def published_marks(
         base.mark_rule(strokeWidth=1, strokeDash=[3, 2], aria=False).encode(
             x=across, x2=alt.X2(field="end"), y=up, stroke=raw(alt.Stroke, "colour")
         ),
-        alt.Chart(inline([{**row, "y": row["lo"]} for row in middles]))
-        .mark_rule(strokeWidth=1, aria=False)
-        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour")),
-        alt.Chart(inline(middles))
-        .mark_point(
-            shape=PUBLISHED_SHAPE,
-            size=60,
-            fill=colour("paper"),
-            strokeWidth=1.3,
-            opacity=1,
-        )
-        .encode(x=across, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
+        spans(middles, across, up),
+        diamonds(middles, across, up),
     ]
 
 
@@ -323,7 +315,6 @@ class _Panel:
             )
             if value is None or value <= 0:
                 continue
-            look = self.looks[cell.platform]
             rows.append(
                 {
                     "x": self.axes.place(cell.coordinates[self.x]),
@@ -331,9 +322,7 @@ class _Panel:
                     "lo": lo * factor if lo is not None and lo > 0 else None,
                     "hi": hi * factor if hi is not None else None,
                     "series": cell.platform,
-                    "colour": look.colour,
-                    "fill": colour("paper") if cell.simulated else look.colour,
-                    "shape": look.shape,
+                    **self.looks[cell.platform].ink(hollow=cell.simulated),
                     "tip": self._tip(cell),
                 }
             )

@@ -23,8 +23,9 @@ from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.marks import diamonds, rows_axis
 from bareline.report.figures.scales import Ticks, signed_ticks
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
 
 PLOT_PX = 430
@@ -149,9 +150,8 @@ class _Panel:
         )
 
     def _place(self, cell: Cell, ratio: float | None, y: float, *, bounds: bool) -> None:
-        look = self.looks[cell.platform]
-        base = {"y": y, "name": cell.platform, "colour": look.colour, "shape": look.shape,
-                "fill": colour("paper") if cell.simulated else look.colour}  # fmt: skip
+        ink = self.looks[cell.platform].ink(hollow=cell.simulated)
+        base = {"y": y, "name": cell.platform, **ink}
         share = lost(ratio)
         if share is None:
             self.empty.append({**base, "text": verdict_word(cell.verdict) or "missing"})
@@ -202,14 +202,7 @@ class _Panel:
             empty.mark_text(**written, fontStyle="italic", color=colour("soft")).encode(
                 x=alt.value(self._zero_px() + 6), y=self._y(), text=text
             ),
-            alt.Chart(inline(self.diamonds))
-            .mark_point(
-                shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"),
-                strokeWidth=1.3, opacity=1,
-            )
-            .encode(
-                x=self._x(), y=self._y(), stroke=raw(alt.Stroke, "colour"), description=tip()
-            ),
+            diamonds(self.diamonds, self._x(), self._y()),
         ).properties(
             width=PLOT_PX, height=self.height, title=heading("performance lost (%)", PLOT_PX)
         )  # fmt: skip
@@ -228,12 +221,7 @@ class _Panel:
         )  # fmt: skip
 
     def _y(self, field: str = "y") -> alt.Y:
-        return alt.Y(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=[0, self.height], reverse=True, nice=False),
-            axis=None,
-        )
+        return rows_axis(self.height, field)
 
 
 def _table(

@@ -24,6 +24,7 @@ from bareline.report.exhibits.base import Exhibit
 from bareline.report.exhibits.table import tone_of
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.scales import Ticks, plain, ratio_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
@@ -189,13 +190,10 @@ class _Drawing:
         return y
 
     def _place_mark(self, finding: Finding, y: float) -> None:
-        look = self.looks[finding.platform]
         simulated = (finding.platform, finding.probe) in self.simulated
         base = {
             "y": y,
-            "colour": look.colour,
-            "fill": colour("paper") if simulated else look.colour,
-            "shape": look.shape,
+            **self.looks[finding.platform].ink(hollow=simulated),
             "tip": _tip(finding),
         }
         if finding.ratio is None:
@@ -244,12 +242,7 @@ class _Drawing:
         )
 
     def _y(self) -> alt.Y:
-        return alt.Y(
-            field="y",
-            type="quantitative",
-            scale=alt.Scale(domain=[0, self.height], reverse=True, nice=False),
-            axis=None,
-        )
+        return rows_axis(self.height)
 
     def _ground(self) -> list[alt.Chart]:
         """Draw the equivalence band, the line at 1 and a line above each layer."""

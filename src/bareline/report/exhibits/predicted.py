@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bareline.predict.validation import Score, Trial, Validation
 from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
+from bareline.report.content.wording import said_again
 from bareline.report.exhibits.base import Exhibit, predictions_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.predictions import SECTION, predicted_chart
@@ -35,7 +36,7 @@ class Predicted(Exhibit):
         if kept is None or not kept.validation.trials:
             return []
         scores = [*kept.validation.scores, *kept.validation.calibrated]
-        best = scores[0]
+        best, floor = scores[0], kept.validation.repeated
         trials = [trial for trial in kept.validation.trials if trial.model == best.model]
         return [
             Figure(
@@ -55,7 +56,7 @@ class Predicted(Exhibit):
                 caption="Errors are |predicted/measured - 1|. Order: pairs of platforms that were "
                 "put in the right order, of those whose launches do not overlap. The last three "
                 "columns of a good model are high; the last two rows know nothing of the "
-                "application's calls.",
+                "application's calls." + (f" {said_again(floor)}" if floor else ""),
                 layer=SECTION,
                 wide=True,
                 data_table=_scores(kept.validation),

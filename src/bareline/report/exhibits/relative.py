@@ -38,7 +38,7 @@ from bareline.report.figures.marks import (
     x_axis,
     y_axis,
 )
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.theme import looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
@@ -123,7 +123,6 @@ def _panel(
     styles = looks(document.names)
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        look = styles[cell.platform]
         at = parameter_value(x, cell.coordinates[x])
         rows.append(
             {
@@ -132,9 +131,7 @@ def _panel(
                 "lo": cell.ratio_lo,
                 "hi": cell.ratio_hi,
                 "series": cell.platform,
-                "colour": look.colour,
-                "fill": colour("paper") if cell.simulated else look.colour,
-                "shape": look.shape,
+                **styles[cell.platform].ink(hollow=cell.simulated),
                 "tip": f"{cell.platform}, {at}: {ratio_phrase(cell)}",
             }
         )

@@ -22,19 +22,21 @@ from bareline.report.content.wording import (
 )
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.curve import parameter_axis
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.channels import heading, inline
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
 from bareline.report.figures.marks import (
     bands,
+    diamonds,
     labels,
     lines,
     marks,
+    spans,
     stretches,
     x_axis,
     y_axis,
 )
 from bareline.report.figures.scales import Ticks, log_ticks, plain
-from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
+from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.units import listing
 
@@ -113,8 +115,8 @@ def _figure(
     every = [speed for own in found.values() for speed in own]
     cells = [cell for cell, *_ in every]
     points = points_for(document.published, spec, cells, document.baseline)
-    diamonds = {title: _diamonds(document, own, x, points) for title, own in found.items()}
-    printed = [row[key] for rows in diamonds.values() for row in rows for key in ("lo", "hi")]
+    placed = {title: _diamonds(document, own, x, points) for title, own in found.items()}
+    printed = [row[key] for rows in placed.values() for row in rows for key in ("lo", "hi")]
     values = [value for _, _, *ends in every for value in ends if value]
     ticks = log_ticks([*values, *printed, 1.0])
     across, _ = parameter_axis(x, {ranks for _, ranks, *_ in every})
@@ -138,7 +140,7 @@ def _figure(
         ),
         layer=cells[0].layer if len(layers) == 1 else "",
         panels=tuple(
-            _panel(document, title, x, across, ticks, panels[title], own, diamonds[title])
+            _panel(document, title, x, across, ticks, panels[title], own, placed[title])
             for title, own in found.items()
         ),
         wide=True,
@@ -176,12 +178,11 @@ def _panel(
     ticks: Ticks,
     cells: Sequence[Cell],
     found: Sequence[_Speed],
-    diamonds: Sequence[dict[str, Any]],
+    printed: Sequence[dict[str, Any]],
 ) -> Chart:
     styles = looks(document.names)
     rows: list[dict[str, Any]] = []
     for cell, ranks, speed, low, high in found:
-        look = styles[cell.platform]
         rows.append(
             {
                 "x": ranks,
@@ -189,9 +190,7 @@ def _panel(
                 "lo": low,
                 "hi": high,
                 "series": cell.platform,
-                "colour": look.colour,
-                "fill": colour("paper") if cell.simulated else look.colour,
-                "shape": look.shape,
+                **styles[cell.platform].ink(hollow=cell.simulated),
                 "tip": f"{cell.platform}, {parameter_value(x, ranks)} {parameter_name(x)}: "
                 f"{plain(speed)} times the baseline's fewest, n = {cell.n}",
             }
@@ -213,25 +212,9 @@ def _panel(
         bands(rows, across, up),
         lines(rows, across, up),
         marks(rows, across, up),
-        *_printed(diamonds, across, up),
+        *((spans(printed, across, up), diamonds(printed, across, up)) if printed else ()),
         *labels(rows, ticks, WIDTH_PX, HEIGHT_PX),
     ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=heading(title, WIDTH_PX + 100))
-
-
-def _printed(diamonds: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> list[alt.Chart]:
-    if not diamonds:
-        return []
-    stroke = raw(alt.Stroke, "colour")
-    return [
-        alt.Chart(inline([{**row, "y": row["lo"]} for row in diamonds]))
-        .mark_rule(strokeWidth=1, aria=False)
-        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=stroke),
-        alt.Chart(inline(diamonds))
-        .mark_point(
-            shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), strokeWidth=1.3, opacity=1
-        )
-        .encode(x=across, y=up, stroke=stroke, description=tip()),
-    ]
 
 
 def _table(x: str, found: Mapping[str, Sequence[_Speed]]) -> DataTable:

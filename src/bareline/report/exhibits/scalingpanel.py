@@ -185,9 +185,7 @@ class Panel:
         base = {
             "x": axes.place(cell.coordinates[self.curves.x]),
             "series": cell.platform,
-            "colour": look.colour,
-            "fill": colour("paper") if cell.simulated else look.colour,
-            "shape": look.shape,
+            **look.ink(hollow=cell.simulated),
             "tip": _tip(self.curves, point),
         }
         assert cell.value is not None

@@ -13,7 +13,7 @@ import altair as alt
 
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.scales import Ticks, dodge
-from bareline.report.figures.theme import colour
+from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
 
 LABEL_GAP_PX = 13
 
@@ -49,6 +49,16 @@ def y_axis(ticks: Ticks) -> alt.Y:
             minExtent=38,
             maxExtent=38,
         ),
+    )
+
+
+def rows_axis(height_px: float, field: str = "y") -> alt.Y:
+    """Give the channel of rows of bars or dots under each other: px from the top, no axis."""
+    return alt.Y(
+        field=field,
+        type="quantitative",
+        scale=alt.Scale(domain=[0, height_px], reverse=True, nice=False),
+        axis=None,
     )
 
 
@@ -121,6 +131,28 @@ def marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
             shape=raw(alt.Shape, "shape"),
             description=tip(),
         )
+    )
+    return chart
+
+
+def diamonds(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Draw published values: x, y, colour and tip."""
+    chart: alt.Chart = (
+        alt.Chart(inline(rows))
+        .mark_point(
+            shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), strokeWidth=1.3, opacity=1
+        )
+        .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), description=tip())
+    )
+    return chart
+
+
+def spans(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Draw the range of each published value as an upright line from lo to hi."""
+    chart: alt.Chart = (
+        alt.Chart(inline([{**row, "y": row["lo"]} for row in rows]))
+        .mark_rule(strokeWidth=1, aria=False)
+        .encode(x=x, y=y, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour"))
     )
     return chart
 

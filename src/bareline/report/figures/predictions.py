@@ -28,6 +28,7 @@ from bareline.vocabulary.units import format_size, format_value
 SECTION = "predictions"
 _WIDTH, _HEIGHT, _ROW = 420, 420, 26
 _STRIP, _NARROW = 360, 24
+_LABEL_LIMIT_PX, _LABEL_CHARACTER_PX = 240, 7
 
 
 def predicted_chart(trials: Sequence[Trial], shown: Mapping[str, Look]) -> Chart:
@@ -99,6 +100,17 @@ def _log(axis: type[Any], field: str, ticks: Ticks, title: str) -> Any:
     )
 
 
+def _names_axis(names: Sequence[str]) -> alt.Axis:
+    """Give an axis of names with room for them in the widest of the page's fonts.
+
+    The drawing is made with another font than the page shows it in.
+    """
+    room = _LABEL_CHARACTER_PX * max(map(len, names), default=0)
+    return alt.Axis(
+        labelLimit=_LABEL_LIMIT_PX, minExtent=min(room, _LABEL_LIMIT_PX), ticks=False, domain=False
+    )
+
+
 def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
     """Draw the time on A, what each share adds, and the time on B, each bar from where it begins.
 
@@ -119,8 +131,7 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
     ]
     names = [row["name"] for row in rows]
     y = alt.Y(
-        field="name", type="nominal", sort=names, title=None,
-        axis=alt.Axis(labelLimit=260, ticks=False, domain=False),
+        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names)
     )  # fmt: skip
     x = alt.X(field="from", type="quantitative", title=f"time ({scale.unit})")
     base = alt.Chart(inline(rows)).encode(y=y)
@@ -204,7 +215,7 @@ def upgrades_chart(
                 type="nominal",
                 sort=[UPGRADES[change] for change in changes],
                 title=None,
-                axis=alt.Axis(labelLimit=200, ticks=False, domain=False),
+                axis=_names_axis(list(UPGRADES.values())),
             ),
             fill=raw(alt.Fill, "colour"),
             shape=raw(alt.Shape, "shape"),
@@ -219,8 +230,7 @@ def coverage_chart(strips: Sequence[Strip]) -> Chart:
     ticks = size_ticks([1.0, *(one for strip in strips for one in _ends(strip))])
     names = [_name(strip) for strip in strips]
     y = alt.Y(
-        field="name", type="nominal", sort=names, title=None,
-        axis=alt.Axis(labelLimit=200, ticks=False, domain=False),
+        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names)
     )  # fmt: skip
     bars = [
         {"name": _name(strip), "x": max(1.0, strip.least), "end": max(1.0, strip.most)}

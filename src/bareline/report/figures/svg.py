@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from xml.etree import ElementTree
 
@@ -20,6 +20,8 @@ _NOTE_LINE_PX = 14.0
 _NOTE_INDENT_PX = 3.0
 _NOTE_CHARACTER_PX = 5.3  # on average, in the widest of the fonts
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
+#: Classes of the groups in which Vega draws titles of axes and of panels.
+_TITLE_ROLES = frozenset({"role-axis-title", "role-title-text"})
 _CLIP_PATH = f"{_NAMESPACE}clipPath"
 _CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
 _PLACE = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
@@ -42,7 +44,9 @@ def draw(chart: Chart) -> str:
     return str(vl_convert.vegalite_to_svg(specification(chart), vl_version=_VEGA_LITE))
 
 
-def for_page(drawing: str, *, label: str, prefix: str) -> str:
+def for_page(
+    drawing: str, *, label: str, prefix: str, term: Callable[[str], str] | None = None
+) -> str:
     """Make a drawing part of a page.
 
     Light colours become CSS variables, the size follows the page, what only Vega needs is
@@ -55,8 +59,12 @@ def for_page(drawing: str, *, label: str, prefix: str) -> str:
         Text summary, as the accessible name.
     prefix
         Makes the ids of clip paths unique on the page.
+    term
+        Gives the id of what explains an axis' title, which the title's ``data-term`` then names.
     """
     root = ElementTree.fromstring(drawing)
+    if term is not None:
+        _name_terms(root, term)
     variables = {light: f"var(--{token})" for token, (light, _) in COLOURS.items()}
     for parent in list(root.iter()):
         for child in list(parent):
@@ -74,6 +82,15 @@ def for_page(drawing: str, *, label: str, prefix: str) -> str:
     root.set("role", "img")
     root.set("aria-label", label)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _name_terms(root: ElementTree.Element, term: Callable[[str], str]) -> None:
+    for group in root.iter(f"{_NAMESPACE}g"):
+        if _TITLE_ROLES.isdisjoint((group.get("class") or "").split()):
+            continue
+        for text in group.iter(f"{_NAMESPACE}text"):
+            if explained := term("".join(text.itertext())):
+                text.set("data-term", explained)
 
 
 def for_file(drawing: str, notes: Sequence[str] = ()) -> str:

@@ -86,6 +86,11 @@ class Look:
         """The light colour, which is what figures are drawn with."""
         return COLOURS[self.token][0]
 
+    def ink(self, *, hollow: bool) -> dict[str, str]:
+        """Give how a mark is drawn, as fields of a chart's row; hollow is what was simulated."""
+        fill = colour("paper") if hollow else self.colour
+        return {"colour": self.colour, "fill": fill, "shape": self.shape}
+
     @property
     def id(self) -> str:
         """Name of the pair, unique among the platforms of a page."""

@@ -8,13 +8,16 @@ from string import ascii_lowercase
 
 from markupsafe import Markup
 
-from bareline.report.figures.figure import DataTable, Figure
+from bareline.report.content.glossary import term_anchor, term_in
+from bareline.report.figures.figure import DataTable, Field, Figure
 from bareline.report.figures.svg import draw, for_page
 from bareline.report.page.downloads import Download, figure_csv
 from bareline.vocabulary.caveats import caveat_text
 
 #: Rows of a table up to which it stands open under its figure.
 _OPEN_ROWS = 14
+#: Rows that a table shows at most: a browser is slow with more, and the CSV under it holds all.
+_MOST_ROWS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,11 @@ class TableView:
     letters: Mapping[str, str]
 
     @property
+    def rows(self) -> Sequence[tuple[Field, ...]]:
+        """The rows that are shown."""
+        return self.table.rows[:_MOST_ROWS]
+
+    @property
     def notes(self) -> list[tuple[str, str]]:
         """The footnotes: letter and text."""
         return [(letter, caveat_text(code)) for code, letter in self.letters.items()]
@@ -56,8 +64,14 @@ class TableView:
         return ",".join(sorted(self.letters[code] for code in codes if code in self.letters))
 
 
-def draw_figure(figure: Figure) -> DrawnFigure:
-    """Draw a figure's panels and lay out its data table."""
+def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
+    """Draw a figure's panels and lay out its data table.
+
+    Parameters
+    ----------
+    explained
+        The page has a glossary, which the titles of axes then name.
+    """
 
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
         return tuple(
@@ -66,6 +80,7 @@ def draw_figure(figure: Figure) -> DrawnFigure:
                     draw(chart),  # type: ignore[arg-type]
                     label=f"{figure.title}. {figure.text_summary}",
                     prefix=f"{prefix}{index}",
+                    term=_term_id if explained else None,
                 )
             )
             for index, chart in enumerate(charts)
@@ -79,6 +94,12 @@ def draw_figure(figure: Figure) -> DrawnFigure:
         _view(table) if table is not None else None,
         figure_csv(figure),
     )
+
+
+def _term_id(title: str) -> str:
+    """Give the id of the glossary's entry that explains an axis' title; else nothing."""
+    term = term_in(title)
+    return term_anchor(term) if term else ""
 
 
 def _view(table: DataTable) -> TableView:

@@ -22,12 +22,13 @@ from bareline.report.page.drawing import draw_figure
 from bareline.report.page.profiles import profiles_table
 from bareline.report.page.sections import layer_sections, split_facts
 from bareline.report.page.templates import content_policy, read_asset, template_environment
+from bareline.report.page.terms import link_terms
 
 
 def render_page(document: Document) -> str:
     """Give the page's HTML."""
     figures, empty = draw_figures(document)
-    drawn = [draw_figure(figure) for figure in figures]
+    drawn = [draw_figure(figure, explained=True) for figure in figures]
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = read_asset("page.js") + read_asset("files.js")
@@ -36,7 +37,7 @@ def render_page(document: Document) -> str:
     anchors |= {layer_anchor(section.layer) for section in sections}
     anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
     template = template_environment().get_template("page.html.j2")
-    return template.render(
+    page = template.render(
         document=document,
         looks=looks(document.names),
         infos={info.name: info for info in document.platforms},
@@ -59,6 +60,7 @@ def render_page(document: Document) -> str:
         anchors=anchors,
         marks=VERDICT_MARKS,
     )
+    return link_terms(page)
 
 
 def _evidence(told: Sentence, known: set[str]) -> Evidence:

@@ -10,7 +10,7 @@ from importlib import resources
 import jinja2
 
 from bareline.report.content.anchors import layer_anchor, probe_anchor
-from bareline.report.content.glossary import explained
+from bareline.report.content.glossary import explained, term_anchor
 from bareline.report.content.wording import count, sentence_case
 from bareline.report.page.sentences import sentence_markup
 
@@ -51,7 +51,11 @@ def template_environment() -> jinja2.Environment:
         "order": _order_text,
         "explained": explained,
     }
-    environment.globals |= {"layer_anchor": layer_anchor, "probe_anchor": probe_anchor}
+    environment.globals |= {
+        "layer_anchor": layer_anchor,
+        "probe_anchor": probe_anchor,
+        "term_anchor": term_anchor,
+    }
     return environment
 
 

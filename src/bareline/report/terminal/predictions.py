@@ -10,6 +10,7 @@ from rich.text import Text
 from bareline.predict.prediction import Prediction, StartUp
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
+from bareline.report.content.wording import said_again
 from bareline.report.figures.scales import unit_scale
 from bareline.report.terminal.tables import Column, print_table
 from bareline.vocabulary.units import format_value, significant
@@ -129,6 +130,8 @@ def print_validation(done: Validation, console: Console) -> None:
             console.print(Text("Between different processors, calibrated", style="bold"))
             _print_scores(done.calibrated, console)
         _print_trials(done, best.model, console)
+    if done.repeated is not None:
+        console.print(Text(said_again(done.repeated)))
     if done.disturbed:
         console.print(
             Text(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -36,8 +36,15 @@ def print_plan(
     *,
     scale: str | None = None,
     changes: Sequence[str] = (),
+    exact: Collection[str] = (),
 ) -> None:
-    """Print the trials of a plan in their order, and what the scale changed."""
+    """Print the trials of a plan in their order, and what the scale changed.
+
+    Parameters
+    ----------
+    exact
+        Platforms of which one trial of a case is all there is.
+    """
     columns = [
         Column("trial", "number"),
         Column("block", "number"),
@@ -61,6 +68,13 @@ def print_plan(
     blocks = len({row["block"] for row in rows})
     at = f", at scale {clean(scale)}" if scale else ""
     console.print(f"{count(len(rows), 'trial')} in {count(blocks, 'block')}{at}")
+    spare = sum(row["block"] > 0 and row["platform"] in exact for row in rows)
+    if spare:
+        console.print(
+            f"of these {count(spare, 'simulation')} only where the first of the case fails: "
+            "a simulation repeats exactly",
+            highlight=False,
+        )
     for line in changes:
         console.print(f"  {clean(line)}", style="dim", highlight=False)
 

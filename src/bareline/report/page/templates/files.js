@@ -36,6 +36,7 @@
       copy.setAttribute("height", boxes[index].height);
       for (const name of ["role", "aria-label"]) copy.removeAttribute(name);
       for (const mark of copy.querySelectorAll("[data-tip]")) mark.removeAttribute("data-tip");
+      for (const title of copy.querySelectorAll("[data-term]")) title.removeAttribute("data-term");
       for (const mark of copy.querySelectorAll(".hit")) mark.classList.remove("hit");
       whole.append(copy);
       tallest = Math.max(tallest, boxes[index].height);

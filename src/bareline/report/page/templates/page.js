@@ -30,7 +30,7 @@
     button.addEventListener("click", () => sort(button.closest("th")));
   }
 
-  // Tooltips: the nearest mark within a finger's reach tells its value.
+  // Tooltips: a word tells what it means, the nearest mark within a finger's reach its value.
   const tip = document.getElementById("tip");
   const reach = 14;
   const places = new WeakMap();
@@ -46,13 +46,24 @@
     places.set(svg, { width: box.width, marks: found });
     return found;
   };
-  const hide = () => { tip.hidden = true; if (lit) lit.classList.remove("hit"); lit = null; };
+  const words = "th [data-tip], td[data-tip], a.term, [data-term]";
+  const meaning = (word) => {
+    if (word.dataset.tip) return word.dataset.tip;
+    const entry = document.getElementById(word.dataset.term || word.hash.slice(1));
+    return `${entry.querySelector("dt").textContent}: ${entry.querySelector("dd").textContent}`;
+  };
+  const hide = () => {
+    tip.hidden = true;
+    if (lit) { lit.classList.remove("hit"); lit.removeAttribute("aria-describedby"); }
+    lit = null;
+  };
+  const tell = (word, at) => {
+    if (lit !== word) { hide(); lit = word; }
+    place(meaning(word), at);
+  };
   const show = (event) => {
-    const word = event.target.closest("th [data-tip], td[data-tip]");
-    if (word) {
-      if (lit !== word) { hide(); lit = word; }
-      return place(word.dataset.tip, event);
-    }
+    const word = event.target.closest(words);
+    if (word) return tell(word, event);
     const svg = event.target.closest(".panels > svg");
     if (!svg) return hide();
     const box = svg.getBoundingClientRect();
@@ -70,10 +81,29 @@
     tip.hidden = false;
     const left = window.scrollX + Math.min(event.clientX + 12, document.documentElement.clientWidth - tip.offsetWidth - 8);
     tip.style.left = `${Math.max(8, left)}px`;
-    tip.style.top = `${window.scrollY + event.clientY - tip.offsetHeight - 12}px`;
+    const above = event.clientY - tip.offsetHeight - 12;
+    tip.style.top = `${window.scrollY + (above < 0 ? event.clientY + 28 : above)}px`;
   };
   document.addEventListener("pointermove", show, { passive: true });
-  document.addEventListener("pointerdown", show, { passive: true });
+  // A finger's first touch explains the word, the second follows its link to the glossary.
+  let follows = true;
+  document.addEventListener("pointerdown", (event) => {
+    follows = event.pointerType !== "touch" || event.target.closest(words) === lit;
+    show(event);
+  }, { passive: true });
+  document.addEventListener("click", (event) => {
+    if (!follows && event.target.closest("a.term")) event.preventDefault();
+    follows = true;
+  });
+  document.addEventListener("focusin", (event) => {
+    const word = event.target.closest("th [data-tip], a.term");
+    if (!word || !word.matches(":focus-visible")) return;
+    const box = word.getBoundingClientRect();
+    tell(word, { clientX: box.left, clientY: box.top });
+    word.setAttribute("aria-describedby", tip.id);
+  });
+  // A tap elsewhere takes the focus after it has told something else.
+  document.addEventListener("focusout", (event) => { if (event.target === lit) hide(); });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 
   // Contents: the section being read.

@@ -1,0 +1,237 @@
+"""The tables of the Intel MPI Benchmarks: what a column is, and what rows may not contradict.
+
+See `bareline.formats.imb` for the sections that they stand in. Until 2017 a Mbyte was 2^20 bytes,
+later 10^6: sizes and times of a table tell which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline.formats.reading import BANDWIDTH, LATENCY, MESSAGE_RATE, as_detail
+from bareline.formats.table import (
+    Line,
+    Table,
+    check_ascending,
+    check_sizes,
+    quotient_range,
+    rounding,
+)
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Metric, Sample, Scalar
+
+#: First year that counts a Mbyte as 10^6 bytes.
+DECIMAL_SINCE = 2018
+_MEGA = (1e6, float(1 << 20))
+
+_PERCENT = Metric("%", "higher")
+_CONTEXT = Metric("s", "none", detail=True)
+#: Column titles: metric and what one unit is in base units.
+_COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
+    "t[usec]": ("latency", LATENCY, 1e-6),
+    "t_avg[usec]": ("latency", LATENCY, 1e-6),
+    "t_min[usec]": ("latency_min", as_detail(LATENCY), 1e-6),
+    "t_max[usec]": ("latency_max", as_detail(LATENCY), 1e-6),
+    "t_pure[usec]": ("latency", LATENCY, 1e-6),
+    "t_ovrl[usec]": ("overall", as_detail(LATENCY), 1e-6),
+    "t_CPU[usec]": ("compute", _CONTEXT, 1e-6),
+    "overlap[%]": ("overlap", _PERCENT, 1.0),
+    "Mbytes/sec": ("bandwidth", BANDWIDTH, 1e6),
+    "Msg/sec": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
+}
+#: IMB prints so many of every time, rate and share.
+_DECIMALS = 2
+#: Columns that hold no measured value.
+PLAIN = ("Group", "#bytes", "#repetitions", "defects")
+#: Benchmarks that report bandwidth and no time.
+_RATES = ("Uniband", "Biband")
+#: Messages that a process sends and receives per iteration, by which IMB scales Mbytes/sec.
+_FACTORS = (1.0, 2.0, 4.0)
+_FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launch says of all its tables.
+
+    Attributes
+    ----------
+    year
+        Of its version.
+    free_sizes
+        Its user chose the message sizes: they need not double.
+    largest_bytes
+        The size that every table reaches; None where that is not told.
+    """
+
+    year: int
+    free_sizes: bool
+    largest_bytes: int | None
+
+
+def expected_metrics(name: str) -> dict[str, Metric]:
+    """Give what a benchmark measures at least, where its table does not tell."""
+    return {"bandwidth": BANDWIDTH} if name in _RATES else {"latency": LATENCY}
+
+
+def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
+    """Give what the columns measure, the headline first.
+
+    Raises
+    ------
+    ParseError
+        A title is unknown or stands twice, or none is a headline.
+    """
+    if not columns:
+        raise ParseError("there is no line of column titles: the output is truncated")
+    unknown = [title for title in columns if title not in PLAIN and title not in _COLUMNS]
+    if unknown:
+        raise ParseError(f"unknown column title '{unknown[0]}'")
+    if len(set(columns)) < len(columns):
+        raise ParseError("a column title stands twice")
+    given = [_COLUMNS[title][:2] for title in columns if title not in PLAIN]
+    headlines = [name for name, _ in given if name in ("latency", "bandwidth")]
+    if not headlines:
+        raise ParseError("there is no column of time or Mbytes/sec")
+    first = "latency" if "latency" in headlines else "bandwidth"
+    return dict(sorted(given, key=lambda one: one[0] != first))
+
+
+def samples_of(table: Table, name: str, launch: Launch, *, cut: bool) -> Iterator[Sample]:
+    """Give the values of a benchmark's table.
+
+    Parameters
+    ----------
+    cut
+        The benchmark said itself that it ends before the largest size.
+
+    Raises
+    ------
+    ParseError
+        Rows are missing, or contradict themselves or each other.
+    """
+    table.integers("#repetitions")
+    if "defects" in table.titles and any(table.numbers("defects")):
+        raise ParseError("the benchmark found its results wrong (column defects)")
+    points = _points(table)
+    caveats = _ends(table, launch, cut)
+    _check_order(table)
+    _check_overlap(table)
+    mega = _mega(table, name, launch.year)
+    for title in table.titles:
+        if title in PLAIN:
+            continue
+        measured, metric, scale = _COLUMNS[title]
+        scale = mega if title == "Mbytes/sec" else scale
+        decimals = 0 if title == "Msg/sec" else _DECIMALS
+        for value, point in zip(table.numbers(title, decimals=decimals), points, strict=True):
+            if title == "Mbytes/sec" and point.get("size_bytes") == 0:
+                continue  # no bytes, no bandwidth
+            if value == 0 and not metric.detail and metric.unit != "%":
+                raise ParseError(f"{title} = 0 is no measured value")
+            yield Sample(measured, value * scale, point, caveats)
+
+
+def _points(table: Table) -> list[dict[str, Scalar]]:
+    points: list[dict[str, Scalar]] = [{} for _ in table.rows]
+    for title, key in (("#bytes", "size_bytes"), ("Group", "group")):
+        if title in table.titles:
+            for point, value in zip(points, table.integers(title), strict=True):
+                point[key] = value
+    return points
+
+
+def _ends(table: Table, launch: Launch, cut: bool) -> tuple[str, ...]:
+    """Hold the sizes against those that were asked for; gives the caveats."""
+    if "#bytes" not in table.titles:
+        return ()
+    sizes = table.integers("#bytes")
+    if "Group" in table.titles:
+        sizes = sorted(set(sizes))
+    check_sizes(sizes, doubling=not launch.free_sizes)
+    if cut:
+        return ("cut",)
+    largest = launch.largest_bytes
+    if largest is not None and not launch.free_sizes and sizes[-1] < largest:
+        raise ParseError(
+            f"the sizes end at {sizes[-1]} instead of {largest} bytes: the output is truncated"
+        )
+    return ()
+
+
+def _check_order(table: Table) -> None:
+    titles = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
+    if all(title in table.titles for title in titles):
+        check_ascending(table, titles)
+
+
+def _check_overlap(table: Table) -> None:
+    """Refuse rows whose overlap does not follow from their times.
+
+    IMB relates what is hidden to the longer of communication and computation since 2018, before
+    that to the shorter.
+    """
+    titles = ("t_ovrl[usec]", "t_pure[usec]", "t_CPU[usec]", "overlap[%]")
+    if not all(title in table.titles for title in titles):
+        return
+    together, pure, compute, overlap = (table.numbers(title) for title in titles)
+    for line, *times, percent in zip(table.lines, together, pure, compute, overlap, strict=True):
+        both_us, pure_us, compute_us = times
+        hidden_us = pure_us + compute_us - both_us
+        for base_us in (max(pure_us, compute_us), min(pure_us, compute_us)):
+            least, most = quotient_range(hidden_us, base_us, 0.0152)
+            if 100 * min(1.0, least) - 0.006 <= percent <= 100 * min(1.0, most) + 0.006:
+                break
+        else:
+            raise ParseError(f"line {line.number}: overlap contradicts the times")
+
+
+def _mega(table: Table, name: str, year: int) -> float:
+    """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
+
+    Raises
+    ------
+    ParseError
+        A row's bandwidth follows from its size and time with neither.
+    """
+    timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
+    if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:
+        if name in _FACTOR:
+            raise ParseError(f"{name} reports Mbytes/sec, but these rows have none")
+        return _MEGA[0]
+    factors = (_FACTOR[name],) if name in _FACTOR else _FACTORS
+    fitting = []
+    worst = None
+    for mega in _MEGA if year >= DECIMAL_SINCE else _MEGA[::-1]:  # the usual one first
+        for factor in factors if timed else (1.0,):
+            wrong = _contradiction(table, timed, mega, factor)
+            if wrong is None:
+                fitting.append(mega)
+            else:
+                worst = worst or wrong
+    if not fitting and worst is not None:
+        raise ParseError(
+            f"line {worst.number}: Mbytes/sec contradicts {timed or 'Msg/sec'} and #bytes"
+        )
+    return fitting[0]
+
+
+def _contradiction(table: Table, timed: str | None, mega: float, factor: float) -> Line | None:
+    """Give the first line whose columns do not follow from each other within their rounding."""
+    sizes, rates = table.integers("#bytes"), table.column("Mbytes/sec")
+    others = table.column(timed or "Msg/sec")
+    table.numbers("Mbytes/sec")
+    table.numbers(timed or "Msg/sec")
+    for line, size, rate_text, other_text in zip(table.lines, sizes, rates, others, strict=True):
+        rate, slack = float(rate_text), 1.01 * rounding(rate_text)
+        other, other_slack = float(other_text), 1.01 * rounding(other_text)
+        scale = size * factor / mega
+        if timed:
+            low = scale * 1e6 / (other + other_slack)
+            high = scale * 1e6 / (other - other_slack) if other > other_slack else float("inf")
+        else:
+            low, high = scale * (other - other_slack), scale * (other + other_slack)
+        if not low - slack <= rate <= high + slack:
+            return line
+    return None

@@ -1,0 +1,127 @@
+"""Which OSU program a title names, and what is known of it.
+
+Titles name what is measured (``# OSU MPI Multi Latency Test``), never the program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bareline.formats.reading import UNKNOWN_RANKS
+
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What is known of a benchmark: its name, who takes part, and where its sizes end.
+
+    `pairs` says that the output tells the number of pairs, `reduction` that the usual datatype is
+    that of reductions.
+    """
+
+    name: str
+    ranks: int = UNKNOWN_RANKS
+    largest_bytes: int | None = None
+    reduction: bool = False
+    pairs: bool = False
+
+
+#: By the words between "OSU MPI" and "Test", where they name no collective function.
+_PROGRAMS: Mapping[str, Program] = {
+    "Latency": Program("latency", 2, 4 * _MIB),
+    "Latency Persistent": Program("latency_persistent", 2, 4 * _MIB),
+    "Bandwidth": Program("bw", 2, 4 * _MIB),
+    "Bandwidth Persistent": Program("bw_persistent", 2, 4 * _MIB),
+    "Bi-Directional Bandwidth": Program("bibw", 2, 4 * _MIB),
+    "Bi-Directional Bandwidth Persistent": Program("bibw_persistent", 2, 4 * _MIB),
+    "Bandwidth Congestion In": Program("bw_fan_in", largest_bytes=4 * _MIB),
+    "Bandwidth Congestion Out": Program("bw_fan_out", largest_bytes=4 * _MIB),
+    "Multiple Bandwidth / Message Rate": Program("mbw_mr", largest_bytes=4 * _MIB, pairs=True),
+    "Multi Latency": Program("multi_lat", largest_bytes=4 * _MIB),
+    "Multi-threaded Latency": Program("latency_mt", 2, 4 * _MIB),
+    "Multi-process Latency": Program("latency_mp", 2, 4 * _MIB),
+    "_Put Latency": Program("put_latency", 2, 4 * _MIB),
+    "_Put Bandwidth": Program("put_bw", 2, 4 * _MIB),
+    "_Put Bi-directional Bandwidth": Program("put_bibw", 2, 4 * _MIB),
+    "_Get latency": Program("get_latency", 2, 4 * _MIB),
+    "_Get Bandwidth": Program("get_bw", 2, 4 * _MIB),
+    "_Accumulate latency": Program("acc_latency", 2, 4 * _MIB),
+    "_Get_accumulate latency": Program("get_acc_latency", 2, 4 * _MIB),
+    "_Compare_and_swap latency": Program("cas_latency", 2),
+    "_Fetch_and_op latency": Program("fop_latency", 2),
+    "Init": Program("init"),
+}
+#: Collective functions as the titles call them, and as the programs are called.
+_COLLECTIVES = {
+    "Allgather": "allgather",
+    "Allgatherv": "allgatherv",
+    "Allreduce": "allreduce",
+    "All-to-All": "alltoall",
+    "All-to-Allv": "alltoallv",
+    "All-to-Allw": "alltoallw",
+    "Barrier": "barrier",
+    "Broadcast": "bcast",
+    "Gather": "gather",
+    "Gatherv": "gatherv",
+    "Reduce": "reduce",
+    "Reduce_scatter": "reduce_scatter",
+    "Reduce_scatter_block": "reduce_scatter_block",
+    "Scatter": "scatter",
+    "Scatterv": "scatterv",
+}
+#: 7.x forgets the blank between "Exchange" and "Latency" of some titles.
+_COLLECTIVE = re.compile(
+    r"(?P<nonblocking>Non-blocking )?(?P<neighbours>Neighborhood )?(?P<function>\S+)"
+    r"(?: Personalized Exchange)?(?P<persistent> Persistent)? ?Latency"
+)
+#: Words that are no name of an MPI function, as they stand in a sentence.
+_SPOKEN = {
+    "Latency": "latency",
+    "Bandwidth": "bandwidth",
+    "Bi-Directional Bandwidth": "bidirectional bandwidth",
+    "Multiple Bandwidth / Message Rate": "multi-pair bandwidth",
+    "Multi Latency": "multi-pair latency",
+    "latency": "latency",
+}
+
+
+def program_of(title: re.Match[str]) -> Program:
+    """Give the program of a title; one that is not known is called by its words."""
+    test = _test_of(title)
+    key = f"{title['function']} {test}" if title["function"] else test
+    if key in _PROGRAMS:
+        return _PROGRAMS[key]
+    if collective := _collective(test):
+        return collective
+    slug = re.sub(r"[^a-z0-9]+", "_", key.lower()).strip("_")
+    return Program(slug.removesuffix("_latency") or slug)
+
+
+def _collective(words: str) -> Program | None:
+    """Give the program of a collective function, by the words of its title."""
+    match = _COLLECTIVE.fullmatch(words)
+    function = _COLLECTIVES.get(match["function"]) if match else None
+    if match is None or function is None:
+        return None
+    name = f"{'neighbor_' if match['neighbours'] else ''}{function}"
+    name = f"{'i' if match['nonblocking'] else ''}{name}"
+    name += "_persistent" if match["persistent"] else ""
+    return Program(
+        name,
+        largest_bytes=None if function == "barrier" else _MIB,
+        reduction="reduce" in function,
+    )
+
+
+def _test_of(title: re.Match[str]) -> str:
+    return " ".join((title["test"] + (title["persistent"] or "")).split())
+
+
+def words_of(title: re.Match[str]) -> str:
+    """Say what is measured: ``MPI bandwidth``, ``MPI Allreduce``, ``MPI_Put latency``."""
+    test = _test_of(title)
+    spoken = _SPOKEN.get(test, test.removesuffix(" Latency"))
+    return f"MPI{title['function'] or ''} {spoken}"

@@ -1,0 +1,42 @@
+"""What every line of a run that speaks of a case has in common: its keys, and what it may name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bareline.vocabulary.model import Case, parse_point
+
+
+def case_keys(case: Case) -> dict[str, Any]:
+    """Give the keys of a line that say which case it is about."""
+    return {
+        "probe": case.probe,
+        "params": case.params,
+        "ranks": case.ranks,
+        "threads": case.threads,
+        "nodes": case.nodes,
+        "placement": case.placement.value,
+        "profile": case.profile,
+    }
+
+
+def check_declared(
+    platform: str,
+    probe: str,
+    params: str,
+    probes: Mapping[str, Any],
+    platforms: Mapping[str, Any],
+) -> None:
+    """Hold what a line names against what the run's header declares.
+
+    Raises
+    ------
+    ValueError
+        The run has no such platform or probe, or the parameters are damaged.
+    """
+    if platform not in platforms:
+        raise ValueError(f"the run has no platform '{platform}'")
+    if probe not in probes:
+        raise ValueError(f"the run has no probe '{probe}'")
+    parse_point(params)

@@ -1,0 +1,75 @@
+"""Where a trial repeats exactly, the first of each case is all that a run measures."""
+
+import shutil
+
+import pytest
+
+from bareline.platforms.base import exact_among
+from bareline.platforms.config import platforms_from_toml
+from bareline.session import begin, runner
+from bareline.session.history import History, status_of
+from bareline.session.origin import plan_of, study_of
+from bareline.store.run import Run
+from bareline.study.study import study_from_toml
+from bareline.testing.runs import Silent
+
+
+class Watch(Silent):
+    def __init__(self):
+        self.reasons = []
+
+    def skipped(self, count, reason):
+        self.reasons.append((count, reason))
+
+
+def history_of(run, exact):
+    """Give what a run has recorded, some of its platforms taken for exact."""
+    history = History(study_of(run), plan_of(run), exact)
+    for record in run.finished(history.wanted).values():
+        history.add(record)
+    return history
+
+
+def test_later_blocks_need_the_noisy_platform_alone(make_run, execute):
+    run = make_run({"a": {}, "b": {}}, launches=3)
+    execute(run)
+    history = history_of(run, {"b"})
+    needed = {(t.block, t.platform) for t in plan_of(run) if not history.unneeded(t)}
+    assert needed == {(0, "a"), (0, "b"), (1, "a"), (2, "a")}
+
+
+def test_a_failed_trial_is_no_reason_to_stop(make_run, execute):
+    run = make_run({"a": {}, "b": {"fail_every": 1}}, launches=2)
+    execute(run)
+    history = history_of(run, {"a", "b"})
+    assert {t.platform for t in plan_of(run) if t.block == 1 and history.unneeded(t)} == {"a"}
+
+
+def test_precision_asks_the_noisy_platform_alone(make_run, execute):
+    """An exact platform has one trial, which must not keep the others going."""
+    run = make_run({"a": {}, "b": {}}, params={"spread": 0.0}, launches=9, precision=0.05)
+    execute(run)
+    history = history_of(run, {"b"})
+    ends = {t.block for t in plan_of(run) if t.platform == "a" and history.unneeded(t)}
+    assert ends == {6, 7, 8}
+
+
+@pytest.mark.sim
+@pytest.mark.skipif(shutil.which("smpirun") is None, reason="SimGrid is not installed")
+def test_a_run_simulates_each_case_once(tmp_path):
+    table = {"type": "sim", "network": "10g", "nodes": 2, "cores": 1}
+    specs = list(platforms_from_toml({"platform": {"s": table}}, where="test").values())
+    assert exact_among(specs) == {"s"}
+    study = study_from_toml(
+        {
+            "study": {"name": "once", "launches": 3, "precision": 0},
+            "measure": [{"probe": "mpi.barrier", "ranks": 2, "ranks_per_node": 1}],
+        },
+        where="test",
+    )
+    run = begin.create_run(study, specs, tmp_path / "run", baseline="s")
+    watch = Watch()
+    tally = runner.execute(run, watch)
+    assert (tally.planned, tally.measured, tally.saved) == (3, 1, 2)
+    assert watch.reasons == [(1, "a simulation repeats exactly")] * 2
+    assert status_of(Run.open(run.path))["remaining"] == 0
