@@ -1,4 +1,4 @@
-"""Where a trial repeats exactly, the first of each case is all that a run measures."""
+"""What a run leaves out because it would tell nothing: exact repetitions, emulated processors."""
 
 import shutil
 
@@ -12,6 +12,7 @@ from bareline.session.origin import plan_of, study_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import Silent
+from bareline.vocabulary.model import Measured, Record
 
 
 class Watch(Silent):
@@ -52,6 +53,75 @@ def test_precision_asks_the_noisy_platform_alone(make_run, execute):
     history = history_of(run, {"b"})
     ends = {t.block for t in plan_of(run) if t.platform == "a" and history.unneeded(t)}
     assert ends == {6, 7, 8}
+
+
+@pytest.fixture
+def emulated_run(null_platforms, tmp_path):
+    """Give a run of DGEMM and ping-pong with records in which some processors are software."""
+
+    def make(emulated, names="abc", launches=4, **head):
+        study = study_from_toml(
+            {
+                "study": {"name": "guests", "launches": launches, **head},
+                "measure": [{"probe": "compute.dgemm"}, {"probe": "mpi.pingpong", "ranks": 2}],
+            },
+            where="test",
+        )
+        specs = null_platforms(**{name: {"nodes": 2} for name in names})
+        run = begin.create_run(study, specs, tmp_path / "run", baseline="a")
+        plan = plan_of(run)
+        history = History(study, plan, baseline="a")
+        for trial in plan:
+            caveats = ("emulated-cpu",) if trial.platform in emulated else ()
+            history.add(
+                Record(
+                    trial=trial,
+                    outcome=Measured(()),
+                    started="2026-01-01T00:00:00+00:00",
+                    duration_s=1.0,
+                    caveats=caveats,
+                )
+            )
+        return {
+            (t.case.probe, t.platform, t.block) for t in plan if not history.unneeded(t)
+        }, launches
+
+    return make
+
+
+def blocks(needed, probe, platform):
+    return sorted(block for name, where, block in needed if (name, where) == (probe, platform))
+
+
+def test_an_emulated_processor_is_measured_twice_and_so_is_what_it_alone_stands_beside(
+    emulated_run,
+):
+    needed, launches = emulated_run("bc")
+    for name in "abc":
+        assert blocks(needed, "compute.dgemm", name) == [0, 1]
+        assert blocks(needed, "mpi.pingpong", name) == list(range(launches))
+
+
+def test_real_processors_are_measured_on_while_there_are_two(emulated_run):
+    needed, launches = emulated_run("c")
+    assert blocks(needed, "compute.dgemm", "c") == [0, 1]
+    assert blocks(needed, "compute.dgemm", "a") == blocks(needed, "compute.dgemm", "b")
+    assert len(blocks(needed, "compute.dgemm", "a")) == launches
+
+
+def test_guests_beside_an_emulated_baseline_are_comparable(emulated_run):
+    needed, launches = emulated_run("abc")
+    assert all(len(blocks(needed, "compute.dgemm", name)) == launches for name in "abc")
+
+
+def test_a_study_that_never_stops_early_measures_emulated_processors_too(emulated_run):
+    needed, launches = emulated_run("bc", precision=0)
+    assert all(len(blocks(needed, "compute.dgemm", name)) == launches for name in "abc")
+
+
+def test_one_platform_alone_is_measured_on(emulated_run):
+    needed, launches = emulated_run("", names="a")
+    assert len(blocks(needed, "compute.dgemm", "a")) == launches
 
 
 @pytest.mark.sim

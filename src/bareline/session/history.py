@@ -19,11 +19,25 @@ from bareline.store.run import Run
 from bareline.study.study import Study
 from bareline.vocabulary.capacity import told
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.model import Case, Failed, Measured, Record, Stage, Trial, format_point
+from bareline.vocabulary.model import (
+    Case,
+    Failed,
+    Layer,
+    Measured,
+    Record,
+    Stage,
+    Trial,
+    format_point,
+)
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: After so many time-outs in a row a case is not tried again on that platform.
 _TIMEOUTS_IN_A_ROW = 2
+
+#: So many launches show what an emulated processor does. They are compared with nothing; an
+#: application on one still tells of its messages and is measured as often as elsewhere.
+_EMULATED_LAUNCHES = 2
+_EMULATED_LAYERS = (Layer.COMPUTE, Layer.MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +88,28 @@ class History:
         What is measured, and in which order.
     exact
         Platforms of which a repeated trial gives the same values.
+    baseline
+        Platform that the others are compared with, if it is known.
     """
 
-    def __init__(self, study: Study, plan: Sequence[Trial], exact: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        study: Study,
+        plan: Sequence[Trial],
+        exact: Collection[str] = (),
+        baseline: str | None = None,
+    ) -> None:
         self._study = study
         self._plan = plan
         self._exact = frozenset(exact)
+        self._baseline = baseline
         self._per_block = len(plan) // study.launches
         self.records: dict[int, Record] = {}
         self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
         self._planned = Counter((trial.platform, trial.case) for trial in plan)
+        self._on: dict[Case, set[str]] = defaultdict(set)
+        for platform, case in self._planned:
+            self._on[case].add(platform)
         self._durations: dict[tuple[str, Case], tuple[float, int]] = {}
         self._decided: dict[tuple[int, Case], str] = {}
         self._spent_s: dict[int, float] = defaultdict(float)
@@ -138,6 +164,8 @@ class History:
         """
         if self._is_repetition(trial):
             return "a simulation repeats exactly"
+        if self._is_incomparable(trial):
+            return "an emulated processor is not comparable"
         if trial.block < max(self._study.min_launches, 1):
             return ""
         key = (trial.block, trial.case)
@@ -150,6 +178,30 @@ class History:
             record.trial.block < trial.block and isinstance(record.outcome, Measured)
             for record in self._by_case[trial.case][trial.platform]
         )
+
+    def _is_incomparable(self, trial: Trial) -> bool:
+        """Tell whether more launches would compare an emulated processor with a real one.
+
+        Those of the real one are not needed either, once nothing else is compared with it.
+        """
+        layer = self._study.find_probe(trial.case.probe).layer
+        if layer not in _EMULATED_LAYERS or not self._study.precision_of(layer):
+            return False
+        if trial.block < _EMULATED_LAUNCHES or self._emulates(trial, self._baseline) is not False:
+            return False
+        if trial.platform != self._baseline:
+            return self._emulates(trial, trial.platform) is True
+        others = self._on[trial.case] - {self._baseline}
+        return bool(others) and all(self._emulates(trial, name) for name in others)
+
+    def _emulates(self, trial: Trial, platform: str | None) -> bool | None:
+        """Tell whether a platform's processor was software in earlier blocks; None if unknown."""
+        if platform is None:
+            return None
+        for record in self._by_case[trial.case][platform]:
+            if record.trial.block < trial.block and isinstance(record.outcome, Measured):
+                return "emulated-cpu" in record.caveats
+        return None
 
     def _decide(self, block: int, case: Case) -> str:
         earlier = self._decided.get((block - 1, case))
@@ -289,7 +341,7 @@ def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
 def status_of(run: Run) -> dict[str, Any]:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
-    history = History(study, plan, exact_among(platforms_of(run)))
+    history = History(study, plan, exact_among(platforms_of(run)), run.header.baseline)
     for record in run.finished(history.wanted).values():
         history.add(record)
     tally = history.tally()

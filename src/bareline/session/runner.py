@@ -98,7 +98,7 @@ class Runner:
         self._study = study
         self._observer = observer
         self._plan = make_plan(study, platforms, seed=run.header.seed)
-        self._history = History(study, self._plan, exact_among(platforms))
+        self._history = History(study, self._plan, exact_among(platforms), run.header.baseline)
         self._allocations = Allocations(
             run, platforms, self._plan, observer, blocks_per_boot=study.blocks_per_boot
         )
