@@ -12,7 +12,8 @@ BARELINE := .venv/bin/bareline
 setup:
 	@scripts/setup.sh
 
-demo: setup
+demo:
+	@scripts/setup.sh openmpi
 	@scripts/demo.sh
 
 test: setup

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Set up everything that `make demo` and `make test` need: packages, virtual environment, native
 # programs. Idempotent: a second call does nothing but look. Says what it installs, and without
-# root what it could not install.
+# root what it could not install. Arguments are the MPI libraries to build for, `make demo` needs
+# one; without arguments all that tests use.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -91,7 +92,7 @@ make_environment() {
 
 build_programs() {
     local flavour built=0
-    for flavour in openmpi mpich; do
+    for flavour in "$@"; do
         if command -v "mpicc.$flavour" >/dev/null; then
             .venv/bin/python -m bareline build --mpi "$flavour" >&2 && built=1
         fi
@@ -102,4 +103,5 @@ build_programs() {
 
 install_packages
 make_environment
-build_programs
+[ $# -gt 0 ] || set -- openmpi mpich
+build_programs "$@"
