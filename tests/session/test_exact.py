@@ -114,8 +114,8 @@ def test_guests_beside_an_emulated_baseline_are_comparable(emulated_run):
     assert all(len(blocks(needed, "compute.dgemm", name)) == launches for name in "abc")
 
 
-def test_a_study_that_never_stops_early_measures_emulated_processors_too(emulated_run):
-    needed, launches = emulated_run("bc", precision=0)
+def test_a_study_may_ask_for_emulated_processors_as_for_others(emulated_run):
+    needed, launches = emulated_run("bc", emulated_launches=0)
     assert all(len(blocks(needed, "compute.dgemm", name)) == launches for name in "abc")
 
 

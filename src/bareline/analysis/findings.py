@@ -25,7 +25,7 @@ from bareline.analysis.cube import CASE
 from bareline.analysis.pairs import Pair, family_wise
 from bareline.analysis.records import Records
 from bareline.vocabulary.caveats import FAILED_TRIALS, caveat_code
-from bareline.vocabulary.model import Layer, Scalar, parse_point
+from bareline.vocabulary.model import PROCESSOR_LAYERS, Layer, Scalar, parse_point
 from bareline.vocabulary.units import format_size, format_value
 from bareline.vocabulary.verdicts import Verdict
 
@@ -49,8 +49,6 @@ _SIZE_CLASSES: Mapping[str, tuple[tuple[str, float, float], ...]] = {
     ),
 }
 
-#: Layers whose figures are what the processor does: an emulated one says nothing of hardware.
-PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
 EMULATED = "emulated processor"
 
 _COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)

@@ -20,9 +20,9 @@ from bareline.study.study import Study
 from bareline.vocabulary.capacity import told
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import (
+    PROCESSOR_LAYERS,
     Case,
     Failed,
-    Layer,
     Measured,
     Record,
     Stage,
@@ -33,11 +33,6 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: After so many time-outs in a row a case is not tried again on that platform.
 _TIMEOUTS_IN_A_ROW = 2
-
-#: So many launches show what an emulated processor does. They are compared with nothing; an
-#: application on one still tells of its messages and is measured as often as elsewhere.
-_EMULATED_LAUNCHES = 2
-_EMULATED_LAYERS = (Layer.COMPUTE, Layer.MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +179,12 @@ class History:
 
         Those of the real one are not needed either, once nothing else is compared with it.
         """
-        layer = self._study.find_probe(trial.case.probe).layer
-        if layer not in _EMULATED_LAYERS or not self._study.precision_of(layer):
+        enough = self._study.emulated_launches
+        if not enough or trial.block < enough:
             return False
-        if trial.block < _EMULATED_LAUNCHES or self._emulates(trial, self._baseline) is not False:
+        if self._study.find_probe(trial.case.probe).layer not in PROCESSOR_LAYERS:
+            return False
+        if self._emulates(trial, self._baseline) is not False:
             return False
         if trial.platform != self._baseline:
             return self._emulates(trial, trial.platform) is True

@@ -29,8 +29,8 @@ def study_of(run: Run) -> Study:
             hint="`bareline show` and `bareline compare` read it, `bareline import` adds to it",
         )
     content = dict(run.header.study)
-    # What bareline 0.1.0 wrote at first says neither: its plan must come out as it was.
-    before = {"order": "shuffled", "blocks_per_boot": 0}
+    # What bareline 0.1.0 wrote at first says none of these: its plan must come out as it was.
+    before = {"order": "shuffled", "blocks_per_boot": 0, "emulated_launches": 0}
     content["study"] = {**before, **content.get("study", {})}
     return study_from_toml(content, where=f"{run.path}/run.toml")
 

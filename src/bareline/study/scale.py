@@ -35,7 +35,7 @@ class StudyScale(_Table):
 
     Attributes
     ----------
-    launches, min_launches, precision, budget_s, blocks_per_boot
+    launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches
         As in ``[study]``.
     """
 
@@ -44,6 +44,7 @@ class StudyScale(_Table):
     precision: float | None = None
     budget_s: float | None = None
     blocks_per_boot: int | None = None
+    emulated_launches: int | None = None
 
     def over(self, head: dict[str, Any]) -> dict[str, Any]:
         """Lay this over the content of a ``[study]``."""

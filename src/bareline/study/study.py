@@ -65,6 +65,9 @@ class Study(BaseModel):
         How many cases a platform takes at a turn; as the dearest platform wants without it.
     blocks_per_boot
         After so many blocks guests and namespaces are made anew; 0 keeps them for the whole run.
+    emulated_launches
+        So many launches of what a processor does, where an emulated one would be compared with a
+        real one, which it never is; 0 measures it as often as everything else.
     scale, scale_changes
         The scale that the study was brought to, and what it changed; None for the study as it is
         written.
@@ -101,6 +104,7 @@ class Study(BaseModel):
     order: OrderKind = "pairs"
     cases_per_turn: Annotated[int, Field(ge=1, le=1000)] | None = None
     blocks_per_boot: Annotated[int, Field(ge=0)] = BLOCKS_PER_BOOT
+    emulated_launches: Annotated[int, Field(ge=0)] = 2
     scale: str | None = None
     scale_changes: list[str] = []
     ladder: bool = False

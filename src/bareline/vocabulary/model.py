@@ -54,6 +54,9 @@ _LAYER_WORDS: Mapping[Layer, str] = MappingProxyType(
 )
 
 
+#: Layers whose figures are what the processor does: an emulated one says nothing of hardware.
+PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
+
 #: Target for the relative half-width of a median's 95 % interval where a study declares none:
 #: applications are fewer and longer than micro-benchmarks.
 DEFAULT_PRECISION: Mapping[Layer, float] = MappingProxyType(
