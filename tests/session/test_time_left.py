@@ -75,6 +75,20 @@ def test_within_a_factor_after_the_first_block(make_run, clock, head):
     assert truth_s / 1.5 < left_s < truth_s * 1.5
 
 
+def test_what_an_emulated_processor_will_not_repeat_is_not_counted(make_run, clock, monkeypatch):
+    monkeypatch.setattr(
+        NullAllocation,
+        "caveats",
+        lambda self, layout: ("emulated-cpu",) if self._name == "b" else (),
+    )
+    watch = Watch(clock)
+    run = make_run(platforms={"a": {"pause_s": 0.005}, "b": {"pause_s": 0.04}}, launches=30)
+    assert runner.execute(run, watch).measured == 4
+    then_s, _, left_s = next(one for one in watch.estimates if one[1] == 1)
+    truth_s = clock.now_s - then_s
+    assert truth_s / 1.5 < left_s < truth_s * 1.5
+
+
 def test_nothing_is_said_before_anything_is_known(make_run, clock):
     watch = Watch(clock)
     runner.execute(make_run(launches=1), watch)

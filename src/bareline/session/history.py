@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
@@ -105,6 +105,7 @@ class History:
         self._on: dict[Case, set[str]] = defaultdict(set)
         for platform, case in self._planned:
             self._on[case].add(platform)
+        self._emulated: dict[str, bool] = {}
         self._durations: dict[tuple[str, Case], tuple[float, int]] = {}
         self._decided: dict[tuple[int, Case], str] = {}
         self._spent_s: dict[int, float] = defaultdict(float)
@@ -128,6 +129,8 @@ class History:
         record = self._lean(record)
         self.records[trial.index] = record
         self._by_case[trial.case][trial.platform].append(record)
+        if isinstance(record.outcome, Measured):
+            self._emulated[trial.platform] = "emulated-cpu" in record.caveats
         cell = (trial.platform, trial.case)
         seconds, count = self._durations.get(cell, (0.0, 0))
         self._durations[cell] = (seconds + record.duration_s, count + 1)
@@ -175,26 +178,28 @@ class History:
         )
 
     def _is_incomparable(self, trial: Trial) -> bool:
-        """Tell whether more launches would compare an emulated processor with a real one.
-
-        Those of the real one are not needed either, once nothing else is compared with it.
-        """
+        """Tell whether earlier blocks showed enough of what is never compared."""
         enough = self._study.emulated_launches
         if not enough or trial.block < enough:
             return False
+        return self._meets_emulation(trial, lambda name: self._emulates(trial, name))
+
+    def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
+        """Tell whether an emulated processor would be compared with a real one.
+
+        The case of the real one is not needed either, once nothing else is compared with it.
+        """
+        if self._baseline is None or emulates(self._baseline) is not False:
+            return False
         if self._study.find_probe(trial.case.probe).layer not in PROCESSOR_LAYERS:
             return False
-        if self._emulates(trial, self._baseline) is not False:
-            return False
         if trial.platform != self._baseline:
-            return self._emulates(trial, trial.platform) is True
+            return emulates(trial.platform) is True
         others = self._on[trial.case] - {self._baseline}
-        return bool(others) and all(self._emulates(trial, name) for name in others)
+        return bool(others) and all(emulates(name) for name in others)
 
-    def _emulates(self, trial: Trial, platform: str | None) -> bool | None:
+    def _emulates(self, trial: Trial, platform: str) -> bool | None:
         """Tell whether a platform's processor was software in earlier blocks; None if unknown."""
-        if platform is None:
-            return None
         for record in self._by_case[trial.case][platform]:
             if record.trial.block < trial.block and isinstance(record.outcome, Measured):
                 return "emulated-cpu" in record.caveats
@@ -268,24 +273,44 @@ class History:
         going = [trial for trial in self._block(block) if not self.unneeded(trial)]
         left_s = rest_s - pause_s * sum(trial.index not in self.records for trial in going)
         going = [trial for trial in going if trial.platform not in self._exact]
-        block_s = sum(self._expected_s(trial, mean_s) for trial in going)
-        later = self._later_blocks(block, left_s, block_s)
+        kept = going
+        if self._study.emulated_launches:
+            kept = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
+        whole_s, less_s = (
+            sum(self._expected_s(trial, mean_s) for trial in some) for some in (going, kept)
+        )
+        whole, less = self._later_blocks(block, left_s, whole_s, less_s)
+        to_the_end = {trial.platform for trial in kept}
         again_s = sum(
-            coming_up.again_s(name) * coming_up.renewals(name, block, block + later)
+            coming_up.again_s(name)
+            * coming_up.renewals(name, block, block + whole + less * (name in to_the_end))
             for name in used
         )
-        return total_s + later * (block_s + pause_s * len(going)) + again_s
+        pauses_s = pause_s * (whole * len(going) + less * len(kept))
+        return total_s + whole * whole_s + less * less_s + pauses_s + again_s
 
-    def _later_blocks(self, block: int, left_s: float, block_s: float) -> int:
-        """Estimate how many blocks follow one, of which so much is still to run."""
+    def _later_blocks(
+        self, block: int, left_s: float, whole_s: float, less_s: float
+    ) -> tuple[int, int]:
+        """Estimate how many blocks follow one, of which so much is still to run.
+
+        First those that take `whole_s`, then those without what an emulated processor did often
+        enough.
+        """
         planned = self._study.launches - block - 1
+        whole = min(planned, max(0, self._study.emulated_launches - block - 1))
         budget_s = self._study.budget_s
-        if not budget_s or block_s <= 0:
-            return planned
-        required = self._study.min_launches - block - 1
-        spent_s = self._spent_until(block + 1)
-        affordable = math.ceil((budget_s - spent_s - left_s) / block_s)
-        return min(planned, max(0, required, affordable))
+        if not budget_s:
+            return whole, planned - whole
+        required = max(0, self._study.min_launches - block - 1)
+        budget_s -= self._spent_until(block + 1) + left_s
+        if whole_s > 0:
+            whole = min(whole, max(required, math.ceil(budget_s / whole_s)))
+        less = planned - whole
+        if less_s > 0:
+            affordable = math.ceil((budget_s - whole * whole_s) / less_s)
+            less = min(less, max(0, required - whole, affordable))
+        return whole, less
 
     def _block(self, block: int) -> Sequence[Trial]:
         return self._plan[block * self._per_block : (block + 1) * self._per_block]
