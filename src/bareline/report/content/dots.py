@@ -10,8 +10,8 @@ import polars as pl
 from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
 
-#: Dots that a cell keeps however crowded the panel: smallest, largest and one between.
-_FEWEST = 3
+#: Dots that a cell keeps however crowded the panel: smallest and largest; its mark is between.
+_FEWEST = 2
 
 _CASE = ["platform", "params", "ranks", "threads", "nodes", "point"]
 
