@@ -252,7 +252,7 @@ class Document:
     def dots_per_panel(self) -> int:
         """Most trial dots that one panel draws, so that the page stays a moderate size."""
         panels = {cell.series for cell in self.cells if not cell.detail}
-        return min(1500, 16_000 // max(1, len(panels)))
+        return min(1500, 10_000 // max(1, len(panels)))
 
     @property
     def dots_per_bar(self) -> int:

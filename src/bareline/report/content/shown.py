@@ -19,9 +19,9 @@ from bareline.report.figures.scales import whole
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.units import listing
 
-#: Values of metrics that are no details that a page shows at most, over all probes: with their
-#: marks, trials and rows they take some four megabytes.
-MOST_VALUES = 8_000
+#: Values of metrics that are no details that a page shows, over all probes, beside the ends of
+#: `_ENDS`: with their marks, trials and rows they take some four megabytes.
+MOST_VALUES = 6_000
 
 #: Of each metric and platform, as many points with the largest and the smallest ratio are shown
 #: wherever they lie.

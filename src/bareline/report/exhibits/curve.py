@@ -351,7 +351,7 @@ class _Panel:
                 "x": self.axes.place(dot.cell.coordinates[self.x]),
                 "y": dot.value * scale.factor,
                 "colour": self.looks[dot.cell.platform].colour,
-                "tip": f"{dot.cell.platform}, trial {dot.trial}: "
+                "tip": f"{self._where(dot.cell)}, trial {dot.trial}: "
                 f"{scale.show(dot.value)} {scale.unit}",
             }
             for dot in self.dots.dots

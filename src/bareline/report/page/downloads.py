@@ -19,7 +19,7 @@ from bareline.vocabulary.model import Scalar
 #: Files up to this size are embedded as they are, larger ones packed.
 _PLAIN_BYTES = 2_000
 #: What the raw data of a page may take together, packed: whoever wants more has the run directory.
-_EMBEDDED_BYTES = 900_000
+_EMBEDDED_BYTES = 600_000
 #: Tables with more rows would not fit in it: they are not even packed.
 _EMBEDDED_ROWS = 200_000
 #: Significant digits of embedded numbers: launches differ in the third, and each costs half a byte.
