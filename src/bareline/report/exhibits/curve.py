@@ -333,10 +333,11 @@ class _Panel:
         text = f"{self._where(cell)}: {scale.show(cell.value)} {scale.unit}"
         if cell.lo is not None and cell.hi is not None:
             text += f" [{scale.show(cell.lo)}, {scale.show(cell.hi)}]"
-        return f"{text}, n = {cell.n}"
+        text += f", n = {cell.n}"
+        return f"{text}; {ratio_phrase(cell)}" if cell.ratio is not None else text
 
     def _ratio_tip(self, cell: Cell) -> str:
-        return f"{self._where(cell)}: {ratio_phrase(cell)}, n = {cell.n}"
+        return f"{self._where(cell)}: {ratio_phrase(cell)}"
 
     def _where(self, cell: Cell) -> str:
         return f"{cell.platform}, {parameter_value(self.x, cell.coordinates[self.x])}"
