@@ -250,11 +250,16 @@ class Document:
 
     @cached_property
     def dots_per_panel(self) -> int:
-        """Most trial dots that one panel draws, so that the page stays a moderate size."""
+        """Most trial dots that one panel draws."""
         panels = {cell.series for cell in self.cells if not cell.detail}
         return min(1500, 10_000 // max(1, len(panels)))
+
+    @cached_property
+    def dots_per_value(self) -> int:
+        """Most trial dots of one value, so that a page has some ten thousand of them."""
+        return 10_000 // max(1, sum(not cell.detail for cell in self.cells))
 
     @property
     def dots_per_bar(self) -> int:
         """Most trial dots of one bar."""
-        return max(2, self.dots_per_panel // len(self.names))
+        return max(2, min(self.dots_per_value, self.dots_per_panel // len(self.names)))

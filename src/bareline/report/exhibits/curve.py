@@ -181,7 +181,8 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
 
 def _dots(document: Document, cells: Sequence[Cell]) -> Dots:
     measured = [cell for cell in cells if cell.value is not None]
-    return trial_dots(document, measured, document.dots_per_panel)
+    most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
+    return trial_dots(document, measured, most)
 
 
 def published_marks(
