@@ -54,7 +54,7 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
     found = samples.join(keys, on=_CASE, how="inner").sort("cell", "value", "trial")
     each = most // len(cells)
     if found.height > most and each < _FEWEST:
-        return Dots((), f"The {found.height} single trials are not drawn: there are too many.")
+        return Dots((), "Single trials are not drawn: there are too many.")
     kept = _thinned(found, max(_FEWEST, each))
     note = ""
     if kept.height < found.height:
