@@ -315,6 +315,7 @@ def test_a_value_takes_little_of_a_page(planted: Callable[..., Document]) -> Non
     assert (len(page) - fixed) / len(shown) < 1_800
 
 
+@pytest.mark.slow
 def test_a_run_of_very_many_points_gives_a_moderate_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
