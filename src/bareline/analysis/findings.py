@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ class Point:
         return math.inf if self.verdict.decided else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finding:
     """How one probe, or one class of its points, compares on one platform.
 
@@ -159,7 +160,7 @@ class Finding:
         """Whether both sides are simulated: more launches would tell nothing new."""
         return any(point.exact for point in self.points)
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """What all points together say."""
         there = {point.verdict for point in self.compared}
@@ -178,7 +179,7 @@ class Finding:
         """Give the points with a verdict, farthest from equality first."""
         return sorted((p for p in self.points if p.verdict is verdict), key=lambda p: -p.size)
 
-    @property
+    @cached_property
     def worst(self) -> Point | None:
         """The point that weighs most: a certain loss, a certain gain, else the farthest."""
         for verdict in (Verdict.SLOWER, Verdict.FASTER):

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.cube import Cube
+from bareline.analysis.cube import CASE, Cube
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar, format_point, parse_point
@@ -116,15 +116,32 @@ class Records:
     @cached_property
     def samples(self) -> pl.DataFrame:
         """One row per sample with all columns of its trial and metric, for figures."""
-        return self._samples(self.trials)
+        return self._samples(self.trials, self.values)
 
     def samples_of(self, probe: str) -> pl.DataFrame:
         """Give the rows of `samples` that are of one probe, without joining all others."""
-        return self._samples(self.trials.filter(pl.col("probe") == probe))
+        return self._samples(self.trials.filter(pl.col("probe") == probe), self.values)
 
-    def _samples(self, trials: pl.DataFrame) -> pl.DataFrame:
+    def samples_at(self, places: pl.DataFrame) -> pl.DataFrame:
+        """Give the rows of `samples` at some points of some probes, and all of the other probes.
+
+        Parameters
+        ----------
+        places
+            The columns of a case, and point.
+        """
+        theirs = pl.col("probe").is_in(places.get_column("probe").unique().implode())
+        crowded, others = self.trials.filter(theirs), self.trials.filter(~theirs)
+        wanted = crowded.join(places, on=list(CASE)).select("row", text="point")
+        chosen = self.values.with_columns(text=pl.col("point").cast(pl.String)).join(
+            wanted, on=["row", "text"], how="semi"
+        )
+        rest = self.values.join(others, on="row", how="semi")
+        return self._samples(self.trials, pl.concat([chosen.drop("text"), rest]))
+
+    def _samples(self, trials: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
         return (
-            self.values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
+            values.join(trials, on="row", how="inner", suffix="_trial", maintain_order="left")
             .with_columns(pl.col("metric", "point").cast(pl.String))
             .join(self.declarations, on=["probe", "metric"], how="left", maintain_order="left")
             .with_columns(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable
-from importlib.util import find_spec
 
 from bareline.doctor.check import Area, Check, Status, ask, last_line
 from bareline.host.tools import TOOLS, find_browser, install_hint
@@ -66,22 +65,12 @@ def fact_tools() -> Iterable[Check]:
 
 
 def clusters() -> Iterable[Check]:
-    """Look for the ways to other machines."""
+    """Look for the ways to other machines; a cloud's instances are reached by ssh."""
     yield program("ssh", Area.CLUSTERS)
     slurm = program("srun", Area.CLUSTERS, title="Slurm")
     yield slurm
     if slurm.status is Status.OK:
         yield _slurm_controller()
-    if find_spec("openstack") is None:
-        yield Check(
-            "OpenStack",
-            Area.CLUSTERS,
-            Status.MISSING,
-            "the Python package openstacksdk is not installed",
-            "install it with `pip install openstacksdk`",
-        )
-    else:
-        yield Check("OpenStack", Area.CLUSTERS, Status.OK, "openstacksdk is installed")
 
 
 def _slurm_controller() -> Check:

@@ -278,6 +278,47 @@ def test_each_figure_can_be_saved_from_the_page(
     assert seen.complaints == []
 
 
+def test_a_long_table_is_unpacked_when_it_is_unfolded(
+    visit: Callable[..., Visit], planted: Callable[..., Document], tmp_path: Path
+) -> None:
+    names = tuple(f"platform-{number}" for number in range(5))
+    document = planted(names, probes=("mpi.pingpong",), blocks=6, broken=False)
+    file = write_page(document, tmp_path / "long.html")
+    seen = visit(file, viewport={"width": 1400, "height": 900}, accept_downloads=True)
+    figure = seen.page.locator("#curve-mpi-pingpong-latency")
+    rows = figure.locator("tbody tr")
+    assert rows.count() == 1 and "CSV holds them too" in (rows.text_content() or "")
+    figure.locator("summary").click()
+    rows.nth(1).wait_for()
+    cells = [cell for cell in document.cells if cell.metric == "latency"]
+    assert rows.count() == len(cells) == 24 * 5
+    assert figure.locator("tbody tr:first-child td").all_inner_texts()[:2] == ["0 B", "platform-0"]
+    assert figure.locator("tbody svg.mark use").count() == len(cells)
+    head = figure.locator("th button").first
+    head.click()
+    head.click()
+    assert column(seen.page, "#curve-mpi-pingpong-latency table", 0)[:6] == ["4 MiB"] * 5 + [
+        "2 MiB"
+    ]
+    with seen.page.expect_download() as download:
+        figure.locator(".files").get_by_text("CSV", exact=True).click()
+    assert download.value.suggested_filename == "curve-mpi-pingpong-latency.csv"
+    saved = pl.read_csv(Path(download.value.path()).read_bytes(), infer_schema_length=None)
+    assert saved.height == len(cells)
+    assert saved["value"].to_list() == pytest.approx([cell.value for cell in cells], rel=1e-6)
+    assert seen.complaints == [] and seen.requests == []
+
+
+def test_raw_data_is_saved_unpacked(visit: Callable[..., Visit], document: Document) -> None:
+    seen = visit(accept_downloads=True)
+    with seen.page.expect_download() as download:
+        seen.page.locator(".downloads a", has_text="samples.csv").click()
+    assert download.value.suggested_filename == "samples.csv"
+    content = Path(download.value.path()).read_bytes()
+    assert pl.read_csv(content, infer_schema_length=None).height == document.samples.height
+    assert seen.complaints == [] and seen.requests == []
+
+
 def test_a_published_ratio_leads_to_its_source(
     visit: Callable[..., Visit], roles_file: Path
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import store_at_scale
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
@@ -125,15 +126,35 @@ def test_names_are_text(hostile: Document) -> None:
 
 def test_downloads_hold_the_numbers(page: str, document: Document) -> None:
     assert document.comparison is not None
-    found = re.search(r'download="comparison\.csv" href="data:text/csv;base64,([^"]+)"', page)
-    assert found
-    table = pl.read_csv(io.BytesIO(base64.b64decode(found[1])), infer_schema_length=None)
+    table = saved(page, "comparison.csv")
     assert table.height == document.comparison.height
     assert table["ratio"].to_list() == pytest.approx(document.comparison["ratio"].to_list())
-    found = re.search(r'download="samples\.csv\.gz" href="data:[^,]+,([^"]+)"', page)
-    assert found
-    samples = pl.read_csv(gzip.decompress(base64.b64decode(found[1])), infer_schema_length=None)
+    samples = saved(page, "samples.csv")
     assert samples.height == document.samples.height
+    assert samples["value"].to_list() == pytest.approx(document.samples["value"].to_list())
+    assert "Too large for a page" not in page
+
+
+def saved(page: str, name: str) -> pl.DataFrame:
+    """Read a table that a page offers to save."""
+    found = re.search(rf'download="{re.escape(name)}(\.gz)?" href="data:[^,]+,([^"]+)"', page)
+    assert found, name
+    content = base64.b64decode(found[2])
+    return pl.read_csv(
+        io.BytesIO(gzip.decompress(content) if found[1] else content), infer_schema_length=None
+    )
+
+
+def test_raw_data_that_is_too_large_is_named_instead(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bareline.report.page.downloads._EMBEDDED_BYTES", 20_000)
+    page = render_page(document)
+    told = re.search(r"Too large for a page: ([a-z., ]+);", page)
+    assert told
+    names = told[1].split(", ")
+    assert "samples.csv" in names and "comparison.csv" not in names
+    assert not [name for name in names if f'download="{name}' in page]
 
 
 def test_a_long_table_is_cut_and_says_so(
@@ -147,9 +168,9 @@ def test_a_long_table_is_cut_and_says_so(
     assert all(table.partition("<tbody>")[2].partition("</tbody>")[0].count("<tr") <= 3
                for table in tables)  # fmt: skip
     figure = page[told.end() :].partition("</figure>")[0]
-    csv = re.search(r'href="data:text/csv;base64,([^"]+)" aria-label="CSV of', figure)
+    csv = re.search(r'download="([^"]+?)(?:\.gz)?" href="[^"]+" aria-label="CSV of', figure)
     assert csv
-    assert pl.read_csv(io.BytesIO(base64.b64decode(csv[1]))).height == int(told[1])
+    assert saved(page, csv[1]).height == int(told[1])
 
 
 def test_the_same_document_gives_the_same_page(page: str, document: Document) -> None:
@@ -279,6 +300,38 @@ def test_a_large_run_gives_a_moderate_page(planted: Callable[..., Document]) -> 
     document = planted(blocks=400, broken=False, ranks=(2,))
     assert document.samples.height > 100_000
     assert len(render_page(document)) < 5_000_000
+
+
+def test_a_value_takes_little_of_a_page(planted: Callable[..., Document]) -> None:
+    """A campaign of predictions has thousands: six platforms, many curves, six launches."""
+    names = tuple(f"platform-{number}" for number in range(6))
+    document = planted(
+        names, blocks=6, broken=False, probes=("mpi.allreduce",), ranks=tuple(range(2, 14))
+    )
+    page = render_page(document)
+    shown = [cell for cell in document.cells if not cell.detail]
+    assert len(shown) == 12 * 10 * 6 and not document.shown.notes
+    fixed = len(render_page(planted(names, blocks=6, broken=False, probes=("compute.dgemm",))))
+    assert (len(page) - fixed) / len(shown) < 1_800
+
+
+@pytest.mark.slow
+def test_a_run_of_very_many_points_gives_a_moderate_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_at_scale, "RANKS", 160)
+    monkeypatch.setattr(store_at_scale, "LAUNCHES", 6)
+    written = store_at_scale.plant(tmp_path / "run", 2)
+    comparison = Comparison(read_runs([Run.open(tmp_path / "run")]))
+    assert comparison.table.height == 2 * 160 * 16 and written == 2 * 2 * 6 * 160 * 16
+    document = document_of(comparison)
+    page = render_page(document)
+    assert len(page) < 5_000_000
+    text = words_of(page)
+    assert re.search(r"of 5120 points are shown: \d+ of 160 values of rank, evenly", text)
+    assert "and those that differ most. Verdicts rest on all of them." in text
+    farthest = comparison.table.sort("ratio", descending=True).get_column("point")[0]
+    assert farthest in {cell.point for cell in document.cells}
 
 
 def terms_linked(page: str) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from bareline.analysis.suitability import Judgement
 from bareline.analysis.verdict import Glance
 from bareline.report.content.cells import Cell, read_cells
 from bareline.report.content.published import PublishedPoint
+from bareline.report.content.shown import Shown, choose
 from bareline.store.header import CalibrationKeys, ExhibitSpec, RoleKeys
 from bareline.vocabulary.model import Layer, Scalar
 
@@ -136,7 +137,7 @@ class Document:
         The rows of the overview, from `bareline.analysis.findings`.
     samples, trials, summary, comparison
         Frames as of `bareline.analysis.comparison.Comparison`; no comparison for a single
-        platform.
+        platform. Samples are those of what is `shown`.
     from_before, from_first
         Every platform compared with the step before it and with the first one; only for a study
         whose platforms are steps.
@@ -209,13 +210,18 @@ class Document:
         return (self.baseline, *others)
 
     @cached_property
+    def shown(self) -> Shown:
+        """What of summary and comparison is shown: all of it, unless the run is very large."""
+        return choose(self.summary, self.comparison)
+
+    @cached_property
     def cells(self) -> tuple[Cell, ...]:
-        """Every cell, sorted by layer, probe, case and platform."""
+        """Every shown cell, sorted by layer, probe, case and platform."""
         layers = {layer: index for index, layer in enumerate(Layer)}
         names = {name: index for index, name in enumerate(self.names)}
         return tuple(
             sorted(
-                read_cells(self.summary, self.comparison),
+                read_cells(self.shown.summary, self.shown.comparison),
                 key=lambda cell: (
                     layers[Layer(cell.layer)],
                     cell.probe,
@@ -244,6 +250,16 @@ class Document:
 
     @cached_property
     def dots_per_panel(self) -> int:
-        """Most trial dots that one panel draws, so that the page stays a moderate size."""
+        """Most trial dots that one panel draws."""
         panels = {cell.series for cell in self.cells if not cell.detail}
-        return max(60, min(1500, 16_000 // max(1, len(panels))))
+        return min(1500, 10_000 // max(1, len(panels)))
+
+    @cached_property
+    def dots_per_value(self) -> int:
+        """Most trial dots of one value, so that a page has some ten thousand of them."""
+        return 10_000 // max(1, sum(not cell.detail for cell in self.cells))
+
+    @property
+    def dots_per_bar(self) -> int:
+        """Most trial dots of one bar."""
+        return max(2, min(self.dots_per_value, self.dots_per_panel // len(self.names)))

@@ -10,8 +10,8 @@ import polars as pl
 from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
 
-#: Dots that a cell keeps however crowded the panel: smallest, largest and one between.
-_FEWEST = 3
+#: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.
+_FEWEST = 2
 
 _CASE = ["platform", "params", "ranks", "threads", "nodes", "point"]
 
@@ -38,7 +38,8 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
     """Give the trials of some cells of one probe and metric.
 
     Above `most`, every cell keeps the same number of trials, spread evenly over their order from
-    smallest to largest with both ends, so that the shape of the distribution stays visible.
+    smallest to largest with both ends, so that the shape of the distribution stays visible. Where
+    not even both ends fit, none are given.
     """
     if not cells:
         return Dots(())
@@ -51,7 +52,10 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
         schema_overrides={name: samples.schema[name] for name in _CASE},
     )
     found = samples.join(keys, on=_CASE, how="inner").sort("cell", "value", "trial")
-    kept = _thinned(found, max(_FEWEST, most // len(cells)))
+    each = most // len(cells)
+    if found.height > most and each < _FEWEST:
+        return Dots((), "Single trials are not drawn: there are too many.")
+    kept = _thinned(found, max(_FEWEST, each))
     note = ""
     if kept.height < found.height:
         note = (

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.report.content.cells import Cell, by_caveat
+from bareline.report.content.cells import KEYS
 from bareline.report.content.document import Document
 from bareline.report.content.wording import count, describe_case
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.caveats import caveat_text
-from bareline.vocabulary.model import Case
+from bareline.vocabulary.model import Case, Layer
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
 
@@ -136,16 +136,40 @@ def _shortened(reason: str) -> str:
 
 
 def _holes(document: Document) -> list[Hole]:
-    groups: dict[tuple[str, str, str], list[Cell]] = {}
-    for cell in document.cells:
-        if cell.verdict == "missing" and not cell.detail:
-            case = ", ".join(filter(None, [cell.probe, describe_case(cell)]))
-            groups.setdefault((cell.platform, case, cell.verdict), []).append(cell)
-    holes = []
-    for (platform, case, verdict), cells in groups.items():
-        lacking = "this platform" if all(cell.value is None for cell in cells) else "the baseline"
-        holes.append(Hole(platform, case, f"{count(len(cells), 'value')} on {lacking}", verdict))
-    return holes
+    """Give what one side lacks, in a row what shares platform and case."""
+    if document.comparison is None:
+        return []
+    case = ["probe", "params", "ranks", "threads"]
+    missing = document.comparison.filter(
+        (pl.col("verdict") == Verdict.MISSING.value) & ~pl.col("detail").fill_null(False)
+    )
+    groups = (
+        _ordered(document, missing)
+        .group_by("platform", *case, maintain_order=True)
+        .agg(pl.len().alias("values"), pl.col("value").is_null().all().alias("here"))
+    )
+    return [
+        Hole(
+            row["platform"],
+            ", ".join(filter(None, [row["probe"], describe_case(*(row[key] for key in case[1:]))])),
+            f"{count(row['values'], 'value')} on "
+            f"{'this platform' if row['here'] else 'the baseline'}",
+            Verdict.MISSING.value,
+        )
+        for row in groups.iter_rows(named=True)
+    ]
+
+
+def _ordered(document: Document, frame: pl.DataFrame) -> pl.DataFrame:
+    """Put rows into the order of the page's cells."""
+    layers = {layer.value: number for number, layer in enumerate(Layer)}
+    names = {name: number for number, name in enumerate(document.names)}
+    return frame.sort(
+        pl.col("layer").replace_strict(layers, return_dtype=pl.Int64),
+        *("probe", "params", "threads", "ranks"),
+        pl.col("platform").replace_strict(names, default=len(names), return_dtype=pl.Int64),
+        maintain_order=True,
+    )
 
 
 def _unfit(document: Document) -> list[Unfit]:
@@ -168,16 +192,40 @@ def _unfit(document: Document) -> list[Unfit]:
 
 
 def _caveats(document: Document) -> list[Caveat]:
+    """Count the values that carry each caveat, leaving out what does not fit."""
+    value = ["platform", *KEYS]
+    frames = [document.summary]
+    if document.comparison is not None:
+        unfit = document.comparison.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
+        frames = [
+            frame.join(unfit, on=value, how="anti", nulls_equal=True)
+            for frame in (document.summary, document.comparison)
+        ]
+    doubted = pl.concat(
+        [
+            frame.filter(~pl.col("detail").fill_null(False)).select(*value, "layer", "caveats")
+            for frame in frames
+        ],
+        how="vertical_relaxed",
+    )
+    groups = (
+        _ordered(document, doubted)
+        .explode("caveats")
+        .drop_nulls("caveats")
+        .unique([*value, "caveats"], maintain_order=True)
+        .group_by("caveats", maintain_order=True)
+        .agg(
+            pl.col("platform").unique(maintain_order=True),
+            pl.col("probe").unique(maintain_order=True),
+            pl.len().alias("values"),
+        )
+    )
     return [
         Caveat(
-            caveat_text(code),
-            listing(list(dict.fromkeys(cell.platform for cell in cells))),
-            listing(list(dict.fromkeys(cell.probe for cell in cells))),
-            len(cells),
+            caveat_text(row["caveats"]),
+            listing(row["platform"]),
+            listing(row["probe"]),
+            row["values"],
         )
-        for code, cells in by_caveat(
-            cell
-            for cell in document.cells
-            if not cell.detail and cell.verdict != Verdict.DOES_NOT_FIT
-        ).items()
+        for row in groups.iter_rows(named=True)
     ]

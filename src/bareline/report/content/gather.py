@@ -15,6 +15,7 @@ from bareline.predict.kept import read_kept
 from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
+from bareline.report.content.shown import choose
 from bareline.report.content.wording import count
 from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
@@ -36,6 +37,8 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
     facts = {name: records.facts.get(name, {}) for name in records.platforms}
     steps = comparison.is_ladder
     study = records.study
+    table = None if alone else comparison.table
+    shown = choose(comparison.summary, table)
     return Document(
         title=_title(records.platforms, comparison.baseline),
         subtitle=_subtitle(records),
@@ -47,10 +50,10 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
         if alone
         else comparison.sentences,
         findings=[] if alone else comparison.findings,
-        samples=records.samples,
+        samples=records.samples_at(shown.places) if shown.notes else records.samples,
         trials=records.trials,
         summary=comparison.summary,
-        comparison=None if alone else comparison.table,
+        comparison=table,
         from_before=comparison.from_before if steps else None,
         from_first=comparison.from_first if steps else None,
         left_out=records.left_out,

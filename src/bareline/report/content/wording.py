@@ -92,13 +92,13 @@ def describe(cell: Cell, names: Iterable[str]) -> str:
     return ", ".join(coordinate(name, known[name]) for name in names if name in known)
 
 
-def describe_case(cell: Cell) -> str:
-    """Write the parameters and the ranks of a cell, leaving out single ranks and threads."""
-    parts = [coordinate(name, value) for name, value in parse_point(cell.params).items()]
-    if cell.ranks > 1:
-        parts.append(coordinate("ranks", cell.ranks))
-    if cell.threads > 1:
-        parts.append(coordinate("threads", cell.threads))
+def describe_case(params: str, ranks: int, threads: int) -> str:
+    """Write the parameters and the ranks of a case, leaving out single ranks and threads."""
+    parts = [coordinate(name, value) for name, value in parse_point(params).items()]
+    if ranks > 1:
+        parts.append(coordinate("ranks", ranks))
+    if threads > 1:
+        parts.append(coordinate("threads", threads))
     return ", ".join(parts)
 
 

@@ -201,7 +201,7 @@ class BarPanel:
                 "tip": told,
             }
         )
-        dots = trial_dots(self.document, [cell], self.document.dots_per_panel).dots
+        dots = trial_dots(self.document, [cell], self.document.dots_per_bar).dots
         for index, dot in enumerate(sorted(dots, key=lambda dot: dot.trial)):
             # The golden ratio spreads neighbours without any pattern or chance.
             offset = ((index * 0.618034) % 1 - 0.5) * 9

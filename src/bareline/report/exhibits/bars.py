@@ -26,7 +26,7 @@ class BarsOfTrials(BarExhibit):
 
     def figure(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
         """Draw the medians, and beside each its trials."""
-        dots = trial_dots(document, cells, document.dots_per_panel)
+        dots = trial_dots(document, cells, len(cells) * document.dots_per_bar)
         published = points_for(document.published, spec, cells, document.baseline)
         others = [dot.value for dot in dots.dots]
         bars = Bars.around(document, cells, published=published, others=others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bareline.report.content.cells import numeric_axis
@@ -65,7 +65,10 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
     empty: list[ExhibitSpec] = []
     used: dict[str, int] = {}
     for spec in specs:
-        figures = find_exhibit(spec.kind).figures(document, spec)
+        figures = [
+            _noted(figure, document.shown.notes)
+            for figure in find_exhibit(spec.kind).figures(document, spec)
+        ]
         if not figures and document.exhibits and spec in document.exhibits:
             empty.append(spec)
         for figure in figures:
@@ -73,3 +76,9 @@ def draw_figures(document: Document) -> tuple[list[Figure], list[ExhibitSpec]]:
             again = used[figure.id] > 1
             drawn.append(replace(figure, id=f"{figure.id}-{used[figure.id]}") if again else figure)
     return drawn, empty
+
+
+def _noted(figure: Figure, notes: Mapping[str, str]) -> Figure:
+    """Say under a figure that it shows not everything, where that is so."""
+    note = notes.get(figure.probe)
+    return replace(figure, caption=f"{figure.caption} {note}".strip()) if note else figure

@@ -181,7 +181,8 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
 
 def _dots(document: Document, cells: Sequence[Cell]) -> Dots:
     measured = [cell for cell in cells if cell.value is not None]
-    return trial_dots(document, measured, document.dots_per_panel)
+    most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
+    return trial_dots(document, measured, most)
 
 
 def published_marks(
@@ -323,19 +324,24 @@ class _Panel:
                     "hi": hi * factor if hi is not None else None,
                     "series": cell.platform,
                     **self.looks[cell.platform].ink(hollow=cell.simulated),
-                    "tip": self._tip(cell),
+                    "tip": self._ratio_tip(cell) if ratio else self._tip(cell),
                 }
             )
         return stretches(rows, self.places)
 
     def _tip(self, cell: Cell) -> str:
         scale = self.axes.scale
-        text = f"{cell.platform}, {parameter_value(self.x, cell.coordinates[self.x])}: "
-        text += f"{scale.show(cell.value)} {scale.unit}"
+        text = f"{self._where(cell)}: {scale.show(cell.value)} {scale.unit}"
         if cell.lo is not None and cell.hi is not None:
             text += f" [{scale.show(cell.lo)}, {scale.show(cell.hi)}]"
         text += f", n = {cell.n}"
         return f"{text}; {ratio_phrase(cell)}" if cell.ratio is not None else text
+
+    def _ratio_tip(self, cell: Cell) -> str:
+        return f"{self._where(cell)}: {ratio_phrase(cell)}"
+
+    def _where(self, cell: Cell) -> str:
+        return f"{cell.platform}, {parameter_value(self.x, cell.coordinates[self.x])}"
 
     def _x(self, labels: bool) -> alt.X:
         return x_axis(self.axes.x, axis_title(self.x), labels=labels)
@@ -347,8 +353,7 @@ class _Panel:
                 "x": self.axes.place(dot.cell.coordinates[self.x]),
                 "y": dot.value * scale.factor,
                 "colour": self.looks[dot.cell.platform].colour,
-                "tip": f"{dot.cell.platform}, "
-                f"{parameter_value(self.x, dot.cell.coordinates[self.x])}, trial {dot.trial}: "
+                "tip": f"{self._where(dot.cell)}, trial {dot.trial}: "
                 f"{scale.show(dot.value)} {scale.unit}",
             }
             for dot in self.dots.dots

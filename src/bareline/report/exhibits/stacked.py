@@ -85,7 +85,7 @@ def _figure(
     cells: Sequence[Cell],
     parts: Mapping[str, Mapping[_Key, float]],
 ) -> Figure:
-    dots = trial_dots(document, cells, document.dots_per_panel)
+    dots = trial_dots(document, cells, len(cells) * document.dots_per_bar)
     others = [dot.value for dot in dots.dots] + [sum(_parts_of(cell, parts)) for cell in cells]
     bars = Bars.around(document, cells, others=others)
     panels = [
@@ -93,11 +93,8 @@ def _figure(
         for chunk in bars.chunks(len(document.names))
     ]
     metrics = (TOTAL, *(metric for metric, _, _ in PARTS))
-    shown = [
-        cell
-        for cell in document.cells
-        if cell.metric in metrics and any(_key(cell) == _key(total) for total in cells)
-    ]
+    totals = {_key(total) for total in cells}
+    shown = [cell for cell in document.cells if cell.metric in metrics and _key(cell) in totals]
     return Figure(
         id=slug("stacked", cells[0].probe, spec.title),
         title=spec.title or "Computation and communication",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,11 +24,22 @@ _NAMESPACE = "{http://www.w3.org/2000/svg}"
 #: Classes of the groups in which Vega draws titles of axes and of panels.
 _TITLE_ROLES = frozenset({"role-axis-title", "role-title-text"})
 _CLIP_PATH = f"{_NAMESPACE}clipPath"
+_GROUP = f"{_NAMESPACE}g"
+_PATH = f"{_NAMESPACE}path"
 _CIRCLE = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0(?:Z)?")
 _PLACE = re.compile(r"translate\(([-\d.e]+),([-\d.e]+)\)")
+_NUMBER = re.compile(r"-?\d*\.?\d+(?:e-?\d+)?")
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}(?:e-?\d+)?")
+_STROKE = re.compile(r"([A-Za-z])([^A-Za-z]*)")
 _PAINTS = ("fill", "stroke", "stop-color")
 _DROPPED = ("role", "aria-roledescription", "aria-hidden", "class", "stroke-miterlimit")
+#: What an element keeps for itself: its place, outline and words. The rest a group can say for all.
+_OWN = frozenset(
+    {
+        "clip-path", "cx", "cy", "d", "data-term", "data-tip", "height", "id", "opacity", "r",
+        "transform", "width", "x", "x2", "y", "y2",
+    }
+)  # fmt: skip
 _DEFAULTS: Mapping[str, str] = {"opacity": "1", "pointer-events": "none", "font-family": FONT}
 
 ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
@@ -51,7 +63,8 @@ def for_page(
 
     Light colours become CSS variables, the size follows the page, what only Vega needs is
     dropped, and the text of every mark moves to ``data-tip``, from which the page makes tooltips:
-    screen readers get the figure's summary and its table instead of a thousand dots.
+    screen readers get the figure's summary and its table instead of a thousand dots. What marks
+    have in common is written once for all of them.
 
     Parameters
     ----------
@@ -73,8 +86,12 @@ def for_page(
     # Vega counts its clip paths over all drawings of a process.
     clips = [element.get("id", "") for element in root.iter() if element.tag == _CLIP_PATH]
     ids = {old: f"{prefix}clip{number}" for number, old in enumerate(clips)}
+    groups = list(root.iter(_GROUP))
+    marks = {group for group in groups if "mark-symbol" in (group.get("class") or "").split()}
     for element in root.iter():
         _reduce(element, variables, ids)
+    for group in groups:
+        _share(group, any_order=group in marks)
     # Drawn a little larger than made, for wide screens; the page's style shrinks it to fit.
     root.set("width", f"{float(root.attrib['width']) * _ENLARGED:.0f}")
     for name in ("height", "version"):
@@ -118,25 +135,111 @@ def to_png(drawing: str) -> bytes:
 
 
 def _shorten(element: ElementTree.Element) -> None:
-    """Round coordinates to a hundredth of a pixel and write round marks as circles."""
+    """Round coordinates to a hundredth of a pixel; a mark's outline begins where it stands."""
     for name in ("d", "transform", "x", "y", "x2", "y2", "width", "height"):
         long = element.get(name)
         if long is not None:
-            element.set(name, _LONG_NUMBER.sub(lambda match: f"{float(match[0]):.2f}", long))
-    circle = _CIRCLE.fullmatch(element.get("d", ""))
+            element.set(name, _LONG_NUMBER.sub(lambda match: _short(float(match[0])), long))
     place = _PLACE.fullmatch(element.get("transform", ""))
-    if circle and place:
+    if place is None or element.tag != _PATH:
+        return
+    outline = element.get("d", "")
+    if circle := _CIRCLE.fullmatch(outline):
         del element.attrib["d"], element.attrib["transform"]
         element.tag = f"{_NAMESPACE}circle"
         for name, value in (("cx", place[1]), ("cy", place[2]), ("r", circle[1])):
             element.set(name, value)
+    elif moved := _moved(outline, float(place[1]), float(place[2])):
+        del element.attrib["transform"]
+        element.set("d", moved)
+
+
+def _short(value: float) -> str:
+    """Write a coordinate to a hundredth, without zeros at its end."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def _moved(outline: str, x: float, y: float) -> str:
+    """Move an outline of straight lines, relative from its first point; nothing for others."""
+    written: list[str] = []
+    at_x = at_y = 0.0
+    for command, rest in _STROKE.findall(outline):
+        numbers = [float(number) for number in _NUMBER.findall(rest)]
+        match command, numbers:
+            case "M", [to_x, to_y] if not written:
+                written.append(f"M{_short(x + to_x)},{_short(y + to_y)}")
+                at_x, at_y = to_x, to_y
+                continue
+            case "L", [to_x, to_y]:
+                step_x, step_y = to_x - at_x, to_y - at_y
+            case "H" | "h", [to_x]:
+                step_x, step_y = to_x - at_x * (command == "H"), 0.0
+            case "V" | "v", [to_y]:
+                step_x, step_y = 0.0, to_y - at_y * (command == "V")
+            case "Z" | "z", []:
+                written.append("z")
+                continue
+            case _:
+                return ""
+        at_x, at_y = at_x + step_x, at_y + step_y
+        if step_y == 0:
+            written.append(f"h{_short(step_x)}")
+        elif step_x == 0:
+            written.append(f"v{_short(step_y)}")
+        else:
+            written.append(f"l{_short(step_x)},{_short(step_y)}")
+    return "".join(written)
+
+
+def _share(group: ElementTree.Element, *, any_order: bool) -> None:
+    """Write what neighbours in a group look like once, on a group around them.
+
+    Parameters
+    ----------
+    any_order
+        They may change places: each look's marks then stand together.
+    """
+    children = list(group)
+    if any_order:
+        first = {look: place for place, look in reversed([*enumerate(map(_look, children))])}
+        children.sort(key=lambda child: first[_look(child)])
+    shared: list[ElementTree.Element] = []
+    for look, run in groupby(children, key=_look):
+        alike = list(run)
+        if not look or len(alike) < 2:
+            shared += alike
+            continue
+        around = ElementTree.Element(_GROUP, dict(look))
+        for child in alike:
+            for name, _ in look:
+                del child.attrib[name]
+            around.append(child)
+        shared.append(around)
+    group[:] = shared
+
+
+def _look(element: ElementTree.Element) -> tuple[tuple[str, str], ...]:
+    """Give the attributes that an element could take over from a group around it."""
+    if len(element):
+        return ()
+    return tuple(sorted(item for item in element.attrib.items() if item[0] not in _OWN))
 
 
 def _is_empty(element: ElementTree.Element) -> bool:
-    path = element.tag == f"{_NAMESPACE}path"
+    path = element.tag == _PATH
     invisible = element.get("display") == "none" or element.get("d") in ("", "M0,0h0v0h0Z")
     background = element.get("class") == "background" and element.get("fill") is None
     return path and (invisible or background)
+
+
+def _inherit_opacity(element: ElementTree.Element) -> None:
+    """Say how opaque the only paint of an element is: a group can say that, opacity it cannot."""
+    painted = [name for name in ("fill", "stroke") if element.get(name, "none") != "none"]
+    if len(painted) == 1 and not len(element) and f"{painted[0]}-opacity" not in element.attrib:
+        opacity = element.attrib.pop("opacity", None)
+        if opacity is not None:
+            element.set(f"{painted[0]}-opacity", opacity)
 
 
 def _reduce(
@@ -151,8 +254,9 @@ def _reduce(
         paint = element.get(name)
         if paint is not None and paint in variables:
             element.set(name, variables[paint])
-    if "stroke" not in element.attrib and element.tag == f"{_NAMESPACE}path":
+    if "stroke" not in element.attrib and element.tag == _PATH:
         element.attrib.pop("stroke-width", None)
+    _inherit_opacity(element)
     _shorten(element)
     tip = element.attrib.pop("aria-label", None)
     if tip:

@@ -16,6 +16,9 @@ from bareline.vocabulary.caveats import caveat_text
 
 #: Rows of a table up to which it stands open under its figure.
 _OPEN_ROWS = 14
+#: Rows up to which a table that is folded away stands in the page as it is; longer ones are packed,
+#: and unpacked when they are unfolded.
+_PLAIN_ROWS = 100
 #: Rows that a table shows at most: a browser is slow with more, and the CSV under it holds all.
 _MOST_ROWS = 2_000
 
@@ -35,6 +38,11 @@ class DrawnFigure:
         """Whether the table stands open: it is the exhibit, or it is short."""
         table = self.figure.data_table
         return not self.panels or (table is not None and len(table.rows) <= _OPEN_ROWS)
+
+    @property
+    def packed(self) -> bool:
+        """Whether the table's rows are packed: it is long, and nobody sees it at first."""
+        return self.table is not None and not self.open and len(self.table.rows) > _PLAIN_ROWS
 
     @property
     def beside(self) -> bool:

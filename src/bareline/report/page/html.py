@@ -48,7 +48,7 @@ def render_page(document: Document) -> str:
         predictions=[figure for figure in drawn if figure.figure.layer == SECTION],
         profiles=draw_figure(profiles_table(document.profiles)) if document.profiles else None,
         gaps=gaps.find(document, empty),
-        downloads=embed_numbers(document),
+        raw=embed_numbers(document),
         style=Markup(style),
         script=Markup(script),
         policy=content_policy(style, script),

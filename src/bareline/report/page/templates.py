@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 from functools import cache
 from importlib import resources
@@ -50,6 +51,7 @@ def template_environment() -> jinja2.Environment:
         "size": _size_text,
         "order": _order_text,
         "explained": explained,
+        "packed": _packed,
     }
     environment.globals |= {
         "layer_anchor": layer_anchor,
@@ -59,8 +61,13 @@ def template_environment() -> jinja2.Environment:
     return environment
 
 
+def _packed(markup: str) -> str:
+    """Pack a piece of the page, for its script to unpack."""
+    return base64.b64encode(gzip.compress(markup.encode(), mtime=0)).decode()
+
+
 def _order_text(order: float | str) -> str:
-    return order if isinstance(order, str) else f"{order:.7g}"
+    return f"{order:.5g}" if isinstance(order, float) else str(order)
 
 
 def _size_text(size_bytes: int) -> str:

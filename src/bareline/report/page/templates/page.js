@@ -1,5 +1,33 @@
 "use strict";
+// What lies packed in the page: a blob of what it was.
+const unpack = (base64) => {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(plain).blob();
+};
 (() => {
+  const unpacks = "DecompressionStream" in window;
+  // Long tables are unpacked when they are unfolded.
+  for (const body of unpacks ? document.querySelectorAll("tbody[data-packed]") : []) {
+    body.closest("details").addEventListener("toggle", async () => {
+      body.innerHTML = await (await unpack(body.dataset.packed)).text();
+      delete body.dataset.packed;
+      for (const head of body.closest("table").tHead.rows[0].cells) head.removeAttribute("aria-sort");
+    }, { once: true });
+  }
+  // Packed files are saved unpacked.
+  document.addEventListener("click", async (event) => {
+    const link = unpacks && event.target.closest("a[download$='.gz']");
+    if (!link) return;
+    event.preventDefault();
+    const file = await unpack(link.href.split(",")[1]);
+    const plain = document.createElement("a");
+    plain.download = link.download.replace(/\.gz$/, "");
+    plain.href = URL.createObjectURL(file);
+    plain.click();
+    setTimeout(() => URL.revokeObjectURL(plain.href), 60000);
+  });
+
   // Tables: a click or the keyboard on a head sorts; missing values always stand last.
   const key = (row, column) => {
     const cell = row.cells[column];

@@ -1,0 +1,183 @@
+"""Which values a page shows: all of most runs, evenly chosen ones of very large runs.
+
+A run on 1,024 ranks has tens of thousands of points. Nobody reads as many marks or rows, and a
+page of them is slow to make and to open. What a page leaves out is left out of the frames, before
+anything of it becomes a cell, a mark or a row; verdicts, findings and counts rest on all values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import polars as pl
+
+from bareline.report.content.cells import KEYS
+from bareline.report.content.wording import parameter_name
+from bareline.report.figures.scales import whole
+from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.units import listing
+
+#: Values of metrics that are no details that a page shows, over all probes, beside the ends of
+#: `_ENDS`: with their marks, trials and rows they take some four megabytes.
+MOST_VALUES = 6_000
+
+#: Of each metric and platform, as many points with the largest and the smallest ratio are shown
+#: wherever they lie.
+_ENDS = 5
+
+#: What tells the places of a probe apart: where its metrics have a value on every platform.
+PLACE = ("params", "ranks", "threads", "nodes", "point")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a page shows of a summary and a comparison.
+
+    Attributes
+    ----------
+    places
+        Of the probes of which not everything is shown: probe and the columns of `PLACE`.
+    notes
+        By these probes, what is shown of them, as a sentence.
+    """
+
+    summary: pl.DataFrame
+    comparison: pl.DataFrame | None
+    places: pl.DataFrame = field(default_factory=pl.DataFrame)
+    notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+def choose(
+    summary: pl.DataFrame, comparison: pl.DataFrame | None, most: int = MOST_VALUES
+) -> Shown:
+    """Choose what a page shows: the same places on every platform and of every metric of a probe.
+
+    Probes with few values keep all of them; the others share what they leave. A probe's parameter
+    with most values is thinned out first, evenly over their order, with both ends.
+    """
+    frames = [frame for frame in (summary, comparison) if frame is not None]
+    columns = ["platform", *KEYS, "detail"]
+    values = pl.concat([frame.select(columns) for frame in frames], how="vertical_relaxed")
+    values = values.unique(["platform", *KEYS])
+    counted = values.filter(~pl.col("detail").fill_null(False)).group_by("probe").len()
+    counts = dict(counted.sort("probe").iter_rows())
+    allowance = _allowance(list(counts.values()), most)
+    crowded = [probe for probe, number in counts.items() if number > allowance]
+    if not crowded:
+        return Shown(summary, comparison)
+    kept, notes = [], {}
+    for probe in crowded:
+        places = values.filter(pl.col("probe") == probe).select(PLACE).unique().sort(PLACE)
+        chosen, words = _thinned(places, max(2, places.height * allowance // counts[probe]))
+        ends = chosen.clear() if comparison is None else _farthest(comparison, probe)
+        kept.append(pl.concat([chosen, ends]).unique().select(pl.lit(probe).alias("probe"), *PLACE))
+        told = f"{whole(kept[-1].height)} of {whole(places.height)} points are shown: {words}"
+        told += ", and those that differ most" if ends.height else ""
+        notes[probe] = f"{told}. Verdicts rest on all of them."
+    wanted = pl.concat(kept)
+    return Shown(
+        _only(summary, wanted, crowded),
+        None if comparison is None else _only(comparison, wanted, crowded),
+        wanted,
+        MappingProxyType(notes),
+    )
+
+
+def _only(frame: pl.DataFrame, places: pl.DataFrame, crowded: Sequence[str]) -> pl.DataFrame:
+    """Keep the chosen places of crowded probes, and all of the others, in their order."""
+    theirs = pl.col("probe").is_in(crowded)
+    numbered = frame.with_row_index("row")
+    kept = numbered.filter(theirs).join(places, on=["probe", *PLACE], how="semi", nulls_equal=True)
+    return pl.concat([numbered.filter(~theirs), kept]).sort("row").drop("row")
+
+
+def _allowance(counts: Sequence[int], most: int) -> int:
+    """Give the number of values that a probe may have so that all together have at most `most`."""
+    left = most
+    for place, number in enumerate(sorted(counts)):
+        share = left // (len(counts) - place)
+        if number > share:
+            return share
+        left -= number
+    return most
+
+
+def _farthest(comparison: pl.DataFrame, probe: str) -> pl.DataFrame:
+    """Give the places where a metric of a probe differs most from the baseline, either way."""
+    ratio = pl.col("ratio")
+    own = comparison.filter(
+        (pl.col("probe") == probe) & ~pl.col("detail").fill_null(False) & ratio.is_not_null()
+    )
+    rank = ratio.rank("ordinal").over("platform", "metric")
+    from_above = ratio.rank("ordinal", descending=True).over("platform", "metric")
+    return own.filter((rank <= _ENDS) | (from_above <= _ENDS)).select(PLACE).unique()
+
+
+def _thinned(places: pl.DataFrame, most: int) -> tuple[pl.DataFrame, str]:
+    """Thin places out, parameter by parameter, and say how."""
+    table = _coordinates(places)
+    told: dict[str, str] = {}
+    while table.height > most:
+        widest, number = _widest(table)
+        if number <= 2:
+            break
+        wanted = min(number - 1, max(2, number * most // table.height))
+        values = table.get_column(widest).drop_nulls().unique().sort()
+        chosen = values.gather([step * (number - 1) // (wanted - 1) for step in range(wanted)])
+        column = pl.col(widest)
+        table = table.filter(column.is_null() | column.is_in(chosen.implode()))
+        # What was thinned out before is told of its whole number.
+        before = told.get(widest, "").rpartition(" of ")[2] or whole(number)
+        told[widest] = f"{whole(wanted)} of {before}"
+    if table.height > most:
+        table = table.gather_every(-(-table.height // most))
+        told = {}
+    words = [
+        f"{text} values of {parameter_name(name.rpartition(' ')[2])}" for name, text in told.items()
+    ]
+    how = f"{listing(words)}, evenly over their order" if words else "every n-th of them"
+    return places[table.get_column("place")], how
+
+
+def _widest(table: pl.DataFrame) -> tuple[str, int]:
+    """Give the parameter with most values and their number: a numeric one while any has three."""
+    distinct = {
+        name: table.get_column(name).drop_nulls().n_unique()
+        for name in table.columns
+        if name != "place"
+    }
+
+    def preferred(name: str) -> tuple[bool, int]:
+        number = distinct[name]
+        return (number > 2 and table.schema[name].is_numeric(), number)
+
+    widest = max(distinct, key=preferred)
+    return widest, distinct[widest]
+
+
+def _coordinates(places: pl.DataFrame) -> pl.DataFrame:
+    """Give each place's parameters as columns, beside its row in "place".
+
+    A parameter that has numbers and texts is ordered as text.
+    """
+    table = places.with_row_index("place").select("place", "ranks", "threads", "nodes")
+    for column in ("params", "point"):
+        texts = places.get_column(column)
+        parsed = {text: parse_point(text) for text in texts.unique().sort()}
+        for name in dict.fromkeys(name for known in parsed.values() for name in known):
+            found = [known.get(name) for known in parsed.values()]
+            as_text = any(isinstance(value, str) for value in found)
+            values = pl.Series(
+                "value",
+                [
+                    None if value is None else str(value) if as_text else float(value)
+                    for value in found
+                ],
+                dtype=pl.String if as_text else pl.Float64,
+            )
+            codes = pl.DataFrame({"text": list(parsed)}).with_columns(values)
+            own = texts.to_frame("text").join(codes, on="text", how="left", maintain_order="left")
+            table = table.with_columns(own.get_column("value").alias(f"{column} {name}"))
+    return table
