@@ -232,6 +232,7 @@ _SOFTWARE = (
     FactKey("compiler.nvidia_c", "NVIDIA C compiler", Group.SOFTWARE),
     FactKey("compiler.nvidia_fortran", "NVIDIA Fortran compiler", Group.SOFTWARE),
     FactKey("library.blas", "BLAS", Group.SOFTWARE),
+    FactKey("library.blas_kernels", "BLAS kernels", Group.SOFTWARE),
     FactKey("library.mkl", "Intel MKL", Group.SOFTWARE),
     FactKey("library.scalapack", "ScaLAPACK", Group.SOFTWARE),
     FactKey("library.fftw", "FFT", Group.SOFTWARE),

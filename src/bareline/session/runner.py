@@ -240,13 +240,17 @@ class Runner:
         busy, caveats = foreign_load(load, helpers_s, allocation)
         self._allocations.broke(trial.platform, broken=False)
         probe = self._study.find_probe(trial.case.probe)
+        params = probe.make_params(parse_point(trial.case.params))
         outcome, noticed = judge_output(
             probe,
-            probe.make_params(parse_point(trial.case.params)),
+            params,
             output,
             trial.timeout_s,
             profile=trial.case.profile,
+            facts=self._allocations.facts(trial.platform),
         )
+        if isinstance(outcome, Measured):
+            self._allocations.learn(trial.platform, probe.facts(params, output))
         every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
         return Done(outcome, tuple(dict.fromkeys(every)), output, busy)
 
