@@ -10,6 +10,9 @@ from bareline.vocabulary.model import Scalar
 #: with the library, by that processor and that environment.
 BLAS_KERNELS = "library.blas_kernels"
 
+#: The caveat of kernels for an older processor than the one that they ran on.
+GENERIC_BLAS = "generic-blas"
+
 #: Processors before AVX, as OpenBLAS names their kernels (lower case).
 _BEFORE_AVX = frozenset(
     (
@@ -35,7 +38,7 @@ def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     if not _BEFORE_AVX.intersection(kernels) or not _has_avx2(facts):
         return ()
-    return () if facts.get("cpu.common_set") == "generic" else ("generic-blas",)
+    return () if facts.get("cpu.common_set") == "generic" else (GENERIC_BLAS,)
 
 
 def _has_avx2(facts: Mapping[str, Scalar]) -> bool:

@@ -54,7 +54,7 @@ def judge_output(
         return Failed(Stage.EXIT, _with_tail(text, output.stderr)), ()
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
-        caveats = noticed(probe, params, output, facts)
+        caveats = _noticed(probe, params, output, facts)
     except ParseError as error:
         return Failed(Stage.PARSE, _with_tail(str(error), output.stderr)), ()
     except Exception as error:  # a probe of a third party may raise anything
@@ -68,7 +68,7 @@ def judge_output(
     return Measured(samples), caveats
 
 
-def noticed(
+def _noticed(
     probe: Probe[Any], params: Any, output: Output, facts: Mapping[str, Scalar]
 ) -> tuple[str, ...]:
     """Name what makes a measured trial doubtful: its output alone, or beside its platform's facts.

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from bareline.facts import GENERIC_BLAS
 from bareline.session.intake import read_again
-from bareline.session.judge import judge_output, noticed
+from bareline.session.judge import judge_output
 from bareline.session.origin import declare_today, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
@@ -65,11 +66,11 @@ def _judge_again(
     trial = record.trial
     probe = study.find_probe(trial.case.probe)
     params = probe.make_params(parse_point(trial.case.params))
-    old: tuple[str, ...] = ()
+    old = {GENERIC_BLAS}
     if record.status == "measured":
         # An output that was damaged since then: `judge_output` says so.
         with suppress(ParseError):
-            old = noticed(probe, params, output, facts)
+            old.update(probe.caveats(params, output))
     outcome, caveats = judge_output(
         probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=facts
     )
