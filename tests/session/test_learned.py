@@ -9,6 +9,7 @@ import pytest
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.local import LocalAllocation
 from bareline.session import begin
+from bareline.session.origin import platforms_of
 from bareline.session.reparse import reparse_run
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Measured
@@ -22,21 +23,23 @@ def dgemm(tmp_path, monkeypatch, execute):
     """Run DGEMM whose program has these kernels, on a processor with these facts."""
     header, *rest = GOOD.read_text().splitlines()
 
-    def go(kernels, facts, run=None, launches=1):
+    def go(kernels, facts, run=None, environment=None):
         members = {**json.loads(header), "blas_kernels": kernels}
         if kernels is None:
             del members["blas_kernels"]
         (tmp_path / "out").write_text("\n".join([json.dumps(members), *rest]) + "\n")
         program = tmp_path / "nodebench"
-        program.write_text(f"#!/bin/sh\ncat {tmp_path}/out\n")
+        chosen = f"sed s/{kernels}/${{OPENBLAS_CORETYPE:-{kernels}}}/ {tmp_path}/out"
+        program.write_text(f"#!/bin/sh\n{chosen}\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setattr(LocalAllocation, "native_folder", lambda self: str(tmp_path))
         monkeypatch.setattr(LocalAllocation, "facts", lambda self: dict(facts))
-        head = {"name": "s", "launches": launches, "min_launches": 1, "precision": 0}
+        head = {"name": "s", "launches": 1, "min_launches": 1, "precision": 0}
         study = study_from_toml(
             {"study": head, "measure": [{"probe": "compute.dgemm"}]}, where="test"
         )
-        here = platforms_from_toml({"platform": {"here": {"type": "local"}}}, where="test")
+        table = {"type": "local", "environment": environment or {}}
+        here = platforms_from_toml({"platform": {"here": table}}, where="test")
         if run is None:
             specs = list(here.values())
             run = begin.create_run(study, specs, tmp_path / "run", baseline="here")
@@ -66,6 +69,15 @@ def test_kernels_are_a_fact_and_old_ones_on_a_newer_processor_a_caveat(
     run = dgemm(kernels, {"cpu.flags.avx2": avx2})
     assert run.facts() == {"here": {"cpu.flags.avx2": avx2, KERNELS: kernels}}
     assert caveats_of(run) == caveats
+
+
+def test_a_platform_may_choose_other_kernels_and_its_facts_say_so(dgemm):
+    chosen = {"OPENBLAS_CORETYPE": "SkylakeX"}
+    run = dgemm("Prescott", {"cpu.flags.avx2": True}, environment=chosen)
+    here = run.facts()["here"]
+    assert (here[KERNELS], here["environment.OPENBLAS_CORETYPE"]) == ("SkylakeX", "SkylakeX")
+    assert caveats_of(run) == set()
+    assert platforms_of(run)[0].environment == tuple(chosen.items())
 
 
 def test_a_program_that_tells_nothing_leaves_no_fact(dgemm):

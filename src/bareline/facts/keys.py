@@ -329,6 +329,8 @@ def describe(key: str) -> FactKey:
     if key in FACT_KEYS:
         return FACT_KEYS[key]
     first, _, rest = key.partition(".")
+    if first == "environment":
+        return FactKey(key, f"Variable {rest}", Group.PLATFORM)
     label, unit = rest or key, ""
     for suffix, its_unit in _SUFFIXES:
         if label.endswith(suffix):

@@ -160,7 +160,8 @@ class Allocations:
         except StoreError:
             before = {}  # A damaged file: this one is written anew.
         kept = {key: before[key] for key in (BLAS_KERNELS,) if key in before}
-        self._facts[name] = {**kept, **facts}
+        chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
+        self._facts[name] = {**kept, **chosen, **facts}
         self._run.write_facts(name, self._facts[name])
 
     # How long it takes -------------------------------------------------------------------------

@@ -97,6 +97,7 @@ class Runner:
         self._run = run
         self._study = study
         self._observer = observer
+        self._environments = {spec.name: spec.environment for spec in platforms}
         self._plan = make_plan(study, platforms, seed=run.header.seed)
         self._history = History(study, self._plan, exact_among(platforms), run.header.baseline)
         self._allocations = Allocations(
@@ -220,8 +221,10 @@ class Runner:
         command = probe.command(params, layout)
         if trial.case.profile:
             command = under_profiler(command)
+        # What the probe sets has its reason: it comes after, and counts.
+        chosen = self._environments[trial.platform]
         mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
-        return replace(command, env=command.env + mark)
+        return replace(command, env=chosen + command.env + mark)
 
     def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> Done:
         assert trial.layout is not None
