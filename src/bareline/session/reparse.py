@@ -75,8 +75,11 @@ def _judge_again(
         probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=facts
     )
     kept = [code for code in record.caveats if code not in old]
+    every = tuple(dict.fromkeys((*kept, *caveats)))
+    if set(every) == set(record.caveats):
+        every = record.caveats  # The same in another order is no change.
     told = probe.facts(params, output) if isinstance(outcome, Measured) else {}
-    return _with_outcome(record, outcome, tuple(dict.fromkeys((*kept, *caveats)))), told
+    return _with_outcome(record, outcome, every), told
 
 
 def _with_outcome(record: Record, outcome: Measured | Failed, caveats: tuple[str, ...]) -> Record:
