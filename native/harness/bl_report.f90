@@ -22,7 +22,7 @@ module bl_report
     implicit none(type, external)
     private
 
-    public :: parameter_t, report_header, report_point
+    public :: parameter_t, remark_t, report_header, report_point
 
     integer, parameter :: protocol_version = 1
 
@@ -32,12 +32,19 @@ module bl_report
         integer(i8) :: value = 0
     end type parameter_t
 
+    !> What else a program says of itself in the header; a blank text is left out.
+    type :: remark_t
+        character(24) :: name = ' '
+        character(256) :: text = ' '
+    end type remark_t
+
 contains
 
     !> Says what is about to be measured. Call it when nothing can be refused any more.
-    subroutine report_header(run, problem)
+    subroutine report_header(run, problem, remarks)
         type(run_t), intent(in) :: run
         type(parameter_t), intent(in) :: problem(:)
+        type(remark_t), intent(in), optional :: remarks(:)
         type(json_t) :: json
         character(8) :: standard
         character(256) :: library
@@ -62,6 +69,12 @@ contains
             call json%add(trim(problem(i)%name), problem(i)%value)
         end do
         call json%close_object()
+        if (present(remarks)) then
+            do i = 1, size(remarks)
+                if (remarks(i)%text == ' ') cycle
+                call json%add(trim(remarks(i)%name), trim(remarks(i)%text))
+            end do
+        end if
         call json%write()
     end subroutine report_header
 

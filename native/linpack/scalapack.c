@@ -10,6 +10,7 @@
 #include "bl_clock.h"
 #include "bl_error.h"
 #include "bl_memory.h"
+#include "bl_openblas.h"
 #include "bl_peak.h"
 #include "bl_random.h"
 #include "bl_summary.h"
@@ -253,6 +254,7 @@ static void report_header(struct bl_json *json, const struct bl_linpack_options 
     bl_json_integer(json, "repeat", options->repeats);
     bl_json_number(json, "budget_s", options->budget_s);
     bl_json_close_object(json);
+    bl_openblas_report(json);
     bl_json_write(json, stdout);
 }
 

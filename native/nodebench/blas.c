@@ -7,10 +7,8 @@
 /* Only OpenBLAS has these; other libraries follow OpenMP's or their own environment variables. */
 #pragma weak openblas_set_num_threads
 #pragma weak openblas_get_num_threads
-#pragma weak openblas_get_config
 extern void openblas_set_num_threads(int threads);
 extern int openblas_get_num_threads(void);
-extern char *openblas_get_config(void);
 
 int bl_blas_threads_set(int wanted)
 {
@@ -24,9 +22,4 @@ int bl_blas_threads_set(int wanted)
                "%d threads asked for, OpenBLAS gives %d, its build allows no more", wanted,
                running);
     return running;
-}
-
-const char *bl_blas_config(void)
-{
-    return openblas_get_config ? openblas_get_config() : "not OpenBLAS";
 }

@@ -1,5 +1,5 @@
 /*
- * The node's BLAS and LAPACK: prototypes, threads, and what it calls itself.
+ * The node's BLAS and LAPACK: prototypes and threads.
  *
  * Exported: the functions below. None may be called inside a parallel region but cblas_dgemm, after
  * bl_blas_threads_set(1).
@@ -24,8 +24,5 @@ extern void dgetrs_(const char *transpose, const int *n, const int *columns, con
 
 /* Returns the threads in force; 0 keeps the library's own choice. */
 int bl_blas_threads_set(int wanted);
-
-/* Version, kernels, limits; "not OpenBLAS" of another library. */
-const char *bl_blas_config(void);
 
 #endif

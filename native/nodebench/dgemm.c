@@ -7,6 +7,7 @@
 #include "bl_clock.h"
 #include "bl_error.h"
 #include "bl_memory.h"
+#include "bl_openblas.h"
 #include "bl_random.h"
 #include "bl_summary.h"
 #include "blas.h"
@@ -201,7 +202,6 @@ static void add_options(struct bl_json *json, const void *data)
     const struct dgemm *dgemm = data;
     bl_json_integer(json, "n", dgemm->options->order);
     bl_json_string(json, "mode", bl_mode_names[dgemm->options->mode]);
-    bl_json_string(json, "blas", bl_blas_config());
 }
 
 static void report_point(const struct dgemm *dgemm, struct bl_json *json)
@@ -227,7 +227,7 @@ void bl_dgemm(const struct bl_node_options *options)
     struct dgemm dgemm = {.options = options, .cores = bl_cores_of_mode(options)};
     bl_blas_threads_set(options->mode == BL_MODE_ALL ? dgemm.cores : 1);
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, dgemm.cores, add_options, &dgemm);
+    bl_node_report_header(&json, options, dgemm.cores, add_options, &dgemm, bl_openblas_report);
     bl_node_peak_look(&dgemm.peak, dgemm.cores);
     if (options->mode == BL_MODE_STAR)
         run_star(&dgemm);

@@ -169,7 +169,7 @@ void bl_fft(const struct bl_node_options *options)
 {
     const int cores = set_threads(options);
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, cores, add_options, options);
+    bl_node_report_header(&json, options, cores, add_options, options, NULL);
     struct transform line = make_transform("1d", 1, options->order);
     measure(&line, options, &json);
     struct transform cube = make_transform("3d", 3, options->edge);

@@ -210,7 +210,7 @@ void bl_latency(const struct bl_node_options *options)
     int points = 0, cut_count = 0;
 
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, 1, add_options, options);
+    bl_node_report_header(&json, options, 1, add_options, options, NULL);
     for (int i = 0; i < size_count; i++)
         for (int page = first; page <= last; page++) {
             if (measure(sizes[i], page_sizes[page], options->budget_s, load_s, &json,

@@ -9,6 +9,7 @@
  */
 #include "bl_error.h"
 #include "bl_memory.h"
+#include "bl_openblas.h"
 #include "bl_random.h"
 #include "blas.h"
 #include "cores.h"
@@ -126,7 +127,6 @@ static void add_options(struct bl_json *json, const void *data)
     const struct linpack *linpack = data;
     bl_json_integer(json, "n", linpack->order);
     bl_json_string(json, "mode", bl_mode_names[linpack->options->mode]);
-    bl_json_string(json, "blas", bl_blas_config());
 }
 
 static void report_point(const struct linpack *linpack, struct bl_json *json, int cores,
@@ -153,7 +153,7 @@ void bl_linpack(const struct bl_node_options *options)
         linpack.order = order_for(options->memory_share);
     struct system system = make_system(linpack.order);
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, cores, add_options, &linpack);
+    bl_node_report_header(&json, options, cores, add_options, &linpack, bl_openblas_report);
     const struct bl_work work = {.prepare = fill, .run = solve, .data = &system};
     bl_node_peak_look(&linpack.peak, cores);
     struct bl_series series = bl_repeat_within(&work, options->repeats, options->budget_s);

@@ -76,10 +76,10 @@ struct bl_cut {
     char reason[160];
 };
 
-/* report.c: the lines of the output. `bl_node_report_point` leaves the object open for more
- * members. */
+/* report.c: the lines of the output. `add_members` may say more in the header; NULL: nothing. */
 void bl_node_report_header(struct bl_json *json, const struct bl_node_options *options, int threads,
-                           void (*add_options)(struct bl_json *, const void *), const void *data);
+                           void (*add_options)(struct bl_json *, const void *), const void *data,
+                           void (*add_members)(struct bl_json *));
 void bl_node_report_rates(struct bl_json *json, const struct bl_series *series, double amount);
 void bl_node_report_end(struct bl_json *json, int points, const struct bl_cut *cuts, int count);
 

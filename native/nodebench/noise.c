@@ -263,7 +263,7 @@ void bl_noise(const struct bl_node_options *options)
     noise.most = (size_t)(1.5 * options->duration_s / options->quantum_s) + 1;
     noise.by_core = bl_allocate((size_t)noise.cores * sizeof *noise.by_core, "the cores of noise");
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, noise.cores, add_options, &noise);
+    bl_node_report_header(&json, options, noise.cores, add_options, &noise, NULL);
     long long before[2];
     if (!read_steal(&before[0], &before[1]))
         bl_die(BL_STATUS_FAILED, "/proc/stat does not tell stolen time, noise needs Linux");

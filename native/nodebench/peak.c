@@ -39,7 +39,7 @@ void bl_peak(const struct bl_node_options *options)
     const struct bl_peak_kernel *kernels;
     const int count = bl_peak_kernels(&kernels);
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, cores, add_options, options);
+    bl_node_report_header(&json, options, cores, add_options, options, NULL);
     for (int i = 0; i < count; i++)
         measure(&kernels[i], options, cores, &json);
     bl_node_report_end(&json, count, NULL, 0);

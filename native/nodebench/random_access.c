@@ -205,7 +205,7 @@ void bl_random_access(const struct bl_node_options *options)
                    "random_access: %llu of %llu words are wrong, do not trust this node's memory",
                    (unsigned long long)tables[thread].errors, (unsigned long long)word_count);
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, threads, add_options, &tables[0]);
+    bl_node_report_header(&json, options, threads, add_options, &tables[0], NULL);
     write_point(&json, tables, threads);
     bl_node_report_end(&json, 1, NULL, 0);
     bl_json_free(&json);

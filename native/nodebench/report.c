@@ -9,7 +9,8 @@ enum { PROTOCOL_VERSION = 1 };
 const char *const bl_mode_names[] = {"single", "star", "all", NULL};
 
 void bl_node_report_header(struct bl_json *json, const struct bl_node_options *options, int threads,
-                           void (*add_options)(struct bl_json *, const void *), const void *data)
+                           void (*add_options)(struct bl_json *, const void *), const void *data,
+                           void (*add_members)(struct bl_json *))
 {
     bl_json_begin(json);
     bl_json_integer(json, "bareline", PROTOCOL_VERSION);
@@ -23,6 +24,8 @@ void bl_node_report_header(struct bl_json *json, const struct bl_node_options *o
         bl_json_integer(json, "repeat", options->repeats);
     add_options(json, data);
     bl_json_close_object(json);
+    if (add_members)
+        add_members(json);
     bl_json_write(json, stdout);
 }
 

@@ -254,7 +254,7 @@ void bl_stream(const struct bl_node_options *options)
     initialise(&stream);
 
     struct bl_json json = {0};
-    bl_node_report_header(&json, options, stream.threads, add_options, &stream);
+    bl_node_report_header(&json, options, stream.threads, add_options, &stream, NULL);
     for (int i = 0; i < KERNELS; i++)
         measure(&stream, &kernels[i], options, &json);
     bl_node_report_end(&json, KERNELS, NULL, 0);

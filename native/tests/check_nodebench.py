@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -126,6 +128,31 @@ def check_arithmetic(program: str) -> None:
     assert sets and len(set(sets)) == len(sets), sets
 
 
+def check_blas(program: str) -> None:
+    """The header names the BLAS and the kernels that OpenBLAS runs: its own choice or a forced one.
+
+    OpenBLAS has Nehalem's in every build for x86-64 that chooses at run time.
+    """
+    for benchmark in ("dgemm", "linpack"):
+        result = run(program, benchmark, "--n", "65", "--repeat", "2")
+        if "built without" in result.stderr:
+            continue
+        header = json.loads(result.stdout.splitlines()[0])
+        assert header["blas_kernels"] and "blas" not in header["options"], header
+        assert (header["blas_kernels"] == "not OpenBLAS") == (header["blas"] == "not OpenBLAS")
+        if "DYNAMIC_ARCH" in header["blas"] and os.uname().machine == "x86_64":
+            forced = subprocess.run(
+                [program, benchmark, "--n", "65", "--repeat", "2"],
+                capture_output=True,
+                text=True,
+                check=True,
+                env={**os.environ, "OPENBLAS_CORETYPE": "Nehalem"},
+                timeout=60,
+            )
+            assert json.loads(forced.stdout.splitlines()[0])["blas_kernels"] == "Nehalem", forced
+    assert "blas" not in json.loads(run(program, "peak", "--repeat", "2").stdout.splitlines()[0])
+
+
 def check_noise(program: str) -> None:
     """Time equal work; the bins cover the duration and hold no more than was lost."""
     for mode in ("single", "star"):
@@ -182,5 +209,6 @@ if __name__ == "__main__":
     check_refused_pages(sys.argv[1])
     check_random_access(sys.argv[1])
     check_arithmetic(sys.argv[1])
+    check_blas(sys.argv[1])
     check_noise(sys.argv[1])
     check_errors(sys.argv[1])

@@ -4,6 +4,7 @@
  */
 #include "bl_error.h"
 #include "bl_json.h"
+#include "bl_openblas.h"
 #include "bl_summary.h"
 #include "bl_values.h"
 #include "pattern.h"
@@ -263,6 +264,17 @@ static void test_terms(void)
     EXPECT(!bl_terms_sum_matches(sums, COUNT, 0, RANKS));
 }
 
+/* This program has none of OpenBLAS's symbols, as one that is linked with the reference's BLAS. */
+static void test_without_openblas(void)
+{
+    struct bl_json json = {0};
+    bl_json_begin(&json);
+    bl_openblas_report(&json);
+    bl_json_end(&json);
+    EXPECT(!strcmp(json.text, "{\"blas\":\"not OpenBLAS\",\"blas_kernels\":\"not OpenBLAS\"}"));
+    bl_json_free(&json);
+}
+
 int main(void)
 {
     bl_set_program("test_common");
@@ -275,6 +287,7 @@ int main(void)
     test_values();
     test_patterns();
     test_terms();
+    test_without_openblas();
     if (failures)
         fprintf(stderr, "%d failed\n", failures);
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;

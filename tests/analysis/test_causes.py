@@ -87,6 +87,22 @@ def test_an_equal_peak_withdraws_the_instruction_sets(verdict):
     assert "compute.peak is not worse" in one.causes[0].withdrawn
 
 
+def test_other_kernels_of_the_blas_are_a_cause_of_what_it_computes():
+    dgemm = found(Layer.COMPUTE, "compute.dgemm", 8.0)
+    facts, base = ({"library.blas_kernels": name} for name in ("Prescott", "SkylakeX"))
+    (cause,) = explained(dgemm, facts={**HASWELL, **facts}, base={**HASWELL, **base}).standing
+    assert "'Prescott'" in cause.words and "'SkylakeX'" in cause.words
+    assert not explained(dgemm, facts=facts, base=facts).known
+    assert not explained(dgemm, facts=facts).known
+    assert not explained(found(Layer.COMPUTE, "compute.fft", 8.0), facts=facts, base=base).known
+    planewave = found(Layer.APP, "app.planewave", 2.0, rate=False)
+    assert explained(planewave, facts=facts, base=base).standing[0].name == "BLAS kernels"
+    # Hidden instructions come first: the kernels follow from them.
+    hidden = {"library.blas_kernels": "Nehalem", **NEHALEM}
+    (cause,) = explained(dgemm, facts=hidden, base={**HASWELL, **base}).standing
+    assert cause.name == "instruction sets"
+
+
 def test_a_slower_clock_is_a_cause_unless_the_peak_disagrees():
     dgemm = found(Layer.COMPUTE, "compute.dgemm", 1.4)
     facts, base = {"cpu.max_hz": 2.5e9}, {"cpu.max_hz": 3.5e9}

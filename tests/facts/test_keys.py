@@ -34,3 +34,4 @@ def test_unknown_facts_are_described_from_their_key() -> None:
     assert (fact.label, fact.group, fact.unit) == ("Boot time", Group.VIRTUALIZATION, "s")
     assert describe("node[2].net.mtu").label == "MTU (node 2)"
     assert describe("planted.factor").group is Group.PLATFORM
+    assert describe("environment.OPENBLAS_CORETYPE").label == "Variable OPENBLAS_CORETYPE"

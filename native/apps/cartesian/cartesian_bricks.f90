@@ -146,7 +146,8 @@ contains
                 all_bricks%cut(number) = near_wall(at, along, edge, radius)
             end associate
         end do
-        all_bricks%owner = shares(merge(weight_cut, weight_open, all_bricks%cut), ranks)
+        allocate (all_bricks%owner, source=shares(merge(weight_cut, weight_open, all_bricks%cut), &
+                                                  ranks))
     end function catalogue
 
     !> Number of the brick on one side of another, 0 if there is none with fluid.

@@ -1,12 +1,13 @@
 !> The procedures of BLAS and LAPACK that the bands need.
 module planewave_lapack
 
+    use, intrinsic :: iso_c_binding, only: c_char, c_int
     use bl_kinds, only: dp
 
     implicit none(type, external)
     private
 
-    public :: zgemm, zheevd, zpotrf, ztrsm, dstev, bl_single_thread
+    public :: zgemm, zheevd, zpotrf, ztrsm, dstev, bl_single_thread, bl_blas_names
 
     interface
 
@@ -55,6 +56,13 @@ module planewave_lapack
         !> Keeps the BLAS from starting threads.
         subroutine bl_single_thread() bind(C)
         end subroutine bl_single_thread
+
+        !> What the BLAS calls itself, and whose kernels it runs; blank where it does not tell.
+        subroutine bl_blas_names(library, kernels, capacity) bind(C)
+            import :: c_char, c_int
+            integer(c_int), value :: capacity
+            character(kind=c_char), intent(out) :: library(capacity), kernels(capacity)
+        end subroutine bl_blas_names
 
     end interface
 

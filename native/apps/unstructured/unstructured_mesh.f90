@@ -351,7 +351,10 @@ contains
 
             is_near = .false.
             is_near(across) = .true.
-            colour_of = [(mine%cells(places(i))%colour(), i=1, size(places))]
+            allocate (colour_of(size(places)))
+            do i = 1, size(places)
+                colour_of(i) = mine%cells(places(i))%colour()
+            end do
             do colour = 1, colours
                 chosen = pack(places, is_near .and. colour_of == colour)
                 call self%colour(colour)%ask(comm, ranks, owners(chosen), numbers(chosen), chosen, &

@@ -61,6 +61,8 @@ def check_header(header: dict[str, Any], benchmark: Benchmark, ranks: int) -> No
     assert header["benchmark"] == benchmark.name and header["class"] == "S", header
     assert header["ranks"] == ranks and header["threads"] >= 1, header
     assert header["mpi_library"] and header["instruction_set"] and header["problem"], header
+    says_its_blas = bool(header.get("blas")) and bool(header.get("blas_kernels"))
+    assert says_its_blas == (benchmark.name == "planewave"), header
 
 
 def check_point(point: dict[str, Any], benchmark: str, ranks: int) -> None:

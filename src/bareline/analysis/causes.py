@@ -38,6 +38,11 @@ _NEBULA = (
 _PAYLOAD = 0.94
 #: A link that carries less than this share of its rate is not what limits a stream.
 _LINK_FULL = 0.70
+#: Probes whose time is that of matrix products by the BLAS.
+_BY_BLAS = (
+    *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
+    *("app.planewave", "app.quantum_espresso"),
+)
 #: Bandwidth and latency of large and small messages by the ends of their size classes.
 _LARGE, _SMALL = "from 256 KiB", "below 8 KiB"
 
@@ -186,14 +191,19 @@ _Rule = Callable[[Case], Iterable[Cause]]
 # Processor ----------------------------------------------------------------------------------------
 
 
-def instruction_sets(case: Case) -> Iterator[Cause]:
-    """Instruction sets that a platform's processor does not show, as the peak measures them."""
-    hidden = [
+def _hidden(case: Case) -> list[InstructionSet]:
+    """Give the sets that the baseline's processor shows and the platform's does not."""
+    return [
         known
         for known in _SETS
         if case.baseline_facts.get(f"cpu.flags.{known.name}") is True
         and case.facts.get(f"cpu.flags.{known.name}") is False
     ]
+
+
+def instruction_sets(case: Case) -> Iterator[Cause]:
+    """Instruction sets that a platform's processor does not show, as the peak measures them."""
+    hidden = _hidden(case)
     if not hidden or case.facts.get("cpu.emulated") is True:
         return
     names = listing([known.family or known.title for known in hidden])
@@ -210,6 +220,15 @@ def instruction_sets(case: Case) -> Iterator[Cause]:
             "host's processor (cpu model host-passthrough) sees them"
         )
     yield _checked(case, Cause("instruction sets", words, 1.0, max(1.0, times)), "compute.peak")
+
+
+def blas_kernels(case: Case) -> Iterator[Cause]:
+    """Other kernels of OpenBLAS, where no hidden instructions are the reason for them."""
+    own, base = (f.get("library.blas_kernels") for f in (case.facts, case.baseline_facts))
+    if case.finding.probe not in _BY_BLAS or not own or not base or own == base or _hidden(case):
+        return
+    words = f"its BLAS runs the kernels '{own}', the baseline's runs '{base}'"
+    yield Cause("BLAS kernels", words, 1.0, None)
 
 
 def clock(case: Case) -> Iterator[Cause]:
@@ -384,13 +403,13 @@ def layers_below(case: Case) -> Iterator[Cause]:
 
 
 _RULES: Mapping[Layer, Sequence[_Rule]] = {
-    Layer.COMPUTE: (instruction_sets, clock, cores),
+    Layer.COMPUTE: (instruction_sets, blas_kernels, clock, cores),
     Layer.MEMORY: (memory_speed, pages, cores),
     Layer.NETWORK: (link_rate, delay, sharing),
     Layer.MPI: (transport, network_below, delay, sharing),
     Layer.IO: (file_system,),
     Layer.NPB: (layers_below, sharing),
-    Layer.APP: (layers_below, sharing),
+    Layer.APP: (blas_kernels, layers_below, sharing),
 }
 
 

@@ -5,18 +5,22 @@ SI base units in their names; `table` and `diff` put platforms side by side. `ke
 says how each fact is shown.
 """
 
+from bareline.facts.blas import BLAS_KERNELS, GENERIC_BLAS, blas_caveats
 from bareline.facts.gather import gather, merge_nodes, parse_node, script
 from bareline.facts.keys import FACT_KEYS, FactKey, Group, Kind, describe, format_fact
 from bareline.facts.steal import StealReading, read_steal, steal_caveats, steal_ratio
 from bareline.facts.table import Row, diff, table, to_rows
 
 __all__ = [
+    "BLAS_KERNELS",
     "FACT_KEYS",
+    "GENERIC_BLAS",
     "FactKey",
     "Group",
     "Kind",
     "Row",
     "StealReading",
+    "blas_caveats",
     "describe",
     "diff",
     "format_fact",

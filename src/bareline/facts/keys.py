@@ -232,6 +232,7 @@ _SOFTWARE = (
     FactKey("compiler.nvidia_c", "NVIDIA C compiler", Group.SOFTWARE),
     FactKey("compiler.nvidia_fortran", "NVIDIA Fortran compiler", Group.SOFTWARE),
     FactKey("library.blas", "BLAS", Group.SOFTWARE),
+    FactKey("library.blas_kernels", "BLAS kernels", Group.SOFTWARE),
     FactKey("library.mkl", "Intel MKL", Group.SOFTWARE),
     FactKey("library.scalapack", "ScaLAPACK", Group.SOFTWARE),
     FactKey("library.fftw", "FFT", Group.SOFTWARE),
@@ -328,6 +329,8 @@ def describe(key: str) -> FactKey:
     if key in FACT_KEYS:
         return FACT_KEYS[key]
     first, _, rest = key.partition(".")
+    if first == "environment":
+        return FactKey(key, f"Variable {rest}", Group.PLATFORM)
     label, unit = rest or key, ""
     for suffix, its_unit in _SUFFIXES:
         if label.endswith(suffix):

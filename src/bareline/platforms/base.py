@@ -56,6 +56,7 @@ class PlatformSpec(Generic[O_co]):
 
     `builtin` says that it came with bareline rather than from the user's file, `cores_per_node`
     what its file says of the nodes; in a run directory, what was known when the run was made.
+    `environment` are variables that every program of a trial gets there, by name.
     """
 
     name: str
@@ -64,6 +65,7 @@ class PlatformSpec(Generic[O_co]):
     title: str = ""
     builtin: bool = False
     cores_per_node: int | None = None
+    environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def capacity(self) -> Capacity:
@@ -80,6 +82,7 @@ class PlatformSpec(Generic[O_co]):
             "type": self.type,
             **({"title": self.title} if self.title else {}),
             **({"cores_per_node": self.cores_per_node} if self.cores_per_node else {}),
+            **({"environment": dict(self.environment)} if self.environment else {}),
             **self.options.model_dump(mode="json", exclude_none=True),
         }
 

@@ -13,12 +13,14 @@ from pydantic import ValidationError
 from bareline.host.toml import parse_toml, read_toml
 from bareline.platforms.base import PlatformSpec, load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
+from bareline.vocabulary.model import TRIAL_VARIABLE
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: What a table of every type may hold beside its options.
-_COMMON = ("type", "title", "cores_per_node")
+_COMMON = ("type", "title", "cores_per_node", "environment")
 #: Nodes of the largest machines have fewer.
 _MOST_CORES = 1_000_000
 
@@ -103,10 +105,11 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
             where=where,
             hint="write how many cores of each node ranks may have, or leave it out",
         )
+    variables = _environment(table.get("environment", {}), where)
     model = types[kind].options
     try:
         checked = model.model_validate(options)
-        return PlatformSpec(name, kind, checked, title, builtin, cores_per_node=cores)
+        return PlatformSpec(name, kind, checked, title, builtin, cores, variables)
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
@@ -114,11 +117,31 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         hint = None
         if first["type"] == "extra_forbidden":
             message = "no such option"
-            known = sorted([*model.model_fields, "cores_per_node", "title"])
+            known = sorted([*model.model_fields, *_COMMON[1:]])
             hint = did_you_mean(key, known, f"use one of: {', '.join(known)}")
         raise PlatformError(
             f"'{key}': {message}" if key else message, where=where, hint=hint
         ) from (error)
+
+
+def _environment(table: Any, where: str) -> tuple[tuple[str, str], ...]:
+    """Check the variables that programs get on a platform."""
+    if not isinstance(table, Mapping):
+        raise PlatformError(
+            "'environment' is no table",
+            where=where,
+            hint='write environment = { OPENBLAS_CORETYPE = "SkylakeX" }',
+        )
+    for name, value in table.items():
+        if not _VARIABLE.fullmatch(name) or name == TRIAL_VARIABLE:
+            raise PlatformError(f"'environment': '{name}' is no variable to set", where=where)
+        if not isinstance(value, str) or "\0" in value:
+            raise PlatformError(
+                f"'environment': the value of '{name}' is not a text",
+                where=where,
+                hint="write it in quotes",
+            )
+    return tuple(table.items())
 
 
 def _types_hint(wrong: str = "") -> str:

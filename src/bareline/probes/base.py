@@ -108,6 +108,10 @@ class Probe(ABC, Generic[P]):
         """Name what makes the whole trial doubtful, as codes of `CAVEATS`."""
         return ()
 
+    def facts(self, params: P, output: Output) -> Mapping[str, Scalar]:
+        """Give what only a running program finds out about its platform, as facts."""
+        return {}
+
     @property
     def headline(self) -> str:
         """The metric that verdicts and adaptive stopping look at."""

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from bareline.facts import BLAS_KERNELS
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import (
     Allocation,
@@ -25,7 +26,7 @@ from bareline.platforms.base import (
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError
-from bareline.vocabulary.model import Failed, Record, Stage, Trial
+from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.units import format_duration
 
 #: After so many trials in a row in which the platform itself broke it is made anew ...
@@ -79,6 +80,7 @@ class Allocations:
         self._coming_up_s: dict[str, float] = {}
         self._tries: Counter[str] = Counter()
         self._again_at: dict[str, float] = {}
+        self._facts: dict[str, dict[str, Scalar]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -137,6 +139,31 @@ class Allocations:
             for text in allocation.events():
                 self.note(name, text)
 
+    # What they are -----------------------------------------------------------------------------
+
+    def facts(self, name: str) -> Mapping[str, Scalar]:
+        """Give what is known of a platform that came up; empty of one that never did."""
+        return self._facts.get(name, {})
+
+    def learn(self, name: str, told: Mapping[str, Scalar]) -> None:
+        """Keep what a program that ran on a platform told of it, beside its own facts."""
+        known = self._facts.get(name, {})
+        if told.items() <= known.items():
+            return
+        self._facts[name] = {**known, **told}
+        self._run.write_facts(name, self._facts[name])
+
+    def _describe(self, name: str, facts: Mapping[str, Scalar]) -> None:
+        """Write the facts of a platform that came up; what only programs tell is kept."""
+        try:
+            before = self._facts.get(name) or self._run.facts().get(name, {})
+        except StoreError:
+            before = {}  # A damaged file: this one is written anew.
+        kept = {key: before[key] for key in (BLAS_KERNELS,) if key in before}
+        chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
+        self._facts[name] = {**kept, **chosen, **facts}
+        self._run.write_facts(name, self._facts[name])
+
     # How long it takes -------------------------------------------------------------------------
 
     def coming_up_s(self, name: str, block: int) -> float:
@@ -187,7 +214,7 @@ class Allocations:
         for pause_s in (*_PAUSES_S, None):
             try:
                 allocation = self._acquire(name)
-                self._run.write_facts(name, allocation.facts())
+                self._describe(name, allocation.facts())
                 break
             except StoreError:
                 raise

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import re
 import signal
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
+from bareline.facts import BLAS_KERNELS, blas_caveats
 from bareline.probes.base import Probe
 from bareline.profile.trial import why_unprofiled
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Measured, Output, Sample, Stage
+from bareline.vocabulary.model import Failed, Measured, Output, Sample, Scalar, Stage
 
 _TAIL_CHARACTERS = 600
+_NO_FACTS: Mapping[str, Scalar] = MappingProxyType({})
 
 
 def judge_output(
-    probe: Probe[Any], params: Any, output: Output, timeout_s: float, *, profile: bool = False
+    probe: Probe[Any],
+    params: Any,
+    output: Output,
+    timeout_s: float,
+    *,
+    profile: bool = False,
+    facts: Mapping[str, Scalar] = _NO_FACTS,
 ) -> tuple[Measured | Failed, tuple[str, ...]]:
     """Turn what a launch printed into samples, or say why it gave none.
 
@@ -23,6 +33,8 @@ def judge_output(
     ----------
     profile
         The launch was to be profiled: without its profile it failed.
+    facts
+        What is known of the platform.
 
     Returns
     -------
@@ -42,7 +54,7 @@ def judge_output(
         return Failed(Stage.EXIT, _with_tail(text, output.stderr)), ()
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
-        caveats = tuple(probe.caveats(params, output))
+        caveats = _noticed(probe, params, output, facts)
     except ParseError as error:
         return Failed(Stage.PARSE, _with_tail(str(error), output.stderr)), ()
     except Exception as error:  # a probe of a third party may raise anything
@@ -54,6 +66,21 @@ def judge_output(
             return Failed(Stage.PARSE, _with_tail(f"no profile: {reason}", output.stderr)), ()
         caveats = (*caveats, "profiled")
     return Measured(samples), caveats
+
+
+def _noticed(
+    probe: Probe[Any], params: Any, output: Output, facts: Mapping[str, Scalar]
+) -> tuple[str, ...]:
+    """Name what makes a measured trial doubtful: its output alone, or beside its platform's facts.
+
+    Raises
+    ------
+    ParseError
+        The probe cannot read the output.
+    """
+    told = probe.facts(params, output)
+    doubts = blas_caveats({**facts, **told}) if BLAS_KERNELS in told else ()
+    return (*probe.caveats(params, output), *doubts)
 
 
 def _signal_name(number: int) -> str:

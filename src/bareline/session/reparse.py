@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
+from bareline.facts import GENERIC_BLAS
 from bareline.session.intake import read_again
 from bareline.session.judge import judge_output
 from bareline.session.origin import declare_today, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
-from bareline.vocabulary.model import Failed, Measured, Output, Record, parse_point
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Measured, Output, Record, Scalar, parse_point
 
 
 def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
@@ -30,6 +34,8 @@ def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
         if study is not None:
             declare_today(run)
         records, read, changed = [], 0, 0
+        known = run.facts()
+        facts = {name: dict(one) for name, one in known.items()}
         for record in run.records():
             probe_name = record.trial.case.probe
             output = run.read_raw(record.trial, record.attempt)
@@ -39,26 +45,41 @@ def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
             if study is None:
                 new = _with_outcome(record, *read_again(record.trial.case, output.stdout))
             else:
-                new = _judge_again(study, record, output)
+                here = facts.setdefault(record.trial.platform, {})
+                new, told = _judge_again(study, record, output, here)
+                here.update(told)
             read += 1
             changed += new != record
             records.append(new)
         if changed:
             run.replace_records(records)
+        for name, here in facts.items():
+            if here != known.get(name, {}):
+                run.write_facts(name, here)
     return read, changed
 
 
-def _judge_again(study: Study, record: Record, output: Output) -> Record:
-    """Give a measured trial's record with what its probe reads today."""
+def _judge_again(
+    study: Study, record: Record, output: Output, facts: Mapping[str, Scalar]
+) -> tuple[Record, Mapping[str, Scalar]]:
+    """Give a measured trial's record, and what it tells of its platform, as read today."""
     trial = record.trial
     probe = study.find_probe(trial.case.probe)
     params = probe.make_params(parse_point(trial.case.params))
-    old = set(probe.caveats(params, output)) if record.status == "measured" else set()
+    old = {GENERIC_BLAS}
+    if record.status == "measured":
+        # An output that was damaged since then: `judge_output` says so.
+        with suppress(ParseError):
+            old.update(probe.caveats(params, output))
     outcome, caveats = judge_output(
-        probe, params, output, trial.timeout_s, profile=trial.case.profile
+        probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=facts
     )
     kept = [code for code in record.caveats if code not in old]
-    return _with_outcome(record, outcome, tuple(dict.fromkeys((*kept, *caveats))))
+    every = tuple(dict.fromkeys((*kept, *caveats)))
+    if set(every) == set(record.caveats):
+        every = record.caveats  # The same in another order is no change.
+    told = probe.facts(params, output) if isinstance(outcome, Measured) else {}
+    return _with_outcome(record, outcome, every), told
 
 
 def _with_outcome(record: Record, outcome: Measured | Failed, caveats: tuple[str, ...]) -> Record:

@@ -97,6 +97,7 @@ class Runner:
         self._run = run
         self._study = study
         self._observer = observer
+        self._environments = {spec.name: spec.environment for spec in platforms}
         self._plan = make_plan(study, platforms, seed=run.header.seed)
         self._history = History(study, self._plan, exact_among(platforms), run.header.baseline)
         self._allocations = Allocations(
@@ -220,8 +221,10 @@ class Runner:
         command = probe.command(params, layout)
         if trial.case.profile:
             command = under_profiler(command)
+        # What the probe sets has its reason: it comes after, and counts.
+        chosen = self._environments[trial.platform]
         mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
-        return replace(command, env=command.env + mark)
+        return replace(command, env=chosen + command.env + mark)
 
     def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> Done:
         assert trial.layout is not None
@@ -240,13 +243,17 @@ class Runner:
         busy, caveats = foreign_load(load, helpers_s, allocation)
         self._allocations.broke(trial.platform, broken=False)
         probe = self._study.find_probe(trial.case.probe)
+        params = probe.make_params(parse_point(trial.case.params))
         outcome, noticed = judge_output(
             probe,
-            probe.make_params(parse_point(trial.case.params)),
+            params,
             output,
             trial.timeout_s,
             profile=trial.case.profile,
+            facts=self._allocations.facts(trial.platform),
         )
+        if isinstance(outcome, Measured):
+            self._allocations.learn(trial.platform, probe.facts(params, output))
         every = (*allocation.caveats(trial.layout), *output.caveats, *noticed, *caveats)
         return Done(outcome, tuple(dict.fromkeys(every)), output, busy)
 

@@ -41,6 +41,9 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
         "80 % of their rate",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
+        "generic-blas": "OpenBLAS ran kernels for an old processor (SSE) on one with AVX2 or "
+        "AVX-512, as it does where it does not know the processor; OPENBLAS_CORETYPE chooses "
+        "others",
     }
 )
 
@@ -70,6 +73,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "two-modes": "two modes",
         "unpaired": "not in common blocks",
         "link-below-rate": "links below their rate",
+        "generic-blas": "BLAS kernels of an old processor",
     }
 )
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from bareline.probes._blas import TELL_KERNELS, kernels_printed
 from bareline.probes.app._expression import Condition
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
@@ -350,6 +351,10 @@ class ProgramProbe(Probe[Any]):
                 raise ParseError(f"the result is wrong: {text} does not hold ({listing(told)})")
         yield from (Sample(name, value) for name, value in figures.items())
         yield Sample("launch_time", output.duration_s)
+
+    def facts(self, params: Any, output: Output) -> Mapping[str, Scalar]:
+        """Tell whose kernels its BLAS ran, where it was told to print that."""
+        return kernels_printed(output) if TELL_KERNELS in self.program.env.items() else {}
 
 
 def _filled(text: str, known: Mapping[str, Scalar]) -> str:

@@ -13,6 +13,7 @@ S. Goedecker, M. Teter, J. Hutter, "Separable dual-space Gaussian pseudopotentia
 
 from __future__ import annotations
 
+from bareline.probes._blas import TELL_KERNELS
 from bareline.probes.app.program import Figure, Program, Value, program_probe
 
 _POTENTIAL = """\
@@ -67,6 +68,7 @@ PROBE = program_probe(
         summary="Quantum ESPRESSO: self-consistent field of eight silicon atoms (PARATEC's kind)",
         source="Quantum ESPRESSO, pw.x",
         command=["pw.x", "-in", "silicon.in"],
+        env=dict([TELL_KERNELS]),
         inputs={"silicon.in": _INPUT, "Si.gth": _POTENTIAL},
         params={"cutoff": 16, "points": 1},
         complete=r"JOB DONE\.\s*^=-+=$",

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from bareline.probes._blas import kernels_of_header
 from bareline.probes._native import positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import (
@@ -18,7 +19,7 @@ from bareline.probes.compute._rates import (
     peak_samples,
     thread_options,
 )
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,10 @@ class Dgemm(Probe[DgemmParams]):
         else:
             slowest = point.quantile("rate", "median") / cores
         yield Sample("slowest_core_rate", slowest)
+
+    def facts(self, params: DgemmParams, output: Output) -> Mapping[str, Scalar]:
+        """Tell whose kernels the BLAS ran."""
+        return kernels_of_header(read_report(output, "nodebench", "dgemm").header)
 
 
 PROBE = Dgemm()

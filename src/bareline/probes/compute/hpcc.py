@@ -21,10 +21,11 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.formats import hpcc
+from bareline.probes._blas import TELL_KERNELS, kernels_printed
 from bareline.probes.base import Probe
 from bareline.probes.compute import _hpl_input as hpl
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample, Scalar
 
 _INPUT = "hpccinf.txt"
 _OUTPUT = "hpccoutf.txt"
@@ -94,7 +95,11 @@ class Hpcc(Probe[HpccParams]):
             argv=("hpcc",),
             mpi=True,
             # Its BLAS would otherwise take every core for every rank.
-            env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)),
+            env=(
+                ("OMP_NUM_THREADS", threads),
+                ("OPENBLAS_NUM_THREADS", threads),
+                TELL_KERNELS,
+            ),
             inputs=((_INPUT, input_text(params, layout.ranks)),),
             outputs=(_OUTPUT,),
             requires=("hpcc",),
@@ -117,6 +122,10 @@ class Hpcc(Probe[HpccParams]):
             yield Sample(name, value)
         single = ranks * values["dgemm_rate_single"]
         yield Sample("hpl_efficiency", values["hpl_rate"] / single)
+
+    def facts(self, params: HpccParams, output: Output) -> Mapping[str, Scalar]:
+        """Tell whose kernels the BLAS ran."""
+        return kernels_printed(output)
 
 
 def _check_whole(text: str) -> int:

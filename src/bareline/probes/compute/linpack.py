@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from bareline.probes._blas import kernels_of_header
 from bareline.probes._native import Point, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import (
@@ -25,7 +26,7 @@ from bareline.probes.compute._rates import (
     thread_options,
 )
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
 
 #: HPL's limit of the scaled residual.
 MOST_RESIDUAL = 16.0
@@ -96,6 +97,10 @@ class Linpack(Probe[LinpackParams]):
         yield from peak_samples(report)
         yield Sample("cores", count_of(report, "threads"))
         yield Sample("order", solved_order(only_point(report)))
+
+    def facts(self, params: LinpackParams, output: Output) -> Mapping[str, Scalar]:
+        """Tell whose kernels the BLAS ran."""
+        return kernels_of_header(read_report(output, "nodebench", "linpack").header)
 
 
 def solved_order(point: Point) -> int:

@@ -20,13 +20,14 @@ from pydantic import Field
 
 from bareline.formats import hpl
 from bareline.formats.table import split_before
+from bareline.probes._blas import TELL_KERNELS, kernels_of_header, kernels_printed
 from bareline.probes._native import positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._hpl_input import input_text
 from bareline.probes.compute._rates import check_options, only_point
 from bareline.probes.compute.linpack import solved_order
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample, Scalar
 
 _BY_XHPL = "solved by the xhpl on the platform's path, not by ScaLAPACK"
 
@@ -86,7 +87,12 @@ class LinpackMpi(Probe[LinpackMpiParams]):
                 *("--budget", f"{params.budget_s:g}"),
             ),
             mpi=True,
-            env=(("OMP_NUM_THREADS", threads), ("OPENBLAS_NUM_THREADS", threads)),
+            env=(
+                ("OMP_NUM_THREADS", threads),
+                ("OPENBLAS_NUM_THREADS", threads),
+                # An xhpl has no header that could name its kernels.
+                *((TELL_KERNELS,) if hpl else ()),
+            ),
             inputs=(("HPL.dat", data),) if hpl else (),
             requires=("xhpl",) if params.program == "xhpl" else (),
         )
@@ -112,6 +118,12 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         if params.program == "auto" and hpl.TITLE.search(output.stdout):
             return (_BY_XHPL,)
         return ()
+
+    def facts(self, params: LinpackMpiParams, output: Output) -> Mapping[str, Scalar]:
+        """Tell whose kernels the BLAS ran."""
+        if hpl.TITLE.search(output.stdout):
+            return kernels_printed(output)
+        return kernels_of_header(read_report(output, "linpack_mpi", "linpack").header)
 
 
 def operations(order: int) -> float:
