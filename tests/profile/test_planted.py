@@ -26,8 +26,6 @@ def sums_of(profile: Profile) -> dict[Key, Sums]:
 
 @pytest.mark.parametrize("program", ["planted", "planted_mpif", "planted_mpi", "planted_mpi_f08"])
 def test_every_binding_counts_exactly_what_was_planted(bench: Bench, program: str) -> None:
-    if not bench.program(program).exists():
-        pytest.skip("no Fortran compiler, or an MPI library without Fortran")
     profile = bench.profile(4, program, str(bench.folder / "planted.dat"))
     found = sums_of(profile)
     polled = {key for key in found if key[0] == "MPI_Test"}
@@ -44,8 +42,6 @@ def test_every_binding_counts_exactly_what_was_planted(bench: Bench, program: st
 
 @pytest.mark.parametrize("program", ["planted", "planted_mpi_f08"])
 def test_every_request_is_followed_to_its_end(bench: Bench, program: str) -> None:
-    if not bench.program(program).exists():
-        pytest.skip("no Fortran compiler, or an MPI library without Fortran")
     profile = bench.profile(4, program, str(bench.folder / "planted.dat"))
     posted = profile.calls.filter(
         pl.col("call").is_in(
