@@ -83,7 +83,10 @@ class Bench:
         self, ranks: int, program: str, *arguments: str, env: Mapping[str, str] | None = None
     ) -> Profile:
         """Run a program that must succeed, and read its profile."""
-        done = self.launch(ranks, program, *arguments, env=env)
+        return self.profile_of(self.launch(ranks, program, *arguments, env=env))
+
+    def profile_of(self, done: subprocess.CompletedProcess[str]) -> Profile:
+        """Read the profile of a program that has succeeded."""
         assert done.returncode == 0, done.stderr
         return read_profile(self.folder / "app.profile")
 
