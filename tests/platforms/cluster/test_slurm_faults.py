@@ -85,18 +85,19 @@ def test_times(text, expected):
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        # Two ranks, kept from Slurm 22.05: the first one failed, the other was ended for it.
+        # Captured from Slurm 22.05: one of two ranks failed, the other was ended for it.
         (
-            "srun: error: node1: task 0: Exited with exit code 7\n"
-            "srun: error: node2: task 1: Terminated\n",
+            "srun: error: node2: task 1: Exited with exit code 7\n"
+            "srun: error: node1: task 0: Terminated\n",
             7,
         ),
         (
-            "slurmstepd: error: *** STEP 3.1 ON node1 CANCELLED AT 2026-11-22T20:41:07 ***\n"
-            "srun: error: node2: tasks 2-3: Segmentation fault (core dumped)\n"
-            "srun: error: node1: tasks 0-1: Terminated\n",
+            "srun: error: node2: task 1: Segmentation fault\n"
+            "slurmstepd-node1: error: *** STEP 1.4 ON node1 CANCELLED AT 2026-11-22T23:35:11 ***\n"
+            "srun: error: node1: task 0: Terminated\n",
             128 + signal.SIGSEGV,
         ),
+        ("srun: error: node2: tasks 2-3: Aborted (core dumped)\n", 128 + signal.SIGABRT),
         # Ended from outside: nobody failed before.
         (
             "srun: error: node1: task 0: Terminated\n"
