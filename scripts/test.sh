@@ -1,18 +1,19 @@
 #!/usr/bin/env bash
 # All tests. Without arguments in two halves: what needs no real thing on every core at once, then
-# what starts MPI jobs, hosts, guests, clusters and browsers. The second half goes in three lanes
-# beside each other, because each of them waits half of the time: what belongs to one kind of machine
-# stays in one lane, so that a guest image or a cluster is made once, and all lanes end at about the
-# same time. With arguments, those tests as pytest chooses them.
+# what starts MPI jobs, hosts, clusters and simulations, in lanes beside each other, because each of
+# them waits half of the time. The lane of guests goes from the beginning: it waits most, first of all
+# for its image. What belongs to one kind of machine stays in one lane, so that an image or a cluster
+# is made once, and all lanes end at about the same time. With arguments, those tests as pytest
+# chooses them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 pytest=".venv/bin/python -m pytest"
 [ $# -eq 0 ] || exec $pytest "$@"
 real="mpi or netns or vm or slurm or openstack or sim or browser"
-# Beside them there is one that takes all that is not named here.
+# The first one begins at once. Beside them there is one that takes all that is not named here.
 lanes=(
-    "tests/platforms/vm"
-    "tests/platforms/cluster tests/platforms/sim tests/build tests/report tests/test_native.py"
+    "tests/platforms/vm tests/report"
+    "tests/platforms/cluster tests/platforms/sim tests/build tests/test_native.py"
 )
 status=0
 folder=$(mktemp -d)
@@ -25,15 +26,17 @@ end() {
 trap end EXIT
 trap 'exit 130' INT TERM
 
+begin() { # the tests of a lane, by its number
+    $pytest -m "$real" --durations=10 -o cache_dir=".pytest_cache/lane-$1" ${lanes[$1]} \
+        >"$folder/$1" 2>&1 &
+    running+=($!)
+}
+
+begin 0
 # Files in the order of tests/conftest.py, the slowest first, and not by their number of tests.
 $pytest -n auto --dist loadfile --no-loadscope-reorder -m "not ($real)" --durations=10 || status=$?
-others=()
-for lane in "${!lanes[@]}"; do
-    $pytest -m "$real" --durations=10 -o cache_dir=".pytest_cache/lane-$lane" ${lanes[lane]} \
-        >"$folder/$lane" 2>&1 &
-    running+=($!)
-    others+=($(printf -- '--ignore=%s ' ${lanes[lane]}))
-done
+begin 1
+others=($(printf -- '--ignore=%s ' ${lanes[@]}))
 failed=()
 $pytest -m "$real" --durations=10 -o cache_dir=.pytest_cache/lane-rest "${others[@]}" ||
     failed+=("$? rest")

@@ -5,11 +5,14 @@
 # starts. There is one build and no launcher
 #  - with BARELINE_NATIVE_ARCH, which compiles for this machine alone;
 #  - for a processor or compiler that does not know the sets.
-# SimGrid loads the program into the simulator and could not follow the launcher: there whoever
-# starts a simulation chooses, and bin/ has the generic build.
+# SimGrid loads the program into the simulator and could not follow the launcher: who builds for it
+# chooses by BARELINE_SIMULATED_SET (generic, avx2 or avx512), since all ranks run on one machine.
 # FLAGS are compiler options of this kernel alone.
 
 include(CheckCCompilerFlag)
+
+set(BARELINE_SIMULATED_SET generic CACHE STRING
+    "Instruction set of the kernels in a build for SimGrid: generic, avx2, avx512")
 
 set(harness_SOURCE_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 
@@ -26,11 +29,11 @@ if(BARELINE_NATIVE_ARCH)
 elseif(CMAKE_Fortran_COMPILER_ID STREQUAL "GNU"
         AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     check_c_compiler_flag("${KERNEL_FLAGS_avx512}" BARELINE_HAVE_AVX512_FLAGS)
-    if(BARELINE_HAVE_AVX512_FLAGS)
+    if(BARELINE_HAVE_AVX512_FLAGS AND BARELINE_SIMULATED)
+        set(KERNEL_SETS ${BARELINE_SIMULATED_SET})
+    elseif(BARELINE_HAVE_AVX512_FLAGS)
         list(APPEND KERNEL_SETS avx2 avx512)
-        if(NOT BARELINE_SIMULATED)
-            set(KERNEL_LAUNCHER ON)
-        endif()
+        set(KERNEL_LAUNCHER ON)
     endif()
 endif()
 
@@ -58,7 +61,7 @@ function(bareline_kernel suite name)
         target_compile_options(${target} PRIVATE ${kernel_FLAGS})
         target_link_libraries(${target} PRIVATE harness_${set} ${kernel_LIBRARIES})
         set(folder bin)
-        if(KERNEL_LAUNCHER OR NOT (set STREQUAL "generic" OR set STREQUAL "native"))
+        if(KERNEL_LAUNCHER)
             set(folder ${KERNEL_LIBEXEC}/${set})
         endif()
         set_target_properties(${target} PROPERTIES LINKER_LANGUAGE Fortran

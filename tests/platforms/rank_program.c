@@ -1,8 +1,8 @@
 /* A tiny MPI program for the tests of platforms.
 
-   rank_program [sleep|signal|exit|time]: every rank prints one JSON line with where and how it
-   runs; then rank 0 and the last rank exchange messages, and a rank sleeps, dies, fails or tells
-   how long that took. */
+   rank_program [sleep|signal|exit|time|compute]: every rank prints one JSON line with where and how
+   it runs; then rank 0 and the last rank exchange messages, and a rank sleeps, dies, fails, tells
+   how long that took or computes for COMPUTE_S of processor time. */
 
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -16,6 +16,7 @@
 
 #define MESSAGE_BYTES 524288
 #define MESSAGES 8
+#define COMPUTE_S 0.6
 
 static char message[MESSAGE_BYTES];
 
@@ -30,6 +31,13 @@ static void exchange(int rank, int last)
             MPI_Send(message, 1, MPI_BYTE, 0, 0, MPI_COMM_WORLD);
         }
     }
+}
+
+/* However busy the machine is: what it computes is measured by what it got of the processor. */
+static void compute(void)
+{
+    while ((double)clock() / CLOCKS_PER_SEC < COMPUTE_S)
+        ;
 }
 
 /* MPICH before 4.2 over UCX and TCP may wait for ever in MPI_Finalize if a rank answers another
@@ -67,6 +75,8 @@ int main(int argc, char **argv)
         exchange(rank, size - 1);
     if (!strcmp(action, "time") && rank == 0)
         printf("%.9f\n", MPI_Wtime() - begin);
+    if (!strcmp(action, "compute"))
+        compute();
     if (!strcmp(action, "sleep"))
         sleep(600);
     if (!strcmp(action, "signal") && rank == size - 1)

@@ -1,9 +1,8 @@
-"""The profiler and its planted programs, built for each MPI library that is installed here."""
+"""The profiler and its planted programs, for each MPI library that is installed here."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,15 +11,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from bareline.build.native import NativeBuild, build_native
 from bareline.build.sources import source_folder
+from bareline.host.cache import cache_folder
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.vocabulary.errors import PlatformError
+from bareline.profile.run import profiler_library
+from bareline.vocabulary.errors import BarelineError
 
 FLAVOURS = ("openmpi", "mpich")
-#: make reads the rules of every program of the project before it builds one.
-GENERATOR = ("-G", "Ninja") if shutil.which("ninja") else ()
 #: Ranks share cores here, and Open MPI asks root whether it is meant.
 SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -33,34 +33,48 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The profiler and the programs for one MPI library."""
+    """The profiler that set-up has built for one MPI library, and programs for that one."""
 
     mpi: MpiInstallation
-    build: Path
+    build: NativeBuild
+    programs: Path
     folder: Path
 
     @property
     def library(self) -> Path:
-        return self.build / "native" / "pmpi" / "libbareline_pmpi.so"
+        return profiler_library(self.build.path)
 
     def program(self, name: str) -> Path:
-        return self.build / "native" / "pmpi" / "tests" / name
+        """Give a planted program, compiled when it is first asked for; skip without Fortran."""
+        path = self.programs / name
+        if not path.exists():
+            _compile(self.mpi, name, path)
+        return path
+
+    def kernel(self, name: str) -> Path:
+        """Give a NAS kernel as every processor runs it, or skip."""
+        generic = self.build.path / "libexec" / "bareline" / "kernels" / "generic" / name
+        path = generic if generic.exists() else self.build.programs / name
+        if not path.exists():
+            pytest.skip(f"{name} was not built: {', '.join(self.build.left_out)}")
+        return path
 
     def launch(
         self,
         ranks: int,
-        program: str,
+        program: str | Path,
         *arguments: str,
         env: Mapping[str, str] | None = None,
         profiled: bool = True,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program as a batch script would: with nothing but environment variables."""
+        path = self.program(program) if isinstance(program, str) else program
         preload = {
             "LD_PRELOAD": str(self.library),
             "BARELINE_PROFILE": str(self.folder / "app.profile"),
         }
         variables = {**os.environ, **SETTINGS, **(preload if profiled else {}), **(env or {})}
-        line = [self.mpi.mpirun, "-n", str(ranks), str(self.program(program)), *arguments]
+        line = [self.mpi.mpirun, "-n", str(ranks), str(path), *arguments]
         return subprocess.run(
             line, env=variables, capture_output=True, text=True, check=False, timeout=240
         )
@@ -69,40 +83,55 @@ class Bench:
         self, ranks: int, program: str, *arguments: str, env: Mapping[str, str] | None = None
     ) -> Profile:
         """Run a program that must succeed, and read its profile."""
-        done = self.launch(ranks, program, *arguments, env=env)
+        return self.profile_of(self.launch(ranks, program, *arguments, env=env))
+
+    def profile_of(self, done: subprocess.CompletedProcess[str]) -> Profile:
+        """Read the profile of a program that has succeeded."""
         assert done.returncode == 0, done.stderr
         return read_profile(self.folder / "app.profile")
 
 
-def _build(flavour: str, folder: Path) -> tuple[MpiInstallation, Path]:
-    try:
-        mpi = find_mpi(flavour)
-    except PlatformError as error:
-        pytest.skip(str(error))
-    if mpi.mpicc is None or shutil.which("cmake") is None:
-        pytest.skip(f"{mpi.title} without its compiler wrapper, or no cmake")
-    configure = ["cmake", "-S", str(source_folder()), "-B", str(folder), "-DBARELINE_STRICT=ON"]
-    configure += [f"-DMPI_C_COMPILER={mpi.mpicc}", *GENERATOR]
-    make = ["cmake", "--build", str(folder), "--target", "pmpi_tests", "--parallel", "2"]
-    for line in (configure, make):
-        done = subprocess.run(line, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return mpi, folder
+def _compile(mpi: MpiInstallation, name: str, path: Path) -> None:
+    """Compile a program of native/pmpi/tests with the library's own wrapper.
+
+    planted.F90 is one source for three bindings, ``planted_mpif`` and the like. mpif.h knows no
+    generic interfaces, so that buffers of several types are a mismatch to gfortran.
+    """
+    assert mpi.mpicc is not None
+    folder = source_folder() / "native" / "pmpi" / "tests"
+    stem, _, binding = name.partition("_")
+    if binding:
+        wrapper = Path(mpi.mpicc)
+        wrapper = wrapper.with_name(wrapper.name.replace("mpicc", "mpifort", 1))
+        if not wrapper.exists():
+            pytest.skip(f"no Fortran compiler, or {mpi.title} without Fortran")
+        line = [str(wrapper), "-cpp", "-w", "-fallow-argument-mismatch", f"-DBL_{binding.upper()}"]
+        source = folder / f"{stem}.F90"
+    else:
+        line = [mpi.mpicc, "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-pthread"]
+        source = folder / f"{stem}.c"
+    made = path.with_suffix(".part")
+    subprocess.run([*line, "-O2", str(source), "-o", str(made)], check=True)
+    made.rename(path)
 
 
-_builds: dict[str, tuple[MpiInstallation, Path]] = {}
+_found: dict[str, tuple[MpiInstallation, NativeBuild, Path]] = {}
 
 
 @pytest.fixture(params=FLAVOURS)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
-    """Give the profiler with each MPI library in turn; built once and kept between sessions."""
+def bench(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> Bench:
+    """Give the profiler with each MPI library in turn."""
     flavour = str(request.param)
-    if flavour not in _builds:
-        assert request.config.cache is not None
-        # A folder of its own for each generator: CMake refuses one that another has made.
-        name = "-".join(("pmpi", flavour, *GENERATOR[1:]))
-        _builds[flavour] = _build(flavour, request.config.cache.mkdir(name))
-    return Bench(*_builds[flavour], tmp_path)
+    if flavour not in _found:
+        try:
+            mpi = find_mpi(flavour)
+            build = build_native(mpi, cache_folder())
+        except BarelineError as error:
+            pytest.skip(str(error))
+        _found[flavour] = mpi, build, tmp_path_factory.mktemp(flavour)
+    return Bench(*_found[flavour], tmp_path)
 
 
 def rows(profile: Profile, *calls: str) -> list[tuple[object, ...]]:

@@ -29,7 +29,9 @@ from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import PlatformError, StudyError
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage, Trial
 
-EXCHANGE = {"probe": "mpi.exchange", "params": {"max_bytes": 8, "min_bytes": 8, "iterations": 20}}
+# Few calls, and time enough for ranks that wait for cores.
+EFFORT = {"max_bytes": 8, "min_bytes": 8, "iterations": 20, "budget_s": 20}
+EXCHANGE = {"probe": "mpi.exchange", "params": EFFORT}
 PLAIN, PROFILED = EXCHANGE, {**EXCHANGE, "profile": True}
 
 

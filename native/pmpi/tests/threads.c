@@ -5,14 +5,16 @@
 
 #define THREADS 4
 #define MESSAGES 200
+#define LATER_THREADS 100
+#define LATER_MESSAGES 2
 
-static int other;
+static int other, messages = MESSAGES;
 
 static void *talk(void *argument)
 {
     const int tag = (int)(intptr_t)argument;
     char out[32] = {0}, in[64];
-    for (int i = 0; i < MESSAGES; i++) {
+    for (int i = 0; i < messages; i++) {
         MPI_Request request;
         MPI_Irecv(in, 64, MPI_CHAR, other, tag, MPI_COMM_WORLD, &request);
         MPI_Send(out, 8 * (tag + 1), MPI_CHAR, other, tag, MPI_COMM_WORLD);
@@ -34,8 +36,10 @@ int main(int argc, char **argv)
         pthread_create(&threads[i], NULL, talk, (void *)i);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    /* One after the other: their counters are used again. */
-    for (intptr_t i = 0; i < 100; i++) {
+    /* One after the other: their counters are used again. Each message may cost the other rank's
+     * wait for a core, so there are few. */
+    messages = LATER_MESSAGES;
+    for (int i = 0; i < LATER_THREADS; i++) {
         pthread_create(&threads[0], NULL, talk, (void *)0);
         pthread_join(threads[0], NULL);
     }

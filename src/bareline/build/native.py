@@ -194,6 +194,7 @@ class _Builder:
             configure += ["-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON"]
         else:
             configure += [f"-DMPI_C_COMPILER={self.mpi.mpicc}"]
+            configure += [f"-D{name}={value}" for name, value in self.mpi.choices.items()]
         jobs = str(len(os.sched_getaffinity(0)))
         return (
             configure,

@@ -38,6 +38,10 @@ class MpiCompiler(Protocol):
     def compilers(self) -> Mapping[str, str]:
         """Compilers that a build must take instead of the machine's, by variable (CC, FC)."""
 
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """CMake's variables that a build for it sets."""
+
 
 def check_tools(mpi: MpiCompiler | None) -> None:
     """Refuse to build where a program for it is missing.
@@ -83,6 +87,7 @@ def toolchain_key(toolchain: str, mpi: MpiCompiler | None) -> str:
             f"{name} {_version('pkg-config', '--modversion', name)}" for name in _LIBRARIES
         ),
         "machine": platform.machine(),
+        **(mpi.choices if mpi else {}),
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:8]
 

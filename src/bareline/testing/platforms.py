@@ -150,10 +150,15 @@ class MpiContract:
 
     def test_mpi_job_that_never_ends_is_ended_everywhere(self, mpi_bench: Bench) -> None:
         usual_s = mpi_bench.ranks().duration_s
-        output = mpi_bench.ranks("sleep", timeout_s=1 + 3 * usual_s)
-        assert output.timed_out
-        assert len(output.stdout.splitlines()) == 2, "the ranks had not even started"
-        assert marked_processes(mpi_bench.token) == []
+        # It must end ranks that have started, which takes longer where others use the machine.
+        for patience in (1.5, 4, 12):
+            output = mpi_bench.ranks("sleep", timeout_s=patience * usual_s)
+            assert output.timed_out
+            assert marked_processes(mpi_bench.token) == []
+            if len(output.stdout.splitlines()) == 2:
+                break
+        else:
+            pytest.fail("the ranks had not even started")
         # And the platform is as good as new.
         assert len(_lines(mpi_bench.ranks())) == 2
 

@@ -82,6 +82,48 @@ def test_times(text, expected):
     assert read_time_s(text) == expected
 
 
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        # Captured from Slurm 22.05: one of two ranks failed, the other was ended for it.
+        (
+            "srun: error: node2: task 1: Exited with exit code 7\n"
+            "srun: error: node1: task 0: Terminated\n",
+            7,
+        ),
+        (
+            "srun: error: node2: task 1: Segmentation fault\n"
+            "slurmstepd-node1: error: *** STEP 1.4 ON node1 CANCELLED AT 2026-11-22T23:35:11 ***\n"
+            "srun: error: node1: task 0: Terminated\n",
+            128 + signal.SIGSEGV,
+        ),
+        ("srun: error: node2: tasks 2-3: Aborted (core dumped)\n", 128 + signal.SIGABRT),
+        # Ended from outside: nobody failed before.
+        (
+            "srun: error: node1: task 0: Terminated\n"
+            "srun: error: node2: task 1: Exited with exit code 1\n",
+            128 + signal.SIGTERM,
+        ),
+        ("srun: error: node1: task 0: Out Of Memory\n", None),
+        ("the program's own words: task 0: Exited with exit code 7\n", None),
+    ],
+)
+def test_the_task_that_srun_names_first_is_why_a_step_failed(said, expected):
+    assert commands.first_ending(said) == expected
+
+
+def test_the_code_of_the_rank_that_failed_is_told_not_of_those_ended_for_it(
+    slurm_cluster, open_bench
+):
+    """srun gives the largest one: 143 of the ranks that it has ended."""
+    bench = open_bench("slurm", mpi="openmpi", launcher="srun", **OPTIONS)
+    fails = '[ "$SLURM_PROCID" = 1 ] && exit 7; sleep 100'
+    output = bench.shell(fails, mpi=True, layout=Layout(2))
+    assert output.exit_code == 7
+    dies = '[ "$SLURM_PROCID" = 1 ] && kill -SEGV $$; sleep 100'
+    assert bench.shell(dies, mpi=True, layout=Layout(2)).exit_code == 128 + signal.SIGSEGV
+
+
 def test_an_allocation_is_given_back(slurm_cluster, acquire):
     with acquire("slurm", **OPTIONS) as allocation:
         assert jobs() == [allocation.facts()["slurm.job"]]

@@ -28,7 +28,8 @@ def left_behind():
 
 def test_nothing_is_left_on_the_hosts(ssh_options, open_bench, acquire):
     with acquire("ssh", **ssh_options) as allocation:
-        command = Command(argv=("{native}/mpibench", "barrier"), mpi=True)
+        argv = ("{native}/mpibench", "barrier", "-i", "10", "-t", "20")
+        command = Command(argv=argv, mpi=True)
         assert allocation.run(command, Layout(2), timeout_s=100).exit_code == 0
         assert left_behind()
     _until(lambda: left_behind() == [])

@@ -48,4 +48,5 @@ def test_class_s_verifies_on_four_simulated_hosts(programs, program, tmp_path):
     assert done.returncode == 0, done.stderr
     header, point = (json.loads(row) for row in done.stdout.splitlines()[:2])
     assert header["ranks"] == 4
+    assert header["instruction_set"] == find_simulator().choices["BARELINE_SIMULATED_SET"]
     assert point["verified"] is True

@@ -124,9 +124,8 @@ def test_an_rdma_program_measures_over_soft_roce(jumbo):
 def test_mpi_runs_over_two_guests_with_bareline_s_own_programs(jumbo):
     names = jumbo.run("hostname", mpi=True, layout=TWO)
     assert sorted(names.stdout.split()) == ["g1", "g2"]
-    output = jumbo.run(
-        "{native}/mpibench", "pingpong", "-m", "8:64", mpi=True, layout=TWO, timeout_s=200
-    )
+    argv = ("{native}/mpibench", "pingpong", "-m", "8:64", "-i", "50", "-t", "10")
+    output = jumbo.run(*argv, mpi=True, layout=TWO, timeout_s=200)
     assert output.exit_code == 0, output.stderr
     assert '"end":true' in output.stdout
 
@@ -297,14 +296,14 @@ def test_a_guest_that_never_boots_is_given_up_with_every_reason(open_guests, tmp
             acceleration="tcg",
             image={"path": str(image)},
             attempts=2,
-            boot_timeout_s=4,
+            boot_timeout_s=2,
             memory={"size_bytes": "256MiB"},
         ),
     ):
         pass
     assert caught.value.where == "vm-test, g1"
-    assert "2 attempts: 1. not booted after 4 s" in caught.value.what
-    assert "; 2. not booted after 4 s" in caught.value.what
+    assert "2 attempts: 1. not booted after 2 s" in caught.value.what
+    assert "; 2. not booted after 2 s" in caught.value.what
 
 
 USER = """

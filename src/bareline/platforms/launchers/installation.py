@@ -62,6 +62,11 @@ class MpiInstallation:
         return MappingProxyType({})
 
     @property
+    def choices(self) -> Mapping[str, str]:
+        """Give none: programs are built for every processor."""
+        return MappingProxyType({})
+
+    @property
     def _launcher(self) -> Launcher:
         return LAUNCHERS[self.flavour](self.mpirun, self.version)
 

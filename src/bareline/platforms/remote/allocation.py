@@ -264,10 +264,14 @@ class RemoteAllocation(HostsAllocation):
         if command.outputs and done.exit_code == 0:
             files = house.fetch(self.nodes[first].name, command.outputs)
         shown = (*line[:-1], *argv) if self.quotes and not command.mpi else tuple(line)
+        if command.mpi:
+            exit_code = self.job_exit_code(done.exit_code, done.stderr)
+        else:
+            exit_code = signal_as_negative(done.exit_code)
         return Output(
             stdout=done.stdout,
             stderr=self.clean_stderr(done.stderr),
-            exit_code=done.exit_code if command.mpi else signal_as_negative(done.exit_code),
+            exit_code=exit_code,
             duration_s=done.duration_s,
             timed_out=done.timed_out,
             files=MappingProxyType(files),
@@ -278,6 +282,10 @@ class RemoteAllocation(HostsAllocation):
     def clean_stderr(self, text: str) -> str:
         """Leave out what the way to the node adds to a program's own words."""
         return text
+
+    def job_exit_code(self, code: int, stderr: str) -> int:
+        """Give the exit code of an MPI job out of its launcher's, and of what that one said."""
+        return code
 
     def launch_environment(self) -> dict[str, str]:
         """Give the environment of the local program that starts a trial."""

@@ -60,6 +60,11 @@ class Simulator:
         """Give the wrappers: they make shared objects, which smpirun loads once for each rank."""
         return MappingProxyType({"CC": "smpicc", "FC": "smpif90"})
 
+    @property
+    def choices(self) -> Mapping[str, str]:
+        """Have kernels for this machine alone, where all ranks run: a third of the compiling."""
+        return MappingProxyType({"BARELINE_SIMULATED_SET": _widest_set()})
+
 
 @cache
 def find_simulator() -> Simulator:
@@ -152,7 +157,8 @@ class SimAllocation(Allocation):
                 hint="leave this probe to other platforms (`platforms = [...]` in its measure)",
             )
         program = Path(command.argv[0]).name
-        argv = [str(self._program(program)), *command.argv[1:]]
+        folder = ensure_native(find_simulator(), self._context.cache)
+        argv = [str(folder / program), *command.argv[1:]]
         if program == "mpibench":
             argv += _REPETITIONS if "-i" not in argv else ()
             argv += ["-M", str(_buffers_bytes(layout.ranks))]
@@ -176,14 +182,6 @@ class SimAllocation(Allocation):
         """Give the variables that let all ranks share one memory, where they are to."""
         folds = self._options.fold and FOLDED.fullmatch(program)
         return {"BARELINE_FOLD": str(_FOLDED_BYTES)} if folds else {}
-
-    def _program(self, name: str) -> Path:
-        """Find a program, in the build for the widest instructions of this machine."""
-        folder = ensure_native(find_simulator(), self._context.cache)
-        for instructions in (_widest_set(), "generic"):
-            for path in folder.parent.glob(f"libexec/bareline/kernels/{instructions}/{name}"):
-                return path
-        return folder / name
 
     def _computation(self, command: Command, argv: list[str], layout: Layout) -> Path:
         """Give the file of seconds to inject; recorded first where there is none yet."""

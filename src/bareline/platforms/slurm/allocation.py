@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -27,6 +28,7 @@ from bareline.platforms.slurm.commands import (
     JobState,
     broken_nodes,
     earlier_ending,
+    first_ending,
     job_state,
     must,
     outside_environment,
@@ -45,6 +47,8 @@ _TRIES = 2
 _KILLED_WITHIN_S = 60.0
 #: How long the first step of an allocation may take: nodes may have to wake up.
 _DESCRIBE_S = 120.0
+#: Exit codes of ranks that got SIGTERM or SIGKILL because another one had failed.
+_ENDED_BY_SRUN = (128 + signal.SIGTERM, 128 + signal.SIGKILL)
 #: That a task ended with a code, which the exit code says as well.
 _SRUN_ADDS = re.compile(
     r"^srun: (?:error: \S+: tasks? [\d,-]+: (?:Exited with exit code \d+|Terminated|Killed)"
@@ -215,6 +219,13 @@ class SlurmAllocation(RemoteAllocation):
     def clean_stderr(self, text: str) -> str:
         """Leave out what srun adds to the program's own words."""
         return _SRUN_ADDS.sub("", text)
+
+    def job_exit_code(self, code: int, stderr: str) -> int:
+        """Give the code of the rank that failed where srun gives that of those it ended then."""
+        if self._options.launcher != "srun" or code not in _ENDED_BY_SRUN:
+            return code
+        first = first_ending(stderr)
+        return code if first is None else first
 
     def launch_environment(self) -> dict[str, str]:
         """Give the environment for srun: nothing of a job that bareline itself is part of."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import time
 from dataclasses import dataclass
 
@@ -55,6 +56,32 @@ def last_line(text: str) -> str:
     """Give the last line of what a program complained about."""
     lines = [line.strip() for line in text.strip().splitlines() if line.strip()]
     return lines[-1][:300] if lines else ""
+
+
+#: How srun tells that a task did not end well: ``srun: error: node1: task 0: Killed``.
+_TASK_ENDED = re.compile(
+    r"^srun: error: \S+: tasks? [\d,-]+: (.+?)(?: \(core dumped\))?$", re.MULTILINE
+)
+_EXITED = re.compile(r"Exited with exit code (\d+)")
+#: Signals by the words in which the C library names them.
+_SIGNALS = {signal.strsignal(number): int(number) for number in signal.valid_signals()}
+
+
+def first_ending(stderr: str) -> int | None:
+    """Read out of what srun says with which exit code a step's first task failed.
+
+    srun itself gives the largest code of all tasks. When one fails it ends the others by SIGTERM,
+    and from those comes its 143: the consequence, where the first task that it names is the cause.
+    None where it names none, or in words that are not known.
+    """
+    told = _TASK_ENDED.search(stderr)
+    if told is None:
+        return None
+    exited = _EXITED.fullmatch(told[1])
+    if exited is not None:
+        return int(exited[1])
+    number = _SIGNALS.get(told[1])
+    return None if number is None else 128 + number
 
 
 def granted(text: str) -> str | None:
