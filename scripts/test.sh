@@ -34,10 +34,11 @@ begin() { # the tests of a lane, by its number
 
 begin 0
 # Files in the order of tests/conftest.py, the slowest first, and not by their number of tests.
-$pytest -n auto --dist loadfile --no-loadscope-reorder -m "not ($real)" --durations=10 || status=$?
+failed=()
+$pytest -n auto --dist loadfile --no-loadscope-reorder -m "not ($real)" --durations=10 \
+    -o cache_dir=.pytest_cache/lane-first || failed+=("$? first")
 begin 1
 others=($(printf -- '--ignore=%s ' ${lanes[@]}))
-failed=()
 $pytest -m "$real" --durations=10 -o cache_dir=.pytest_cache/lane-rest "${others[@]}" ||
     failed+=("$? rest")
 for lane in "${!lanes[@]}"; do
@@ -53,7 +54,7 @@ for lane in "${failed[@]}"; do
         continue
     fi
     echo "once more, alone: what failed beside the other lanes" >&2
-    $pytest -m "$real" -o cache_dir=".pytest_cache/lane-${lane#* }" --last-failed \
+    $pytest -o cache_dir=".pytest_cache/lane-${lane#* }" --last-failed \
         --last-failed-no-failures none -v || status=$?
 done
 .venv/bin/python scripts/budgets.py "$BARELINE_TESTS_SPENT"
