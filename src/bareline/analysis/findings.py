@@ -49,10 +49,6 @@ _SIZE_CLASSES: Mapping[str, tuple[tuple[str, float, float], ...]] = {
     ),
 }
 
-#: Layers whose figures are what the processor does: an emulated one says nothing of hardware.
-PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
-EMULATED = "emulated processor"
-
 _COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 
 _Row = Mapping[str, Any]
@@ -228,15 +224,12 @@ def find(
     tests : int
         How many comparisons the certainty of "slower" and "faster" holds over.
     """
-    emulated = _emulated(records)
     rows = _unprofiled(
         table.filter(pl.col("headline").fill_null(False) & (pl.col("better") != "none"))
     )
     by_pair: list[list[_Row]] = []
     for pair in pairs:
         own = rows.filter(platform=pair.platform, baseline=pair.baseline)
-        if (pair.platform in emulated) is not (pair.baseline in emulated):
-            own = _processors_unlike(own)
         by_pair.append(list(own.iter_rows(named=True)))
     height = records.cube.points.height
     asked = [_asked(members, height) for members in by_pair]
@@ -256,13 +249,6 @@ def find(
 _WHERE = {0: "", 1: " within a node", 2: " between two nodes"}
 
 
-def _emulated(records: Records) -> set[str]:
-    """Name the platforms whose processor is software."""
-    marked = records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
-    named = {name for name, facts in records.facts.items() if facts.get("cpu.emulated") is True}
-    return named | set(marked.get_column("platform").unique())
-
-
 def _unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
     """Leave out what was measured under the profiler, unless all of a probe was."""
     texts = rows.get_column("params").unique().to_list()
@@ -271,19 +257,6 @@ def _unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
         return rows
     under = pl.col("params").is_in(profiled)
     return rows.filter(~under | under.all().over("probe"))
-
-
-def _processors_unlike(rows: pl.DataFrame) -> pl.DataFrame:
-    """Call what a processor does not comparable, unless there is nothing to compare anyway."""
-    theirs = pl.col("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
-    there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
-    return rows.with_columns(
-        pl.when(theirs & there)
-        .then(pl.lit(Verdict.NOT_COMPARABLE.value))
-        .otherwise(pl.col("verdict"))
-        .alias("verdict"),
-        pl.when(theirs & there).then(pl.lit(EMULATED)).otherwise(pl.col("unlike")).alias("unlike"),
-    )
 
 
 def _asked(rows: Sequence[_Row], height: int) -> _Mask:
@@ -331,7 +304,7 @@ def _reason(row: _Row) -> str:
     """Say why a point cannot be compared; nothing where it can."""
     match row["verdict"]:
         case Verdict.NOT_COMPARABLE:
-            return str(row["unlike"])
+            return str(row["refused"])
         case Verdict.FAILED:
             return "every trial failed" + (f" on {row['baseline']}" if row["n"] else "")
         case Verdict.DOES_NOT_FIT:
