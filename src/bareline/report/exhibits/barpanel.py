@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,12 +85,14 @@ class Bars:
         cells: Sequence[Cell],
         *,
         published: Sequence[PublishedPoint] = (),
+        others: Iterable[float] = (),
     ) -> Bars:
-        """Lay out bars so that values, intervals, trials and published values have room."""
+        """Lay out bars so that values, intervals, trials, published and other values have room."""
         metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
         groups = grouped(cells, several=len(metrics) > 1)
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
         values = [v for cell in cells for v in (cell.value, cell.hi) if v is not None]
+        values += [*others]
         values += [
             dot.value
             for cell in cells
