@@ -10,24 +10,30 @@
 Of a run of ``quick``, such as `make demo` makes, it takes the verdict.
 
 Each run gives ``docs/gallery/images/<study>-<name>.png`` for the parts named in `PARTS` that its
-page has; what it lacks is said.
+page has; what it lacks is said. The table of runs in ``docs/gallery/README.md`` then says of each
+study when it was measured, how often, and how busy the machine was.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
 
+import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
 from bareline.analysis.comparison import Comparison
-from bareline.analysis.records import read_runs
+from bareline.analysis.cube import CASE
+from bareline.analysis.records import Records, read_runs
 from bareline.report.content.gather import document_of
 from bareline.report.page.html import render_page
 from bareline.store.run import Run
 
-IMAGES = Path(__file__).parents[1] / "docs" / "gallery" / "images"
+GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
+IMAGES = GALLERY / "images"
+_RUNS = re.compile(r"(?<=<!-- runs: begin -->\n).*(?=<!-- runs: end -->)", re.DOTALL)
 #: Width of the window in pixels; tables of many columns need more.
 WIDTH, WIDE = 960, 1700
 _TABLES = ("trials", "characteristics", "factors", "steps")
@@ -61,12 +67,43 @@ PARTS: dict[str, dict[str, str]] = {
 }
 
 
+def told(records: Records) -> str:
+    """Give a run's row: study, date, launches, trials, how busy the machine was."""
+    trials = records.trials
+    measured = trials.filter(pl.col("status") == "measured")
+    counts = measured.group_by("platform", *CASE).len().get_column("len")
+    busy = trials.get_column("caveats").list.contains("busy-machine").fill_null(False)
+    fewest, most = counts.min(), counts.max()
+    launches = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    count = f"{trials.height}"
+    if failed := trials.height - measured.height:
+        count += f", {failed} failed"
+    date = records.runs[0].header.created[:10]
+    share = f"{100 * busy.sum() / trials.height:.0f} %"
+    return f"| {records.study['name']} | {date} | {launches} | {count} | {share} |"
+
+
+def with_row(text: str, row: str) -> str:
+    """Give the gallery's page with a row of the table of runs in the place of its study's."""
+    found = _RUNS.search(text)
+    if found is None:
+        sys.exit(f"gallery: {GALLERY / 'README.md'} has no table of runs")
+    study = row.split("|")[1]
+    lines = found[0].splitlines()
+    at = next((n for n, line in enumerate(lines) if line.split("|")[1:2] == [study]), len(lines))
+    lines[at : at + 1] = [row]
+    return text[: found.start()] + "\n".join([*lines, ""]) + text[found.end() :]
+
+
 def take(page: Page, run: Path, folder: Path) -> None:
-    """Write the pictures of one run."""
+    """Write the pictures of one run, and how it was measured."""
     opened = Run.open(run)
-    study = str(opened.header.study["study"]["name"])
+    records = read_runs([opened])
+    study = str(records.study["name"])
     file = folder / f"{study}.html"
-    file.write_text(render_page(document_of(Comparison(read_runs([opened])))), encoding="utf-8")
+    file.write_text(render_page(document_of(Comparison(records))), encoding="utf-8")
+    readme = GALLERY / "README.md"
+    readme.write_text(with_row(readme.read_text(encoding="utf-8"), told(records)), encoding="utf-8")
     page.goto(file.as_uri())
     page.wait_for_timeout(500)
     for name, selector in PARTS[study].items():

@@ -1,5 +1,6 @@
 """The tutorials print what their commands print."""
 
+import re
 import runpy
 import subprocess
 from pathlib import Path
@@ -9,6 +10,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FABRICS = ROOT / "docs" / "tutorial" / "compare-two-fabrics.md"
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "tutorial.py"))
+#: Pages whose measurements are kept beside them.
+KEPT = [file.with_suffix("").with_suffix(".md") for file in FABRICS.parent.glob("*.tar.xz")]
+#: What a page's text quotes from what its commands print.
+_QUOTED = re.compile(r'\*\*"([^"]+)"\*\*')
 
 
 def same(printed, shown):
@@ -52,6 +57,24 @@ def test_compare_two_fabrics(tmp_path):
         text = done.stdout.replace(str(tmp_path / "fabrics"), "/tmp/fabrics")
         printed = [line.rstrip() for line in text.rstrip().splitlines()]
         assert same(printed, shown), f"{command}\n{text}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", KEPT, ids=lambda page: page.stem)
+def test_a_kept_run_is_read_as_the_page_says(page, tmp_path):
+    """Where this fails, words have changed: `scripts/tutorial.py PAGE` writes the page anew."""
+    shown = page.read_text(encoding="utf-8")
+    assert SCRIPT["rewritten"](page, tmp_path, measure=False) == shown
+
+
+@pytest.mark.parametrize("page", KEPT, ids=lambda page: page.stem)
+def test_what_the_text_quotes_was_printed(page):
+    text = page.read_text(encoding="utf-8")
+    lines = [line for step in SCRIPT["steps"](text) for line in step.shown]
+    printed = " ".join(" ".join(lines).split())
+    quoted = [" ".join(phrase.split()) for phrase in _QUOTED.findall(text)]
+    assert quoted
+    assert [phrase for phrase in quoted if phrase not in printed] == []
 
 
 def test_what_a_page_leaves_out_is_left_out_again():

@@ -1,6 +1,7 @@
 """Causes predict a bounded factor from other measurements, which may withdraw them, too."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -194,6 +195,71 @@ def test_caveats_that_both_sides_share_are_no_cause(plant, pingpong, plant_study
     )
     (one,) = Comparison(read_runs([run])).explanations
     assert not one.known
+
+
+GUEST = {
+    "cpu.emulated": True, "cpu.allowed": 1, "net.kind": "emulated", "net.driver": "e1000",
+    "net.mtu": 1500,
+}  # fmt: skip
+REAL = {"cpu.emulated": False, "net.kind": "virtual link"}
+SMALL = {"rate": False, "nodes": 2, "subject": "MPI_Allreduce below 8 KiB", "label": "64 B"}
+
+
+def names(one):
+    return [cause.name for cause in one.standing]
+
+
+def test_software_in_place_of_hardware_is_named_and_nothing_bounds_it():
+    slow = found(Layer.MPI, "mpi.allreduce", 153.0, **SMALL)
+    one = explained(slow, facts=GUEST, base=REAL)
+    assert names(one) == ["emulated processor", "emulated NIC"]
+    assert "nothing measured here bounds" in one.standing[0].words
+    assert "e1000" in one.standing[1].words
+    assert one.explained == (1.0, None)
+    # Both sides alike, or not known: no cause.
+    assert not explained(slow, facts=GUEST, base=GUEST).known
+    assert not explained(slow, facts=GUEST, base={}).known
+    # Memory and disks do not go through the adapter.
+    within = found(Layer.MPI, "mpi.pingpong", 59.5, **(SMALL | {"nodes": 1}))
+    assert names(explained(within, facts=GUEST, base=REAL)) == ["emulated processor"]
+    write = found(Layer.IO, "io.sequential", 9.0)
+    assert names(explained(write, facts=GUEST, base=REAL)) == ["emulated processor"]
+
+
+def test_a_stream_over_the_same_adapter_is_the_better_cause():
+    large = SMALL | {"subject": "MPI ping-pong from 256 KiB", "label": "1 MiB"}
+    stream = found(Layer.NETWORK, "net.nuttcp", 20.0, half=1.02, nodes=2)
+    one = explained(found(Layer.MPI, "mpi.pingpong", 21.0, **large), stream, facts=GUEST, base=REAL)
+    assert names(one) == ["network rate"]
+    assert one.residual[0] < 1 < one.residual[1]
+
+
+@pytest.mark.parametrize(
+    ("ratio", "standing", "words"),
+    [
+        (100.0, ["emulated processor", "emulated NIC"], "1.50 [1.36, 1.65] times as much as on q"),
+        (150.0, ["emulated processor", "emulated NIC"], "may cost nothing (1.00 [0.907, 1.10]"),
+        (200.0, ["emulated processor"], ""),
+    ],
+)
+def test_a_guest_with_a_faster_adapter_tells_what_the_adapter_costs(ratio, standing, words):
+    slow = found(Layer.MPI, "mpi.allreduce", 150.0, **SMALL)
+    other = replace(found(Layer.MPI, "mpi.allreduce", ratio, **SMALL), platform="q")
+    faster = GUEST | {"net.kind": "paravirtual", "net.driver": "virtio_net"}
+
+    def of(facts):
+        told = explain([slow, other], {"vm": GUEST, "bare": REAL, "q": facts}, "bare")
+        return next(one for one in told if one.finding is slow)
+
+    one = of(faster)
+    assert names(one) == standing
+    assert words in " ".join(cause.words for cause in one.standing)
+    if ratio == 100.0:
+        assert one.explained == (pytest.approx(150 / 100 / 1.05**2), None)
+    if not words:
+        assert "0.750 [0.680, 0.827] times as long as on q" in one.causes[1].withdrawn
+    # With longer frames it differs in more than its adapter.
+    assert " q" not in " ".join(cause.words for cause in of(faster | {"net.mtu": 9000}).causes)
 
 
 def test_another_transport_is_named():

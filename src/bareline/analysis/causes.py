@@ -45,6 +45,13 @@ _BY_BLAS = (
 )
 #: Bandwidth and latency of large and small messages by the ends of their size classes.
 _LARGE, _SMALL = "from 256 KiB", "below 8 KiB"
+#: Ways of a guest to the wire that cost something, dearest first, with what each frame meets.
+_NICS = {
+    "emulated": "every access to it ends in the hypervisor",
+    "paravirtual": "frames pass through the hypervisor",
+}
+#: What must be alike for the kind of NIC to be what two guests differ in.
+_BESIDE_NICS = ("cpu.emulated", "cpu.allowed", "net.mtu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +140,26 @@ def _range(lo: float | None, hi: float | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What a rule may look at: a loss, all findings about the platform, and both sides' facts."""
+    """What a rule may look at.
+
+    Parameters
+    ----------
+    finding, point
+        A loss.
+    findings
+        All of them about the same platform.
+    facts, baseline_facts
+        Of both sides.
+    others
+        The same thing measured on other platforms, each with that platform's facts.
+    """
 
     finding: Finding
     point: Point
     findings: Sequence[Finding]
     facts: Facts
     baseline_facts: Facts
+    others: Sequence[tuple[Finding, Facts]] = ()
 
     def measured(self, *probes: str, ending: str = "") -> tuple[Finding, Point] | None:
         """Give what another probe measured on the same layout, the worst point of the first."""
@@ -177,9 +197,13 @@ def explain(
         if not losses or losses[0].ratio is None:
             continue
         own = [other for other in findings if other.platform == finding.platform]
-        case = Case(
-            finding, losses[0], own, facts.get(finding.platform, {}), facts.get(baseline, {})
-        )
+        elsewhere = [
+            (other, facts.get(other.platform, {}))
+            for other in findings
+            if other.subject == finding.subject and other.platform != finding.platform
+        ]
+        own_facts, base_facts = facts.get(finding.platform, {}), facts.get(baseline, {})
+        case = Case(finding, losses[0], own, own_facts, base_facts, elsewhere)
         found = tuple(cause for rule in _RULES.get(finding.layer, ()) for cause in rule(case))
         told.append(Explanation(finding, losses[0], found))
     return told
@@ -370,6 +394,65 @@ def delay(case: Case) -> Iterator[Cause]:
     yield Cause("delay", words, 1 + added / base_value, 1 + 2 * added / base_value)
 
 
+def emulation(case: Case) -> Iterator[Cause]:
+    """A processor or an adapter that is software, where no stream measured what that costs.
+
+    Nothing bounds a processor's part: its arithmetic is no measure of what a message costs it.
+    """
+    if case.finding.layer is Layer.MPI and any(not one.withdrawn for one in network_below(case)):
+        return  # the stream went the same way, on the same processor
+    if case.facts.get("cpu.emulated") is True and case.baseline_facts.get("cpu.emulated") is False:
+        words = (
+            "its processor is emulated: every instruction of MPI library and kernel is translated, "
+            "at a cost that nothing measured here bounds"
+        )
+        yield Cause("emulated processor", words, 1.0, None)
+    if case.finding.nodes != 1 and case.finding.layer is not Layer.IO:
+        yield from _nic(case)
+
+
+def _nic(case: Case) -> Iterator[Cause]:
+    """The kind of a guest's adapter; another guest with a faster kind bounds its part below."""
+    own, base = case.facts.get("net.kind"), case.baseline_facts.get("net.kind")
+    if not isinstance(own, str) or own not in _NICS or own == base or base is None:
+        return
+    driver = case.facts.get("net.driver")
+    words = f"its NIC is {own}{f' ({driver})' if driver else ''}"
+    cause = Cause(f"{own} NIC", words, 1.0, None)
+    for other, facts in case.others:
+        point = next((p for p in other.compared if p.label == case.point.label), None)
+        if point is None or not _faster_nic(case.facts, facts):
+            continue
+        if case.point.lo and case.point.hi and point.lo and point.hi:
+            yield _beside(case, cause, other.platform, facts, point)
+            return
+    yield replace(cause, words=f"{words}: {_NICS[own]}")
+
+
+def _faster_nic(own: Facts, other: Facts) -> bool:
+    """Tell whether another guest differs in having a NIC of a faster kind."""
+    kinds = [*_NICS, "virtual function", "hardware"]
+    kind, faster = own.get("net.kind"), other.get("net.kind")
+    alike = all(own.get(key) == other.get(key) for key in _BESIDE_NICS)
+    return alike and faster in kinds and kinds.index(str(kind)) < kinds.index(str(faster))
+
+
+def _beside(case: Case, cause: Cause, platform: str, facts: Facts, point: Point) -> Cause:
+    """Bound an adapter's part below by a guest with a faster one, or withdraw it."""
+    assert case.point.lo and case.point.hi and point.lo and point.hi
+    lo, hi = case.point.lo / point.hi, case.point.hi / point.lo
+    times = (case.point.ratio or 1.0) / (point.ratio or 1.0)
+    beside = f"on {platform}, whose NIC is {facts['net.kind']}"
+    told = f"{significant(times)} [{significant(lo)}, {significant(hi)}]"
+    if hi <= 1 + DEFAULT_MARGIN:
+        return replace(cause, withdrawn=f"it takes {told} times as long as {beside}")
+    if lo <= 1:
+        words = f"{cause.words}, which may cost nothing ({told} times as long as {beside})"
+        return replace(cause, words=words)
+    words = f"{cause.words}, which costs {told} times as much as {beside}"
+    return replace(cause, words=words, lo=lo)
+
+
 # Storage and NAS benchmarks -----------------------------------------------------------------------
 
 
@@ -405,9 +488,9 @@ def layers_below(case: Case) -> Iterator[Cause]:
 _RULES: Mapping[Layer, Sequence[_Rule]] = {
     Layer.COMPUTE: (instruction_sets, blas_kernels, clock, cores),
     Layer.MEMORY: (memory_speed, pages, cores),
-    Layer.NETWORK: (link_rate, delay, sharing),
-    Layer.MPI: (transport, network_below, delay, sharing),
-    Layer.IO: (file_system,),
+    Layer.NETWORK: (link_rate, delay, sharing, emulation),
+    Layer.MPI: (transport, network_below, delay, sharing, emulation),
+    Layer.IO: (file_system, emulation),
     Layer.NPB: (layers_below, sharing),
     Layer.APP: (blas_kernels, layers_below, sharing),
 }

@@ -26,7 +26,7 @@ from bareline.analysis.cube import CASE
 from bareline.analysis.pairs import Pair, family_wise
 from bareline.analysis.records import Records
 from bareline.vocabulary.caveats import FAILED_TRIALS, caveat_code
-from bareline.vocabulary.model import PROCESSOR_LAYERS, Layer, Scalar, parse_point
+from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.units import format_size, format_value
 from bareline.vocabulary.verdicts import Verdict
 
@@ -49,8 +49,6 @@ _SIZE_CLASSES: Mapping[str, tuple[tuple[str, float, float], ...]] = {
         (" from 64 MiB", 64 << 20, math.inf),
     ),
 }
-
-EMULATED = "emulated processor"
 
 _COMPARED = (Verdict.SLOWER, Verdict.FASTER, Verdict.EQUIVALENT, Verdict.INCONCLUSIVE)
 
@@ -227,15 +225,12 @@ def find(
     tests : int
         How many comparisons the certainty of "slower" and "faster" holds over.
     """
-    emulated = _emulated(records)
     rows = _unprofiled(
         table.filter(pl.col("headline").fill_null(False) & (pl.col("better") != "none"))
     )
     by_pair: list[list[_Row]] = []
     for pair in pairs:
         own = rows.filter(platform=pair.platform, baseline=pair.baseline)
-        if (pair.platform in emulated) is not (pair.baseline in emulated):
-            own = _processors_unlike(own)
         by_pair.append(list(own.iter_rows(named=True)))
     height = records.cube.points.height
     asked = [_asked(members, height) for members in by_pair]
@@ -255,13 +250,6 @@ def find(
 _WHERE = {0: "", 1: " within a node", 2: " between two nodes"}
 
 
-def _emulated(records: Records) -> set[str]:
-    """Name the platforms whose processor is software."""
-    marked = records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
-    named = {name for name, facts in records.facts.items() if facts.get("cpu.emulated") is True}
-    return named | set(marked.get_column("platform").unique())
-
-
 def _unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
     """Leave out what was measured under the profiler, unless all of a probe was."""
     texts = rows.get_column("params").unique().to_list()
@@ -270,19 +258,6 @@ def _unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
         return rows
     under = pl.col("params").is_in(profiled)
     return rows.filter(~under | under.all().over("probe"))
-
-
-def _processors_unlike(rows: pl.DataFrame) -> pl.DataFrame:
-    """Call what a processor does not comparable, unless there is nothing to compare anyway."""
-    theirs = pl.col("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
-    there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
-    return rows.with_columns(
-        pl.when(theirs & there)
-        .then(pl.lit(Verdict.NOT_COMPARABLE.value))
-        .otherwise(pl.col("verdict"))
-        .alias("verdict"),
-        pl.when(theirs & there).then(pl.lit(EMULATED)).otherwise(pl.col("unlike")).alias("unlike"),
-    )
 
 
 def _asked(rows: Sequence[_Row], height: int) -> _Mask:
@@ -330,7 +305,7 @@ def _reason(row: _Row) -> str:
     """Say why a point cannot be compared; nothing where it can."""
     match row["verdict"]:
         case Verdict.NOT_COMPARABLE:
-            return str(row["unlike"])
+            return str(row["refused"])
         case Verdict.FAILED:
             return "every trial failed" + (f" on {row['baseline']}" if row["n"] else "")
         case Verdict.DOES_NOT_FIT:

@@ -204,13 +204,13 @@ def _measured(row: Mapping[str, Any], source: Source, title: str) -> Iterator[Gr
     """Give the ground of one point; none where its size is of no class, or it is missing."""
     point = {**parse_point(row["params"]), **parse_point(row["point"])}
     verdict = row["verdict"]
-    without = verdict in _FAILURES
+    without = verdict in _FAILURES and row["ratio"] is None
     if point.get("profile") is True or verdict in _NOT_THERE:
         return
     # A failed case has no points, and so no size.
     if not _of_size(source.size, point.get("size_bytes")) and not (without and not row["point"]):
         return
-    failure = _FAILURES.get(verdict, "")
+    failure = _FAILURES[verdict] if without else ""
     yield Ground(
         application_class=source.application_class,
         platform=row["platform"],
@@ -227,7 +227,8 @@ def _measured(row: Mapping[str, Any], source: Source, title: str) -> Iterator[Gr
 
 #: Verdicts that say nothing of what the platform would do.
 _NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT)
-#: Verdicts that leave no figure, in words.
+#: Verdicts that mostly leave no figure, in words. What an emulated processor does has one: caveats
+#: say for which classes it counts.
 _FAILURES: Mapping[str, str] = {
     Verdict.FAILED.value: "every trial failed",
     Verdict.NOT_COMPARABLE.value: "not comparable",

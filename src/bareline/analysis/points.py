@@ -10,6 +10,7 @@ import polars as pl
 
 from bareline import stats
 from bareline.analysis.cube import CASE, KEY, BoolCube
+from bareline.analysis.emulation import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.layouts import layouts, unlike_text
 from bareline.analysis.pairs import Pair, discoveries
 from bareline.analysis.records import Records
@@ -47,20 +48,25 @@ def compare_points(
         difference, difference_lo, difference_hi (above 0 is worse; where there is no ratio), delta
         (Cliff; above 0 is worse), p_adjusted (to the false discovery rate of all rows), verdict,
         caveats. A point that only one side has is there, with the verdict that says why. For
-        findings also point_row, nodes_used, unlike and, for each point, what was lost to limits.
+        findings also point_row, nodes_used, unlike, refused (why it is not comparable) and, for
+        each point, what was lost to limits.
     """
     placed = layouts(records.trials)
+    emulated = emulated_platforms(records)
     frames = []
+    alike = []
     tested = []
     for pair in pairs:
         frame = _unlike(records.cube.points, placed, pair)
         unlike = (frame.get_column("unlike") != "").to_numpy() & (not any_layout)
-        frames.append(frame.with_columns(pl.Series("refused", unlike)))
-        tested.append(pair.directed & ~unlike)
+        software = unlike_processors(frame, pair, emulated)
+        frames.append(frame.with_columns(_refused(unlike, software)))
+        alike.append(pair.directed & ~unlike)
+        tested.append(alike[-1] & ~software)
     q_values = discoveries(pairs, tested, margin)
     parts = [
         _figures(*parts, margin=margin)
-        for parts in zip(frames, pairs, tested, q_values, strict=True)
+        for parts in zip(frames, pairs, alike, q_values, strict=True)
     ]
     table = pl.concat(
         _with_missing(part, records, pair) for part, pair in zip(parts, pairs, strict=True)
@@ -86,10 +92,22 @@ def _unlike(points: pl.DataFrame, placed: pl.DataFrame, pair: Pair) -> pl.DataFr
     ).drop("layout", "base_layout")
 
 
+def _refused(unlike: BoolCube, software: BoolCube) -> pl.Expr:
+    """Say why a point is not comparable; nothing where it is."""
+    return (
+        pl.when(pl.Series(software))
+        .then(pl.lit(EMULATED))
+        .when(pl.Series(unlike))
+        .then(pl.col("unlike"))
+        .otherwise(pl.lit(""))
+        .alias("refused")
+    )
+
+
 def _figures(
-    points: pl.DataFrame, pair: Pair, tested: BoolCube, q: np.ndarray[Any, Any], *, margin: float
+    points: pl.DataFrame, pair: Pair, alike: BoolCube, q: np.ndarray[Any, Any], *, margin: float
 ) -> pl.DataFrame:
-    """Give the figures and the verdict of each point."""
+    """Give the figures and the verdict of each point; those on unlike layouts have no ratio."""
     result, shift = pair.ratio, pair.shift
     n = np.minimum(result.n, result.n_baseline)
     enough = np.where(n > 0, MIN_LAUNCHES, 0) if pair.exact else n
@@ -98,8 +116,9 @@ def _figures(
         shift.shift, shift.lo, shift.hi, enough, q, tolerance=pair.tolerance(margin)
     )
     verdict = np.where(result.on_logs, on_ratio, on_shift)
-    verdict = np.where(points.get_column("refused").to_numpy(), Verdict.NOT_COMPARABLE, verdict)
-    plain = tested & ~result.on_logs
+    refused = (points.get_column("refused") != "").to_numpy()
+    verdict = np.where(refused, Verdict.NOT_COMPARABLE, verdict)
+    plain = alike & ~result.on_logs
 
     def where(mask: BoolCube, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return np.where(mask & np.isfinite(values), values, np.nan)
@@ -120,9 +139,9 @@ def _figures(
         pl.Series("base_lost", pair.n_base_lost),
         pl.Series("value", stats.summarize(pair.values).median),
         pl.Series("value_baseline", stats.summarize(pair.base).median),
-        pl.Series("ratio", positive(tested, result.ratio)),
-        pl.Series("lo", positive(tested & pair.bounded, result.lo)),
-        pl.Series("hi", positive(tested & pair.bounded, result.hi)),
+        pl.Series("ratio", positive(alike, result.ratio)),
+        pl.Series("lo", positive(alike & pair.bounded, result.lo)),
+        pl.Series("hi", positive(alike & pair.bounded, result.hi)),
         pl.Series("difference", where(plain, shift.shift)),
         pl.Series("difference_lo", where(plain, shift.lo)),
         pl.Series("difference_hi", where(plain, shift.hi)),

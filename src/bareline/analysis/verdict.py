@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from bareline import stats
 from bareline.analysis.amounts import said
-from bareline.analysis.findings import EMULATED, Finding, Point, weight
+from bareline.analysis.emulation import EMULATED
+from bareline.analysis.findings import Finding, Point, weight
 from bareline.analysis.parts import Amount, Piece, Platform, Sentence, joined, percent, sentence
 from bareline.vocabulary.caveats import caveat_code, caveat_share
 from bareline.vocabulary.model import Layer

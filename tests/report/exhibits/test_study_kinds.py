@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from bareline.report.content.document import Document
+from bareline.report.content.dots import trial_dots
+from bareline.report.exhibits.barpanel import Bars
 from bareline.report.figures.figure import DataTable, Figure
 from bareline.report.figures.svg import draw
 
@@ -129,6 +131,34 @@ def test_pairs_write_the_loss_beside_the_value(
     texts = {row["name"]: row["text"] for row in rows_of(figure) if "top" in row and "text" in row}
     assert "%" not in texts["bare"]
     assert "(−89" in texts["vm-virtio"]
+
+
+def test_pairs_say_no_loss_of_an_emulated_processor(
+    planted: Callable[..., Document], figures: Draw, rows_of: Rows
+) -> None:
+    """Names beyond the third are planted with other costs; the fifth has an emulated processor."""
+    document = planted(("bare", "b", "c", "d", "emulated"), broken=False)
+    (figure,) = figures(document, kind="pairs", probe="compute.dgemm", metric="rate")
+    texts = {row["name"]: row["text"] for row in rows_of(figure) if "top" in row and "text" in row}
+    assert texts["emulated"].endswith("(not comparable)")
+    assert "%" in texts["d"]
+    (lost,) = figures(document, kind="degradation", probe="compute.dgemm", metric="rate")
+    assert "emulated" not in {row["name"] for row in rows_of(lost) if "zero" in row}
+    assert any(
+        (row.get("name"), row.get("text")) == ("emulated", "not comparable")
+        for row in rows_of(lost)
+    )
+
+
+def test_every_trial_of_bars_lies_on_their_axis(in_roles: Document) -> None:
+    for probe, metric in {(cell.probe, cell.metric) for cell in in_roles.cells}:
+        cells = [cell for cell in in_roles.cells if (cell.probe, cell.metric) == (probe, metric)]
+        cells = [cell for cell in cells if not cell.point]
+        if not any(cell.value is not None for cell in cells):
+            continue
+        bars = Bars.around(in_roles, cells)
+        dots = [dot.value for cell in cells for dot in trial_dots(in_roles, [cell], 1000).dots]
+        assert max(dots) * bars.scale.factor <= bars.ticks.domain[1]
 
 
 def test_characteristics_stand_beside_the_published_ones(in_roles: Document, figures: Draw) -> None:

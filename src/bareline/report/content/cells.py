@@ -40,8 +40,8 @@ class Cell:
     ratio, ratio_lo, ratio_hi
         Above 1 means worse than the baseline; None for the baseline itself.
     verdict
-        "slower", "faster", "equivalent", "inconclusive", "missing", "does-not-fit", "failed", or
-        "" for the baseline and for what is not compared.
+        "slower", "faster", "equivalent", "inconclusive", "not-comparable", "missing",
+        "does-not-fit", "failed", or "" for the baseline and for what is not compared.
     """
 
     platform: str

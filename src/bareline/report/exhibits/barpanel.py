@@ -87,12 +87,17 @@ class Bars:
         published: Sequence[PublishedPoint] = (),
         others: Iterable[float] = (),
     ) -> Bars:
-        """Lay out bars so that values, their intervals, published and other values have room."""
+        """Lay out bars so that values, intervals, trials, published and other values have room."""
         metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
         groups = grouped(cells, several=len(metrics) > 1)
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
         values = [v for cell in cells for v in (cell.value, cell.hi) if v is not None]
         values += [*others]
+        values += [
+            dot.value
+            for cell in cells
+            for dot in trial_dots(document, [cell], document.dots_per_panel).dots
+        ]
         values += [value for _, own in groups for *_, value in expected(document, own, published)]
         ticks = zero_ticks(value * scale.factor for value in values)
         return cls(metrics, groups, scale, ticks, published)

@@ -28,8 +28,7 @@ class BarsOfTrials(BarExhibit):
         """Draw the medians, and beside each its trials."""
         dots = trial_dots(document, cells, len(cells) * document.dots_per_bar)
         published = points_for(document.published, spec, cells, document.baseline)
-        others = [dot.value for dot in dots.dots]
-        bars = Bars.around(document, cells, published=published, others=others)
+        bars = Bars.around(document, cells, published=published)
         note = DIAMONDS if bars.published else ""
         return Figure(
             id=slug("bars", cells[0].probe, *bars.metrics[:1], spec.title),

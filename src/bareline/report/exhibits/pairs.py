@@ -9,13 +9,14 @@ from bareline.report.content.anchors import slug
 from bareline.report.content.cells import Cell, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import points_for
-from bareline.report.content.wording import caveat_notes, sentence_case
+from bareline.report.content.wording import caveat_notes, sentence_case, verdict_word
 from bareline.report.exhibits.barpanel import DIAMONDS, BarExhibit, BarPanel, Bars, Group
 from bareline.report.exhibits.degradation import lost
 from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio, ruled_value
 from bareline.report.exhibits.table import cells_table
 from bareline.report.figures.figure import Figure
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.verdicts import Verdict
 
 
 class Pairs(BarExhibit):
@@ -59,6 +60,8 @@ def _losses(document: Document, bars: Bars, rule: str) -> list[str]:
             share = lost(ruled_ratio(document, cell, base, rule))
             if cell is not base and share is not None:
                 told.append(f"{cell.platform} loses {share:.1f} %")
+            elif cell.verdict == Verdict.NOT_COMPARABLE:
+                told.append(f"{cell.platform} is {verdict_word(cell.verdict)}")
     return told
 
 
@@ -86,6 +89,9 @@ class _PairPanel(BarPanel):
         """Add the loss to the number at the end of the row."""
         super().place(name, cell, y)
         if cell is None or cell.value is None or name == self.document.baseline:
+            return
+        if cell.verdict == Verdict.NOT_COMPARABLE:
+            self.bars[-1]["text"] += f"  ({verdict_word(cell.verdict)})"
             return
         ratio = cell.ratio
         if self.rule in RULES:

@@ -8,6 +8,7 @@ from statistics import fmean
 from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
+from bareline.vocabulary.verdicts import Verdict
 
 #: What stands in a caption when a rule is used.
 RULES: Mapping[str, str] = {
@@ -46,8 +47,11 @@ def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
 def ruled_ratio(document: Document, cell: Cell, base: Cell | None, rule: str) -> float | None:
     """Give how many times worse a cell is than the baseline's by a rule.
 
-    None without a direction, without the baseline, and where either side is missing or zero.
+    None without a direction, without the baseline, where either side is missing or zero, and where
+    the two are not comparable.
     """
+    if cell.verdict == Verdict.NOT_COMPARABLE:
+        return None
     if rule not in RULES:
         return cell.ratio
     if base is None or cell.better not in ("lower", "higher"):

@@ -86,8 +86,8 @@ def _figure(
     parts: Mapping[str, Mapping[_Key, float]],
 ) -> Figure:
     dots = trial_dots(document, cells, len(cells) * document.dots_per_bar)
-    others = [dot.value for dot in dots.dots] + [sum(_parts_of(cell, parts)) for cell in cells]
-    bars = Bars.around(document, cells, others=others)
+    sums = [sum(_parts_of(cell, parts)) for cell in cells]
+    bars = Bars.around(document, cells, others=sums)
     panels = [
         _StackPanel(document, bars, chunk, parts).chart()
         for chunk in bars.chunks(len(document.names))

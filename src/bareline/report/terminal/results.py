@@ -37,6 +37,7 @@ _STYLES = {
     "failed": "yellow",
     "missing": "yellow",
     "does-not-fit": "dim",
+    "not-comparable": "dim",
 }
 _LONGEST_SWEEP = 7
 

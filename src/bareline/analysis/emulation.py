@@ -1,0 +1,50 @@
+"""What an emulated processor computes is compared with no real one.
+
+A hypervisor that translates every instruction computes tens to hundreds of times slower than the
+hardware below it: a ratio of the two says nothing of what a cloud would cost. Its figures stand in
+the tables, without a verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import polars as pl
+
+from bareline.analysis.cube import BoolCube
+from bareline.analysis.pairs import Pair
+from bareline.analysis.records import Records
+from bareline.vocabulary.model import PROCESSOR_LAYERS
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: Why such figures are not comparable.
+EMULATED = "emulated processor"
+
+
+def emulated_platforms(records: Records) -> set[str]:
+    """Name the platforms whose processor is software."""
+    marked = records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
+    named = {name for name, facts in records.facts.items() if facts.get("cpu.emulated") is True}
+    return named | set(marked.get_column("platform").unique())
+
+
+def unlike_processors(points: pl.DataFrame, pair: Pair, emulated: Collection[str]) -> BoolCube:
+    """Tell of which points only one side has a real processor, so that they do not compare.
+
+    Beside a real baseline a run launches an emulated processor twice and no more: two such
+    platforms do not compare with each other then, either.
+
+    Parameters
+    ----------
+    points
+        With "layer", in the order of the pair's values.
+    emulated
+        As of `emulated_platforms`.
+    """
+    theirs = points.get_column("layer").is_in([layer.value for layer in PROCESSOR_LAYERS])
+    least = np.minimum(pair.ratio.n, pair.ratio.n_baseline)
+    sides = (pair.platform in emulated) + (pair.baseline in emulated)
+    unlike: BoolCube = theirs.to_numpy() & (least > 0) & (sides > 0)
+    few: BoolCube = unlike & (least < MIN_LAUNCHES)
+    return few if sides == 2 else unlike
