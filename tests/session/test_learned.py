@@ -30,7 +30,7 @@ def dgemm(tmp_path, monkeypatch, execute):
             del members["blas_kernels"]
         (tmp_path / "out").write_text("\n".join([json.dumps(members), *rest]) + "\n")
         program = tmp_path / "nodebench"
-        chosen = f'sed "s/{kernels}/${{OPENBLAS_CORETYPE:-{kernels}}}/" {tmp_path}/out'
+        chosen = f'sed "s/{kernels}/${{OPENBLAS_CORETYPE:-{kernels}}}/g" {tmp_path}/out'
         program.write_text(f"#!/bin/sh\n{chosen}\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         monkeypatch.setattr(LocalAllocation, "native_folder", lambda self: str(tmp_path))
