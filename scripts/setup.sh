@@ -101,7 +101,18 @@ build_programs() {
         say "the native programs could not be built: \`bareline doctor\` says what is missing"
 }
 
+build_simulated() { # every simulated platform runs the same programs
+    if command -v smpicc >/dev/null; then
+        .venv/bin/python -m bareline build --on sim-10g >&2 ||
+            say "the programs could not be built for the simulator: \`bareline doctor\` says why"
+    fi
+}
+
 install_packages
 make_environment
-[ $# -gt 0 ] || set -- openmpi mpich
-build_programs "$@"
+if [ $# -gt 0 ]; then
+    build_programs "$@"
+else
+    build_programs openmpi mpich
+    build_simulated
+fi
