@@ -11,6 +11,8 @@ tiny    some two minutes: only shows that everything runs
 short   some 15 minutes: eight NAS kernels of class W, LAMMPS, Quantum ESPRESSO, GROMACS
         and the mini-app ocean, six launches, through shared memory, over TCP loopback, and on
         two hosts at 10, 2.5 and 1 Gb/s
+long    some 18 minutes: six NAS kernels and the mini-app ocean, class A, six launches, through
+        shared memory, over TCP loopback, and on two hosts at 10 and 1 Gb/s
 guests  some 15 minutes: six NAS kernels and the mini-app ocean, class S, on two hosts and on a
         pair of virtual machines; where their processor is another (emulated), computing is
         calibrated with one rank of each program
@@ -139,6 +141,9 @@ SIZES = {
     "tiny": Size(_classes(_KERNELS[1:5], "S"), ("shm", "tcp", "net-1g"), 2),
     "short": Size(
         [*_classes([*_KERNELS, "app.ocean"], "W"), *_CODES], ("shm", "tcp", *_TWO_HOSTS), 6
+    ),
+    "long": Size(
+        _classes([*_KERNELS[:6], "app.ocean"], "A"), ("shm", "tcp", "net-10g", "net-1g"), 6
     ),
     "guests": Size(
         _classes([*_KERNELS[:6], "app.ocean"], "S"), ("net-10g", "guests"), 6, calibrate=True
