@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # All tests. Without arguments in two halves: what needs no real thing on every core at once, then
-# what starts MPI jobs, hosts, clusters and simulations, in lanes beside each other, because each of
-# them waits half of the time. The lane of guests goes from the beginning: it waits most, first of all
-# for its image. What belongs to one kind of machine stays in one lane, so that an image or a cluster
-# is made once, and all lanes end at about the same time. With arguments, those tests as pytest
-# chooses them.
+# what starts MPI jobs, hosts and simulations, in lanes beside each other, because each of them waits
+# half of the time. The lanes of guests and clusters go from the beginning: they wait most, for an
+# image and for daemons. What belongs to one kind of machine stays in one lane, so that an image or a
+# cluster is made once, and all lanes end at about the same time. With arguments, those tests as
+# pytest chooses them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 pytest=".venv/bin/python -m pytest"
 [ $# -eq 0 ] || exec $pytest "$@"
 real="mpi or netns or vm or slurm or openstack or sim or browser"
-# The first one begins at once. Beside them there is one that takes all that is not named here.
+# The first two begin at once. Beside them there is one that takes all that is not named here.
 lanes=(
-    "tests/platforms/vm tests/report"
-    "tests/platforms/cluster tests/platforms/sim tests/build tests/test_native.py"
+    "tests/platforms/vm"
+    "tests/platforms/cluster"
+    "tests/profile tests/platforms/sim tests/build tests/test_native.py tests/report"
 )
 status=0
 folder=$(mktemp -d)
@@ -33,11 +34,12 @@ begin() { # the tests of a lane, by its number
 }
 
 begin 0
+begin 1
 # Files in the order of tests/conftest.py, the slowest first, and not by their number of tests.
 failed=()
 $pytest -n auto --dist loadfile --no-loadscope-reorder -m "not ($real)" --durations=10 \
     -o cache_dir=.pytest_cache/lane-first || failed+=("$? first")
-begin 1
+begin 2
 others=($(printf -- '--ignore=%s ' ${lanes[@]}))
 $pytest -m "$real" --durations=10 -o cache_dir=.pytest_cache/lane-rest "${others[@]}" ||
     failed+=("$? rest")
