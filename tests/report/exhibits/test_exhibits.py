@@ -243,6 +243,18 @@ def test_crowded_panels_thin_their_dots_and_say_so(planted: Callable[..., Docume
     assert f"{len(told)} of 2880 trials are drawn as dots" in figure.caption
 
 
+@pytest.mark.parametrize("kind", ["bars", "pairs"])
+def test_crowded_bars_thin_the_dots_of_every_metric(
+    planted: Callable[..., Document], kind: str
+) -> None:
+    document = planted(("a", "b"), blocks=60, probes=("memory.stream",), broken=False)
+    document.__dict__["dots_per_panel"] = 20
+    (figure,) = figures(document, kind=kind, probe="memory.stream")
+    told = [tip for tip in tips(figure) if ", trial " in tip]
+    assert len(told) == 4 * 2 * 10
+    assert "80 of 480 trials are drawn as dots" in figure.caption
+
+
 def test_simulated_values_are_hollow(planted: Callable[..., Document]) -> None:
     names = tuple(f"p{i}" for i in range(7))
     document = planted(names, probes=("mpi.pingpong", "compute.dgemm"), blocks=6, broken=False)
