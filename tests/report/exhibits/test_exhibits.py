@@ -13,24 +13,9 @@ from bareline.report.exhibits.choice import default_exhibits, draw_figures
 from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
-from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.errors import AnalysisError
 
-
-def figures(document: Document, **spec: Any) -> list[Figure]:
-    wanted = ExhibitSpec(**spec)
-    return find_exhibit(wanted.kind).figures(document, wanted)
-
-
-def rows_of(spec: Any) -> list[dict[str, Any]]:
-    """Collect all inline rows of a Vega-Lite specification."""
-    if isinstance(spec, dict):
-        sets = [spec.get("values"), *spec.get("datasets", {}).values()]
-        own = [row for text in sets if isinstance(text, str) for row in json.loads(text)]
-        return own + [row for value in spec.values() for row in rows_of(value)]
-    if isinstance(spec, list):
-        return [row for value in spec for row in rows_of(value)]
-    return []
+from .drawn import figures, rows_of
 
 
 def tips(figure: Figure) -> list[str]:
