@@ -1,4 +1,4 @@
-"""The reference of the command line names every command and every option that there is."""
+"""The reference of the command line names all that there is, and pages name nothing else."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from bareline.analysis.conditions import parse_condition
 from bareline.cli.main import app
+from bareline.probes.base import load_probes
 
 REFERENCE = Path(__file__).parents[2] / "docs" / "reference" / "command-line.md"
 TEXT = REFERENCE.read_text(encoding="utf-8")
@@ -41,3 +43,18 @@ def test_every_option_stands_in_the_reference(name):
 
 def test_every_command_was_looked_at():
     assert {"run", "predict", "platforms show", "calibrate"} <= set(COMMANDS)
+
+
+def test_conditions_on_pages_select_what_there_is():
+    pages = REFERENCE.parents[1].rglob("*.md")
+    texts = {
+        text for page in pages for text in re.findall(r"--fail-if '([^']+)'", page.read_text())
+    }
+    known = set()
+    for name, probe in load_probes().items():
+        known |= {name, probe.layer.value}
+        for metric in probe.delivers(probe.make_params({})):
+            known |= {f"{name}.{metric}", f"{probe.layer.value}.{metric}"}
+    selectors = {parse_condition(text).selector.rpartition(":")[2] for text in texts}
+    assert selectors
+    assert selectors - known == set()
