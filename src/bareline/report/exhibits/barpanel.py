@@ -97,7 +97,7 @@ class Bars:
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
         values = [v for cell in cells for v in (cell.value, cell.hi) if v is not None]
         values += [*others]
-        trials = _trials(document, cells)
+        trials = _drawn_trials(document, cells)
         values += [dot.value for dot in trials.dots]
         values += [value for _, own in groups for *_, value in expected(document, own, published)]
         ticks = zero_ticks(value * scale.factor for value in values)
@@ -117,7 +117,7 @@ class Bars:
         return [self.groups[i : i + each] for i in range(0, len(self.groups), each)]
 
 
-def _trials(document: Document, cells: Sequence[Cell]) -> Dots:
+def _drawn_trials(document: Document, cells: Sequence[Cell]) -> Dots:
     """Give what bars show of the trials of some cells of one probe."""
     parts = [
         trial_dots(document, own, len(own) * document.dots_per_bar) for _, own in by_metric(cells)
