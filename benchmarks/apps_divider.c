@@ -27,7 +27,7 @@ __attribute__((noinline)) static void divide(void)
 __attribute__((noinline)) static void root(void)
 {
     for (int i = 0; i < COUNT; i++)
-        a[i] = sqrt(a[i]);
+        a[i] = sqrt(b[i]);
 }
 
 /* The best rate: what disturbs only makes it less. */

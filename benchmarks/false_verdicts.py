@@ -259,6 +259,8 @@ def main() -> None:
     part = (options.probe or SLOWER, options.launches or LAUNCHES)
     if part != (SLOWER, LAUNCHES) and options.only != "power":
         parser.error("--probe and --launches choose a part of the table of --only power")
+    if options.update and options.only:
+        parser.error("--update writes both tables: leave --only away")
     sections = []
     builders = {"pages": false_pages, "power": lambda *how: power(*how, *part)}
     for section in [builders[options.only]] if options.only else builders.values():

@@ -95,21 +95,20 @@ class App:
 
     def one_rank(self) -> str:
         """Give the ``[[measure]]`` block that calibrates computing."""
-        return (
-            self.measure()
-            .replace("profile = true\n", "")
-            .replace(f"ranks = {self.ranks}", "ranks = 1\nnodes = 1")
-        )
+        return self._block("ranks = 1\nnodes = 1")
 
     def measure(self) -> str:
         """Give its ``[[measure]]`` block."""
+        return self._block(f"ranks = {self.ranks}\nprofile = true")
+
+    def _block(self, layout: str) -> str:
         given = ", ".join(
             f"{name} = {value}" if isinstance(value, int | float) else f'{name} = "{value}"'
             for name, value in self.params.items()
         )
         return (
             f'[[measure]]\nprobe = "{self.probe}"\nparams = {{ {given} }}\n'
-            f"ranks = {self.ranks}\nprofile = true\ntimeout_s = 600\n"
+            f"{layout}\ntimeout_s = 600\n"
         )
 
     def missing(self) -> list[str]:

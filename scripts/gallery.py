@@ -34,9 +34,20 @@ from bareline.store.run import Run
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
 IMAGES = GALLERY / "images"
 _RUNS = re.compile(r"(?<=<!-- runs: begin -->\n).*(?=<!-- runs: end -->)", re.DOTALL)
-#: Width of the window in pixels; tables of many columns need more.
-WIDTH, WIDE = 960, 1700
-_TABLES = ("trials", "characteristics", "factors", "steps")
+#: Width of the window in pixels; it grows by what a table lacks.
+WIDTH = 960
+#: The page is as wide as the window, however wide that is, and has no index beside it.
+_WHOLE_WINDOW = """
+() => {
+    Object.assign(document.body.style, {display: "block", maxWidth: "none"});
+    document.querySelector("nav")?.remove();
+}
+"""
+#: How many pixels of a part's tables lie outside of what scrolls.
+_LACKING = """
+part => Math.max(0, ...[part.closest(".scroll"), ...part.querySelectorAll(".scroll")]
+    .filter(Boolean).map(shown => shown.scrollWidth - shown.clientWidth))
+"""
 
 #: Name of each picture, and where it stands on the page.
 PARTS: dict[str, dict[str, str]] = {
@@ -105,13 +116,16 @@ def take(page: Page, run: Path, folder: Path) -> None:
     readme = GALLERY / "README.md"
     readme.write_text(with_row(readme.read_text(encoding="utf-8"), told(records)), encoding="utf-8")
     page.goto(file.as_uri())
+    page.evaluate(_WHOLE_WINDOW)
     page.wait_for_timeout(500)
     for name, selector in PARTS[study].items():
-        page.set_viewport_size({"width": WIDE if name in _TABLES else WIDTH, "height": 1200})
+        page.set_viewport_size({"width": WIDTH, "height": 1200})
         found = page.locator(selector).first
         if not found.count():
             print(f"{study}: the page has no {name} ({selector})", file=sys.stderr)
             continue
+        lacking = found.evaluate(_LACKING)
+        page.set_viewport_size({"width": WIDTH + lacking, "height": 1200})
         picture = IMAGES / f"{study}-{name}.png"
         found.screenshot(path=picture)
         print(picture)

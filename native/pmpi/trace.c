@@ -179,8 +179,7 @@ bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_m
     return true;
 }
 
-/* The stream ------------------------------------------------------------------------------------
- */
+/* The stream ---------------------------------------------------------------------------------- */
 
 static uint8_t *put_number(uint8_t *at, uint64_t value)
 {

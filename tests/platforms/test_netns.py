@@ -19,6 +19,7 @@ from bareline.host.load import foreign_cores, read_load
 from bareline.platforms.netns import links, pace
 from bareline.platforms.netns.platform import NetnsOptions, share_cores
 from bareline.probes.base import find_probe
+from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Server
 
@@ -420,10 +421,10 @@ def test_nothing_is_left_after_bareline_is_killed(
         own = {Path(link) for link in process.stdout.readline().split()}
         assert len(own) == 3
         # Wait for the ranks on both hosts.
-        _until(lambda: len(_running(program)) >= 2)
+        until(lambda: len(_running(program)) >= 2)
         process.send_signal(signal.SIGKILL)
-    _until(lambda: not own & _namespaces_in_use())
-    _until(lambda: not _running(program))
+    until(lambda: not own & _namespaces_in_use())
+    until(lambda: not _running(program))
     assert _interfaces() == before
 
 
@@ -438,17 +439,10 @@ def _running(program):
     return found
 
 
-def _until(condition, timeout_s=20.0):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
 def test_a_host_that_was_killed_is_told(open_bench):
     bench = open_bench("netns", privilege="root")
     os.kill(bench.allocation._hosts[1].pid, signal.SIGKILL)
-    _until(lambda: not bench.allocation._hosts[1].alive())
+    until(lambda: not bench.allocation._hosts[1].alive())
     with pytest.raises(PlatformError, match="a host is gone"):
         bench.shell("true")
 

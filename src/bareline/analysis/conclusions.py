@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.emulation import emulated_platforms
 from bareline.analysis.parts import (
     Evidence,
     Interval,
@@ -167,11 +168,7 @@ def conclusions(records: Records) -> list[Conclusion]:
         Runs of one or several platforms.
     """
     measured = set(records.trials.get_column("probe").unique())
-    emulated = set(
-        records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
-        .get_column("platform")
-        .unique()
-    )
+    emulated = emulated_platforms(records)
     told = []
     for rule in _RULES:
         if rule.probe not in measured:

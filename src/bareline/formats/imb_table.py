@@ -9,7 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bareline.formats.reading import BANDWIDTH, LATENCY, MESSAGE_RATE, as_detail
+from bareline.formats.reading import (
+    BANDWIDTH,
+    CONTEXT,
+    LATENCY,
+    MESSAGE_RATE,
+    OVERLAP,
+    as_detail,
+)
 from bareline.formats.table import (
     Line,
     Table,
@@ -25,8 +32,6 @@ from bareline.vocabulary.model import Metric, Sample, Scalar
 DECIMAL_SINCE = 2018
 _MEGA = (1e6, float(1 << 20))
 
-_PERCENT = Metric("%", "higher")
-_CONTEXT = Metric("s", "none", detail=True)
 #: Column titles: metric and what one unit is in base units.
 _COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
     "t[usec]": ("latency", LATENCY, 1e-6),
@@ -35,8 +40,8 @@ _COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
     "t_max[usec]": ("latency_max", as_detail(LATENCY), 1e-6),
     "t_pure[usec]": ("latency", LATENCY, 1e-6),
     "t_ovrl[usec]": ("overall", as_detail(LATENCY), 1e-6),
-    "t_CPU[usec]": ("compute", _CONTEXT, 1e-6),
-    "overlap[%]": ("overlap", _PERCENT, 1.0),
+    "t_CPU[usec]": ("compute", CONTEXT, 1e-6),
+    "overlap[%]": ("overlap", OVERLAP, 1.0),
     "Mbytes/sec": ("bandwidth", BANDWIDTH, 1e6),
     "Msg/sec": ("message_rate", as_detail(MESSAGE_RATE), 1.0),
 }

@@ -18,8 +18,10 @@ from dataclasses import dataclass, field
 from bareline.formats.osu_programs import Program, program_of, words_of
 from bareline.formats.reading import (
     BANDWIDTH,
+    CONTEXT,
     LATENCY,
     MESSAGE_RATE,
+    OVERLAP,
     UNKNOWN_RANKS,
     Reading,
     as_detail,
@@ -56,8 +58,6 @@ _INIT = re.compile(
 #: What osu_init of 5.3 and before prints, without a title.
 UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
 
-_PERCENT = Metric("%", "higher")
-_CONTEXT = Metric("s", "none", detail=True)
 #: Column titles without their spaces: metric and what one unit is in base units.
 _COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
     "Latency(us)": ("latency", LATENCY, 1e-6),
@@ -68,11 +68,11 @@ _COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
     "MinComm.(us)": ("latency_min", as_detail(LATENCY), 1e-6),
     "MaxComm.(us)": ("latency_max", as_detail(LATENCY), 1e-6),
     "Overall(us)": ("overall", as_detail(LATENCY), 1e-6),
-    "Compute(us)": ("compute", _CONTEXT, 1e-6),
-    "Coll.Init(us)": ("call", _CONTEXT, 1e-6),
-    "MPI_Test(us)": ("test", _CONTEXT, 1e-6),
-    "MPI_Wait(us)": ("wait", _CONTEXT, 1e-6),
-    "Overlap(%)": ("overlap", _PERCENT, 1.0),
+    "Compute(us)": ("compute", CONTEXT, 1e-6),
+    "Coll.Init(us)": ("call", CONTEXT, 1e-6),
+    "MPI_Test(us)": ("test", CONTEXT, 1e-6),
+    "MPI_Wait(us)": ("wait", CONTEXT, 1e-6),
+    "Overlap(%)": ("overlap", OVERLAP, 1.0),
     "Bandwidth(MB/s)": ("bandwidth", BANDWIDTH, 1e6),
     "MB/s": ("bandwidth", BANDWIDTH, 1e6),
     "Messages/s": ("message_rate", as_detail(MESSAGE_RATE), 1.0),

@@ -27,6 +27,9 @@ UNKNOWN_RANKS = 0
 LATENCY = Metric("s", "lower")
 BANDWIDTH = Metric("B/s", "higher")
 MESSAGE_RATE = Metric("op/s", "higher")
+OVERLAP = Metric("%", "higher")
+#: A time of which neither less nor more is better, such as that of the overlapped computation.
+CONTEXT = Metric("s", "none", detail=True)
 
 
 def as_detail(metric: Metric) -> Metric:

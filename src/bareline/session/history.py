@@ -172,9 +172,8 @@ class History:
         return self._decided[key]
 
     def _is_repetition(self, trial: Trial) -> bool:
-        return trial.platform in self._exact and any(
-            record.trial.block < trial.block and isinstance(record.outcome, Measured)
-            for record in self._by_case[trial.case][trial.platform]
+        return trial.platform in self._exact and (
+            self._measured_before(trial, trial.platform) is not None
         )
 
     def _is_incomparable(self, trial: Trial) -> bool:
@@ -200,9 +199,14 @@ class History:
 
     def _emulates(self, trial: Trial, platform: str) -> bool | None:
         """Tell whether a platform's processor was software in earlier blocks; None if unknown."""
+        record = self._measured_before(trial, platform)
+        return None if record is None else "emulated-cpu" in record.caveats
+
+    def _measured_before(self, trial: Trial, platform: str) -> Record | None:
+        """Give the first measurement of a trial's case on a platform in the blocks before it."""
         for record in self._by_case[trial.case][platform]:
             if record.trial.block < trial.block and isinstance(record.outcome, Measured):
-                return "emulated-cpu" in record.caveats
+                return record
         return None
 
     def _decide(self, block: int, case: Case) -> str:
@@ -264,14 +268,10 @@ class History:
         mean_s = sum(seconds) / sum(counts)
         used = {platform for platform, _ in self._planned}
         total_s = sum(coming_up.coming_up_s(name, block) for name in used)
-        rest_s = sum(
-            self._expected_s(trial, mean_s) + pause_s
-            for trial in self._block(block)
-            if trial.index not in self.records and not self.unneeded(trial)
-        )
-        total_s += rest_s
         going = [trial for trial in self._block(block) if not self.unneeded(trial)]
-        left_s = rest_s - pause_s * sum(trial.index not in self.records for trial in going)
+        left = [trial for trial in going if trial.index not in self.records]
+        left_s = sum(self._expected_s(trial, mean_s) for trial in left)
+        total_s += left_s + pause_s * len(left)
         going = [trial for trial in going if trial.platform not in self._exact]
         kept = going
         if self._study.emulated_launches:

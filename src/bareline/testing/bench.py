@@ -1,9 +1,10 @@
-"""A platform in use under test, and short ways to ask things of it."""
+"""A platform in use under test, short ways to ask things of it, and to wait for what it does."""
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -113,3 +114,11 @@ def keeping(folder: Path) -> Iterator[Kept]:
     """Keep platforms in use until the context ends; their scratch folders lie in `folder`."""
     with ExitStack() as stack:
         yield Kept(folder, stack)
+
+
+def until(condition: Callable[[], object], timeout_s: float = 30.0) -> None:
+    """Wait until something holds; the test fails where it does not in time."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.05)

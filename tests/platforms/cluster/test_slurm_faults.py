@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,7 @@ from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
 from bareline.store.run import Run
+from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError, TimeUp
 from bareline.vocabulary.model import Command, Layout
 
@@ -37,7 +37,7 @@ def when_it_runs(token, tasks, happens):
     marks = [Path(f"/tmp/{token}.{task}") for task in range(tasks)]
 
     def wait():
-        _until(lambda: all(mark.exists() for mark in marks))
+        until(lambda: all(mark.exists() for mark in marks))
         happens()
 
     thread = threading.Thread(target=wait)
@@ -58,13 +58,6 @@ def jobs():
         check=True,
     )
     return said.stdout.split()
-
-
-def _until(condition, timeout_s=30.0):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +121,7 @@ def test_an_allocation_is_given_back(slurm_cluster, acquire):
     with acquire("slurm", **OPTIONS) as allocation:
         assert jobs() == [allocation.facts()["slurm.job"]]
         assert allocation.facts()["slurm.queue_wait_s"] > 0
-    _until(lambda: jobs() == [])
+    until(lambda: jobs() == [])
 
 
 @pytest.mark.parametrize(
@@ -290,10 +283,10 @@ def test_nothing_is_left_after_bareline_is_killed(slurm_cluster, tmp_path):
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "up\n"
-        _until(lambda: processes_with(lambda mark: mark == token))
+        until(lambda: processes_with(lambda mark: mark == token))
         process.send_signal(signal.SIGKILL)
-    _until(lambda: not processes_with(lambda mark: mark == token))
-    _until(lambda: jobs() == [])
+    until(lambda: not processes_with(lambda mark: mark == token))
+    until(lambda: jobs() == [])
 
 
 def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):
@@ -311,9 +304,9 @@ def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):
         )
     first, other = sorted(jobs(), key=int)
     assert SlurmPlatform.clean() == [f"Slurm allocation {first} given back"]
-    _until(lambda: jobs() == [other])
+    until(lambda: jobs() == [other])
     subprocess.run(["scancel", other], check=True)
-    _until(lambda: jobs() == [])
+    until(lambda: jobs() == [])
 
 
 _LONG = """\
@@ -356,18 +349,18 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
 
     system, job = row()["job"].split()
     assert system == "slurm"
-    _until(lambda: len(run.finished()) >= 1, timeout_s=60)
+    until(lambda: len(run.finished()) >= 1, timeout_s=60)
     subprocess.run(["scontrol", "requeue", job], check=True)
-    _until(lambda: _requeued(run, 1) and len(run.finished()) >= 3, timeout_s=60)
+    until(lambda: _requeued(run, 1) and len(run.finished()) >= 3, timeout_s=60)
     *_, last = _said(
         "scontrol", "show", "hostnames", _said("squeue", "-hj", job, "-o", "%N")
     ).split()
     with slurm_cluster.dead(int(last.removeprefix("node")) - 1):
-        _until(lambda: len(run.finished()) == 6, timeout_s=90)
+        until(lambda: len(run.finished()) == 6, timeout_s=90)
         assert _requeued(run, 2)
     log = (tmp_path / "run" / "submission.log").read_text()
     assert all(record.status == "measured" for record in run.finished().values()), log
-    _until(lambda: commands.job_state(job).state == "COMPLETED")
+    until(lambda: commands.job_state(job).state == "COMPLETED")
     ended = row()
     assert (ended["measured"], ended["remaining"], ended["job_state"]) == (6, 0, "completed")
 

@@ -16,6 +16,7 @@ from bareline.platforms.netns import links
 from bareline.platforms.process import marked_processes, processes_with
 from bareline.platforms.ssh import connection as connection_module
 from bareline.platforms.ssh.platform import SshPlatform
+from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Command, Layout
 
@@ -32,7 +33,7 @@ def test_nothing_is_left_on_the_hosts(ssh_options, open_bench, acquire):
         command = Command(argv=argv, mpi=True)
         assert allocation.run(command, Layout(2), timeout_s=100).exit_code == 0
         assert left_behind()
-    _until(lambda: left_behind() == [])
+    until(lambda: left_behind() == [])
 
 
 def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
@@ -43,7 +44,7 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
     bench = open_bench("ssh", mpi="openmpi", **{**ssh_options, "connect_s": 2})
 
     def cut():
-        _until(lambda: len(_running(bench.token, "rank_program")) == 2)
+        until(lambda: len(_running(bench.token, "rank_program")) == 2)
         machines.must(-1, "ip", "link", "set", links.port(1), "down")
 
     cutter = threading.Thread(target=cut)
@@ -137,10 +138,10 @@ def test_nothing_is_left_after_bareline_is_killed(ssh_cluster, tmp_path):
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "up\n"
-        _until(lambda: len(_running(token, "sleep")) == 2)
+        until(lambda: len(_running(token, "sleep")) == 2)
         process.send_signal(signal.SIGKILL)
-    _until(lambda: not processes_with(lambda mark: mark == token))
-    _until(lambda: not list(Path("/tmp").glob(f"bareline-{process.pid}-*")))
+    until(lambda: not processes_with(lambda mark: mark == token))
+    until(lambda: not list(Path("/tmp").glob(f"bareline-{process.pid}-*")))
     SshPlatform.clean()
     assert not list(Path("/tmp").glob(f"bl-ssh-{process.pid}-*"))
 
@@ -155,10 +156,3 @@ def _running(token, name):
         except OSError:
             continue
     return found
-
-
-def _until(condition, timeout_s=30.0):
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import time
 import uuid
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +16,7 @@ from bareline.platforms.process import spawn
 from bareline.platforms.vm import image as image_module
 from bareline.platforms.vm.image import built_image, image_folder
 from bareline.platforms.vm.parts import describe_parts, find_damage
+from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 
 PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
@@ -140,10 +140,10 @@ def test_all_that_a_build_starts_ends_with_it(tmp_path):
     script = f"setsid sh -c 'sleep 300; : {token}' & sleep 300; : {token}"
     argv = image_module._ending_with_us(["sh", "-c", script])
     with spawn(argv, env=local_environment()) as process:
-        _until(lambda: len(_with(token)) >= 2)
+        until(lambda: len(_with(token)) >= 2)
         # What the kernel does to it when bareline is killed.
         process.popen.kill()
-        _until(lambda: not _with(token))
+        until(lambda: not _with(token))
 
 
 def _with(token):
@@ -154,10 +154,3 @@ def _with(token):
             if token.encode() in command and not command.startswith(b"unshare"):
                 found.append(entry.name)
     return found
-
-
-def _until(done, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)

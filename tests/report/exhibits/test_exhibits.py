@@ -13,24 +13,9 @@ from bareline.report.exhibits.choice import default_exhibits, draw_figures
 from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
-from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.errors import AnalysisError
 
-
-def figures(document: Document, **spec: Any) -> list[Figure]:
-    wanted = ExhibitSpec(**spec)
-    return find_exhibit(wanted.kind).figures(document, wanted)
-
-
-def rows_of(spec: Any) -> list[dict[str, Any]]:
-    """Collect all inline rows of a Vega-Lite specification."""
-    if isinstance(spec, dict):
-        sets = [spec.get("values"), *spec.get("datasets", {}).values()]
-        own = [row for text in sets if isinstance(text, str) for row in json.loads(text)]
-        return own + [row for value in spec.values() for row in rows_of(value)]
-    if isinstance(spec, list):
-        return [row for value in spec for row in rows_of(value)]
-    return []
+from .drawn import figures, rows_of
 
 
 def tips(figure: Figure) -> list[str]:
@@ -241,6 +226,19 @@ def test_crowded_panels_thin_their_dots_and_say_so(planted: Callable[..., Docume
     told = [tip for tip in tips(figure) if ", trial " in tip]
     assert 300 < len(told) <= 400
     assert f"{len(told)} of 2880 trials are drawn as dots" in figure.caption
+
+
+@pytest.mark.parametrize("kind", ["bars", "pairs"])
+def test_crowded_bars_thin_the_dots_of_every_metric(
+    planted: Callable[..., Document], kind: str
+) -> None:
+    document = planted(("a", "b"), blocks=60, probes=("memory.stream",), broken=False)
+    document.__dict__["dots_per_panel"] = 20
+    (figure,) = figures(document, kind=kind, probe="memory.stream")
+    rows = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
+    dots = {(row["y"], row["x"]) for row in rows if ", trial " in row.get("tip", "")}
+    assert len(dots) == 4 * 2 * 10
+    assert "80 of 480 trials are drawn as dots" in figure.caption
 
 
 def test_simulated_values_are_hollow(planted: Callable[..., Document]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -16,6 +15,7 @@ from typing import ClassVar
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.facts.sections import pairs
+from bareline.host.memory import memory_bytes
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform, PlatformSpec
 from bareline.platforms.hosts import local_environment
@@ -354,8 +354,7 @@ def _widest_set() -> str:
 
 def _buffers_bytes(ranks: int) -> int:
     """Give what the buffers of one rank may take: all ranks lie in this machine's memory."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(_LARGEST_BUFFERS_BYTES, int(_MEMORY_SHARE * memory) // ranks)
+    return min(_LARGEST_BUFFERS_BYTES, int(_MEMORY_SHARE * memory_bytes()) // ranks)
 
 
 def _what(argv: list[str], layout: Layout) -> str:

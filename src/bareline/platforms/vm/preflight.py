@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+from bareline.host.memory import memory_bytes
 from bareline.platforms.vm.domain import host_cpus_needed
 from bareline.platforms.vm.exports import PROGRAM
 from bareline.platforms.vm.options import VmOptions
@@ -62,7 +63,7 @@ def _check_processors(options: VmOptions, vcpus: int) -> None:
 def _check_memory(options: VmOptions) -> None:
     memory = options.memory
     wanted = memory.size_bytes * options.guest_total
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    have = memory_bytes()
     if wanted > have - _HOST_RESERVE_BYTES:
         raise PlatformError(
             f"{options.guest_total} guests want {wanted >> 20} MiB, the host has {have >> 20} MiB",

@@ -28,10 +28,23 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Dots:
-    """What is drawn of the trials; `note` says so when that is not all of them."""
+    """What is drawn of the trials, and how many there are."""
 
     dots: tuple[Dot, ...]
-    note: str = ""
+    found: int
+
+    @property
+    def note(self) -> str:
+        """Say so when not all of them are drawn."""
+        drawn = len(self.dots)
+        if drawn == self.found:
+            return ""
+        if not drawn:
+            return "Single trials are not drawn: there are too many."
+        return (
+            f"{drawn} of {self.found} trials are drawn as dots, evenly over their order; "
+            "medians and intervals use all of them."
+        )
 
 
 def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
@@ -42,10 +55,10 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
     not even both ends fit, none are given.
     """
     if not cells:
-        return Dots(())
+        return Dots((), 0)
     samples = document.metric_samples.get((cells[0].probe, cells[0].metric))
     if samples is None:
-        return Dots(())
+        return Dots((), 0)
     keys = pl.DataFrame(
         {name: [getattr(cell, name) for cell in cells] for name in _CASE}
         | {"cell": range(len(cells))},
@@ -54,16 +67,11 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
     found = samples.join(keys, on=_CASE, how="inner").sort("cell", "value", "trial")
     each = most // len(cells)
     if found.height > most and each < _FEWEST:
-        return Dots((), "Single trials are not drawn: there are too many.")
+        return Dots((), found.height)
     kept = _thinned(found, max(_FEWEST, each))
-    note = ""
-    if kept.height < found.height:
-        note = (
-            f"{kept.height} of {found.height} trials are drawn as dots, evenly over their order; "
-            "medians and intervals use all of them."
-        )
     rows = kept.select("cell", "trial", "block", "value").iter_rows()
-    return Dots(tuple(Dot(cells[cell], trial, block, v) for cell, trial, block, v in rows), note)
+    dots = tuple(Dot(cells[cell], trial, block, value) for cell, trial, block, value in rows)
+    return Dots(dots, found.height)
 
 
 def _thinned(frame: pl.DataFrame, most_per_cell: int) -> pl.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import altair as alt
 
 from bareline.report.content.cells import Cell, headline_first, varying
 from bareline.report.content.document import Document
-from bareline.report.content.dots import trial_dots
+from bareline.report.content.dots import Dot, Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, beside
 from bareline.report.content.wording import (
     describe,
@@ -20,7 +20,7 @@ from bareline.report.content.wording import (
     ratio_phrase,
     verdict_word,
 )
-from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.exhibits.base import Exhibit, by_metric, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Figure
 from bareline.report.figures.marks import diamonds, rows_axis
@@ -70,12 +70,16 @@ class Bars:
     ----------
     metrics
         The headline first.
+    dots, note
+        The trials that are drawn of each cell, and words when that is not all of them.
     """
 
     metrics: Sequence[str]
     groups: Sequence[Group]
     scale: Scale
     ticks: Ticks
+    dots: Mapping[Cell, Sequence[Dot]]
+    note: str
     published: Sequence[PublishedPoint]
 
     @classmethod
@@ -93,14 +97,14 @@ class Bars:
         scale = unit_scale((cell.value for cell in cells), cells[0].unit)
         values = [v for cell in cells for v in (cell.value, cell.hi) if v is not None]
         values += [*others]
-        values += [
-            dot.value
-            for cell in cells
-            for dot in trial_dots(document, [cell], document.dots_per_panel).dots
-        ]
+        trials = _drawn_trials(document, cells)
+        values += [dot.value for dot in trials.dots]
         values += [value for _, own in groups for *_, value in expected(document, own, published)]
         ticks = zero_ticks(value * scale.factor for value in values)
-        return cls(metrics, groups, scale, ticks, published)
+        dots: dict[Cell, list[Dot]] = {}
+        for dot in trials.dots:
+            dots.setdefault(dot.cell, []).append(dot)
+        return cls(metrics, groups, scale, ticks, dots, trials.note, published)
 
     @property
     def names(self) -> str:
@@ -111,6 +115,16 @@ class Bars:
         """Share the groups out to panels."""
         each = max(1, MOST_BARS // max(1, platforms))
         return [self.groups[i : i + each] for i in range(0, len(self.groups), each)]
+
+
+def _drawn_trials(document: Document, cells: Sequence[Cell]) -> Dots:
+    """Give what bars show of the trials of some cells of one probe."""
+    parts = [
+        trial_dots(document, own, len(own) * document.dots_per_bar) for _, own in by_metric(cells)
+    ]
+    return Dots(
+        tuple(dot for part in parts for dot in part.dots), sum(part.found for part in parts)
+    )
 
 
 def grouped(cells: Sequence[Cell], *, several: bool) -> list[Group]:
@@ -149,6 +163,7 @@ class BarPanel:
 
     def __init__(self, document: Document, bars: Bars, groups: Sequence[Group]) -> None:
         self.document = document
+        self.trials = bars.dots
         self.published = bars.published
         self.scale = bars.scale
         self.ticks = bars.ticks
@@ -176,17 +191,11 @@ class BarPanel:
     def place(self, name: str, cell: Cell | None, y: float) -> None:
         """Lay out a platform's bar and trials around the height `y`."""
         look, scale = self.looks[name], self.scale
-        base = {
-            "y": y,
-            "name": name,
-            "colour": look.colour,
-            "fill": look.colour,
-            "shape": look.shape,
-        }
         if cell is None or cell.value is None:
-            verdict = verdict_word(cell.verdict) if cell is not None else "missing"
-            word = verdict or "missing"
-            self.empty.append({**base, "text": word})
+            word = verdict_word(cell.verdict) if cell is not None else ""
+            self.empty.append(
+                {"y": y, "name": name, **look.ink(hollow=False), "text": word or "missing"}
+            )
             return
         bounds = interval(scale, cell.lo, cell.hi)
         told = f"{name}: {scale.show(cell.value)} {scale.unit}"
@@ -195,27 +204,32 @@ class BarPanel:
         told += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
         self.bars.append(
             {
-                **base,
+                "y": y,
+                "name": name,
+                **look.ink(hollow=cell.simulated),
                 "x": cell.value * scale.factor,
                 "lo": (cell.value if cell.lo is None else cell.lo) * scale.factor,
                 "hi": (cell.value if cell.hi is None else cell.hi) * scale.factor,
-                "fill": colour("paper") if cell.simulated else look.colour,
                 "text": scale.show(cell.value),
                 "top": y - 5,
                 "bottom": y + 5,
                 "tip": told,
             }
         )
-        dots = trial_dots(self.document, [cell], self.document.dots_per_bar).dots
-        for index, dot in enumerate(sorted(dots, key=lambda dot: dot.trial)):
+        self._place_trials(name, cell, y)
+
+    def _place_trials(self, name: str, cell: Cell, y: float) -> None:
+        dots = sorted(self.trials.get(cell, ()), key=lambda dot: dot.trial)
+        for index, dot in enumerate(dots):
             # The golden ratio spreads neighbours without any pattern or chance.
             offset = ((index * 0.618034) % 1 - 0.5) * 9
+            value = self.scale.show(dot.value)
             self.dots.append(
                 {
-                    "x": dot.value * scale.factor,
+                    "x": dot.value * self.scale.factor,
                     "y": y + offset,
-                    "colour": look.colour,
-                    "tip": f"{name}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}",
+                    "colour": self.looks[name].colour,
+                    "tip": f"{name}, trial {dot.trial}: {value} {self.scale.unit}",
                 }
             )
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import Cell, tidy
 from bareline.report.content.document import Document
-from bareline.report.content.dots import trial_dots
 from bareline.report.content.published import points_for
 from bareline.report.content.wording import caveat_notes, sentence_case, verdict_word
 from bareline.report.exhibits.barpanel import DIAMONDS, BarExhibit, BarPanel, Bars, Group
@@ -26,14 +25,13 @@ class BarsOfTrials(BarExhibit):
 
     def figure(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
         """Draw the medians, and beside each its trials."""
-        dots = trial_dots(document, cells, len(cells) * document.dots_per_bar)
         published = points_for(document.published, spec, cells, document.baseline)
         bars = Bars.around(document, cells, published=published)
         note = DIAMONDS if bars.published else ""
         return Figure(
             id=slug("bars", cells[0].probe, *bars.metrics[:1], spec.title),
             title=spec.title or sentence_case(bars.names),
-            caption=" ".join(filter(None, [spec.caption, dots.note, note])),
+            caption=" ".join(filter(None, [spec.caption, bars.note, note])),
             probe=cells[0].probe,
             layer=cells[0].layer,
             panels=tuple(

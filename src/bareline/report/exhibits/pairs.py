@@ -36,7 +36,7 @@ class Pairs(BarExhibit):
         return Figure(
             id=slug("pairs", cells[0].probe, *bars.metrics[:1], spec.title),
             title=spec.title or f"{sentence_case(bars.names)}, and what is lost",
-            caption=" ".join(filter(None, [spec.caption, rule, note])),
+            caption=" ".join(filter(None, [spec.caption, rule, bars.note, note])),
             probe=cells[0].probe,
             layer=cells[0].layer,
             panels=tuple(

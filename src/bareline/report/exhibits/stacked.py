@@ -10,7 +10,6 @@ import altair as alt
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import Cell, tidy
 from bareline.report.content.document import Document
-from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import caveat_notes
 from bareline.report.exhibits.barpanel import BarPanel, Bars, Group
 from bareline.report.exhibits.base import Exhibit, select
@@ -85,7 +84,6 @@ def _figure(
     cells: Sequence[Cell],
     parts: Mapping[str, Mapping[_Key, float]],
 ) -> Figure:
-    dots = trial_dots(document, cells, len(cells) * document.dots_per_bar)
     sums = [sum(_parts_of(cell, parts)) for cell in cells]
     bars = Bars.around(document, cells, others=sums)
     panels = [
@@ -98,7 +96,7 @@ def _figure(
     return Figure(
         id=slug("stacked", cells[0].probe, spec.title),
         title=spec.title or "Computation and communication",
-        caption=" ".join(filter(None, [spec.caption, _LEGEND, dots.note])),
+        caption=" ".join(filter(None, [spec.caption, _LEGEND, bars.note])),
         probe=cells[0].probe,
         layer=cells[0].layer,
         panels=tuple(panels),
