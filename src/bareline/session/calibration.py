@@ -230,19 +230,18 @@ def _overheads(
     that. Without a rate nothing is known.
     """
     rates = _by_size(tables, _RATE)
-    measured = _by_size(tables, _OVERHEAD, "receive")
+    received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
     sending: list[tuple[int, float]] = []
     receiving: list[tuple[int, float]] = []
     departure: list[tuple[int, float]] = []
     for size, busy_s in _small_as_one([(size, size / rate) for size, rate in rates], eager_bytes):
         latency_s = seconds_at(curve, size)
         on_the_way_s = (1 - _LEAST_OF_LATENCY) * latency_s
-        if measured:
-            receive_s = min(seconds_at(_small_as_one(measured, eager_bytes), size), on_the_way_s)
+        if received:
+            receive_s = min(seconds_at(received, size), busy_s, on_the_way_s)
         else:
             busy_s = min(busy_s, _MOST_OF_LATENCY * latency_s)
             receive_s = min(busy_s, on_the_way_s - busy_s)
-        receive_s = min(receive_s, busy_s)
         sending.append((size, busy_s))
         receiving.append((size, receive_s))
         departure.append((size, min(busy_s, on_the_way_s - receive_s)))

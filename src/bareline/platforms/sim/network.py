@@ -86,6 +86,12 @@ class Network:
         return size / (most - least) if most > least else 1 / _LEAST_SLOPE
 
     @property
+    def seconds_per_byte(self) -> float:
+        """What another byte adds to the largest message."""
+        *_, (_, _, slope, _) = self._lines()
+        return slope
+
+    @property
     def latency_s(self) -> float:
         """One-way time of an empty message."""
         return self.curve[0][1]

@@ -319,7 +319,9 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
     rate = port_rate(options, network)
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
-        limiter = f' limiter_link="{max(options.both_ways_bytes_per_s, rate):.6f}Bps"'
+        # A message takes as much of the limiter as of the port, all of it at its own rate.
+        both_ways = max(options.both_ways_bytes_per_s * network.seconds_per_byte, 1.0) * rate
+        limiter = f' limiter_link="{both_ways:.6f}Bps"'
     if options.oversubscription > 1:
         shared = options.nodes * rate / options.oversubscription
         backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
