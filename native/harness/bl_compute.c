@@ -21,7 +21,7 @@
 /* The time of the machine that simulates, not the simulated time that the wrapper puts here. */
 #undef clock_gettime
 
-enum { KINDS_MAX = 4096 };
+enum { KINDS_MAX = 4096, BUSY_MAX = 2048 };
 
 /* What a stretch may begin or end with besides the functions of bl_messages.c. */
 enum { NONE = -1, CLOCK = -2 };
@@ -44,7 +44,14 @@ static struct kind {
     double seconds; /* recording: the sum; injecting: of one stretch */
 } kinds[KINDS_MAX];
 
+/* What a sender does after a message has left, by its size: the last one that begins below it. */
+static struct {
+    long from;
+    double seconds, slope;
+} busy[BUSY_MAX];
+
 static int known;
+static int known_busy;
 static enum { UNKNOWN, OFF, RECORD, INJECT } mode;
 static const char *path;
 static enum stage stage;
@@ -87,6 +94,19 @@ static void read_kinds(void)
     fclose(file);
 }
 
+static void read_busy(void)
+{
+    const char *text = getenv("BARELINE_BUSY_AFTER_SEND");
+    int used;
+    while (text && known_busy < BUSY_MAX &&
+           sscanf(text, "%ld:%lf:%lf%n", &busy[known_busy].from, &busy[known_busy].seconds,
+                  &busy[known_busy].slope, &used) == 3) {
+        known_busy++;
+        text += used;
+        text = *text == ';' ? text + 1 : NULL;
+    }
+}
+
 static void choose_mode(void)
 {
     const char *const text = getenv("BARELINE_COMPUTE");
@@ -98,9 +118,10 @@ static void choose_mode(void)
         bl_die(BL_STATUS_USAGE, "BARELINE_COMPUTE=%s: write record:FILE or inject:FILE", text);
     path = colon + 1;
     mode = strncmp(text, "record:", 7) == 0 ? RECORD : INJECT;
-    if (mode == INJECT)
+    if (mode == INJECT) {
         read_kinds();
-    else
+        read_busy();
+    } else
         measure_clock();
 }
 
@@ -153,6 +174,20 @@ void bl_compute_ends(int function, int count)
         find_kind(to)->calls++; /* before the first call nothing is known of the clock */
     }
     last = to;
+}
+
+void bl_compute_sent(int count, MPI_Datatype type)
+{
+    if (mode != INJECT || known_busy == 0)
+        return;
+    int bytes;
+    MPI_Type_size(type, &bytes);
+    const double size = (double)count * bytes;
+    double busy_s = 0;
+    for (int i = 0; i < known_busy && (double)busy[i].from <= size; i++)
+        busy_s = busy[i].seconds + busy[i].slope * size;
+    if (busy_s > 0)
+        smpi_execute(busy_s);
 }
 
 void bl_compute_reset(void)

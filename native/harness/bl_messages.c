@@ -274,7 +274,10 @@ void bl_mpi_alltoallv(const void *sent, const int *sent_counts, const int *sent_
 
 void bl_mpi_send(const void *buffer, int count, MPI_Fint type, int dest, int tag, MPI_Fint comm)
 {
-    TIMED(SEND, count, MPI_Send(buffer, count, MPI_Type_f2c(type), dest, tag, MPI_Comm_f2c(comm)));
+    const MPI_Datatype c_type = MPI_Type_f2c(type);
+    TIMED(SEND, count,
+          (MPI_Send(buffer, count, c_type, dest, tag, MPI_Comm_f2c(comm)),
+           BL_COMPUTE_SENT(count, c_type)));
 }
 
 void bl_mpi_recv(void *buffer, int count, MPI_Fint type, int source, int tag, MPI_Fint comm)

@@ -1,12 +1,12 @@
 """Calibrate a simulated network from a run, and hold the simulation against the same run.
 
-The curve is the measured ping-pong between two nodes; what they carry both ways at once is that of
-the bidirectional bandwidth, where the run has one. What a processor does for a message comes
-from the rate of small messages: a sender that is busy with each message for t seconds sends 1/t a
-second. What it does for one that it receives was measured by itself. How fast the processors
-compute comes from the computation of the kernels in the run: one factor to this machine's, for all
-of them. Nothing else is fitted; everything else that the run measured and that runs simulated is
-then simulated and compared, and the errors go with the platform.
+The curve is the measured ping-pong between two nodes; what they carry both ways at once is the most
+that crossing messages were seen to reach, where the run has any. What a processor does for a
+message comes from the rate of messages by their size: a sender that is busy with each for t seconds
+sends 1/t a second. What it does for one that it receives was measured by itself. How fast the
+processors compute comes from the computation of the kernels in the run: one factor to this
+machine's, for all of them. Nothing else is fitted; everything else that the run measured and that
+runs simulated is then simulated and compared, and the errors go with the platform.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import polars as pl
 
 from bareline.analysis.records import Records, read_runs
 from bareline.analysis.summary import summarize
+from bareline.platforms.sim.network import seconds_at
 from bareline.session.validation import Check, Simulations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
@@ -28,7 +29,11 @@ from bareline.vocabulary.model import parse_point
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
 _OVERHEAD = "mpi.overhead"
-_BOTH_WAYS = "mpi.bibandwidth"
+#: One message at a time that crosses another, and windows of many: these may be slower than what
+#: the nodes carry, because the library serves many large messages in turns.
+_BOTH_WAYS = ("mpi.sendrecv", "mpi.bibandwidth")
+_Curve = list[tuple[int, float]]
+
 #: A message that is this small costs what every message costs.
 _SMALL_BYTES = 64
 #: A sender may be busy for this much of an empty message's time.
@@ -68,7 +73,7 @@ class Calibration:
 
         What the platform is made of does not count.
         """
-        made_of = {_PING_PONG, _RATE, _OVERHEAD, _BOTH_WAYS}
+        made_of = {_PING_PONG, _RATE, _OVERHEAD, *_BOTH_WAYS}
         probes = {check.probe for check in self.checks} - made_of
         return max((statistics.median(self.errors_of(probe)) for probe in probes), default=None)
 
@@ -125,7 +130,6 @@ def calibrate(
         for one in (records, *(read_runs([run]) for run in runs[1:]))
     ]
     curve = _curve(tables, name)
-    sending, receiving, departure = _overheads(tables, curve[0][1])
     named = ", ".join(run.path.resolve().name for run in runs)
     table: dict[str, Any] = {
         "type": "sim",
@@ -133,9 +137,7 @@ def calibrate(
         "nodes": nodes,
         "cores": cores,
         "curve": [[size, float(f"{seconds:.6g}")] for size, seconds in curve],
-        "send_overhead_s": sending,
-        "receive_overhead_s": receiving,
-        "departure_s": departure,
+        **_overheads(tables, curve, eager_bytes),
         "eager_bytes": eager_bytes,
         "source": f"ping-pong, message rate and overhead of {name}, run {named}, "
         f"{runs[0].header.created}",
@@ -186,7 +188,7 @@ def _between_nodes(
             return
 
 
-def _curve(tables: Sequence[pl.DataFrame], platform: str) -> list[tuple[int, float]]:
+def _curve(tables: Sequence[pl.DataFrame], platform: str) -> _Curve:
     found = {size: value for size, value, _ in _between_nodes(tables, _PING_PONG)}
     if 0 not in found or len(found) < _FEWEST_SIZES:
         raise AnalysisError(
@@ -196,23 +198,28 @@ def _curve(tables: Sequence[pl.DataFrame], platform: str) -> list[tuple[int, flo
     return sorted(found.items())
 
 
-def _both_ways(tables: Sequence[pl.DataFrame], curve: list[tuple[int, float]]) -> float | None:
+def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
     """Give what a node carries in both directions together; None where it is twice one direction.
 
     A processor that moves every byte itself moves no more when they come from two sides.
     """
-    points = _between_nodes(tables, _BOTH_WAYS)
-    rates = {size: value for size, value, unit in points if unit == "B/s"}
-    if not rates:
+    largest = [
+        max(points)[1]
+        for probe in _BOTH_WAYS
+        if (points := [point[:2] for point in _between_nodes(tables, probe, "bandwidth")])
+    ]
+    if not largest:
         return None
     (_, least), (size, most) = curve[0], curve[-1]
     one_way = size / (most - least)
-    found = max(rates[max(rates)], one_way)
+    found = max(*largest, one_way)
     return float(f"{found:.5g}") if found < 2 * one_way else None
 
 
-def _overheads(tables: Sequence[pl.DataFrame], latency_s: float) -> tuple[float, float, float]:
-    """Give how long sender and receiver are busy with a small message, and when it leaves, in s.
+def _overheads(
+    tables: Sequence[pl.DataFrame], curve: _Curve, eager_bytes: int
+) -> dict[str, list[list[float]]]:
+    """Give how long sender and receiver are busy with a message, and when it leaves, by its size.
 
     The rate says how long the busier of both is, which is taken to be the sender: writing to a
     socket or a queue does more of the work than finding the message there. What a receiver does
@@ -220,26 +227,47 @@ def _overheads(tables: Sequence[pl.DataFrame], latency_s: float) -> tuple[float,
     then a message is delivered before its sender is done, and leaves earlier by as much.
 
     Where it was not measured, the receiver takes as long as the sender if the one-way time leaves
-    that. Without a rate nothing is known, and all are 0.
+    that. Without a rate nothing is known.
     """
-    rates = _small(tables, _RATE)
-    if not rates:
-        return 0.0, 0.0, 0.0
-    sending = min(1 / max(rate / size for size, rate in rates), _MOST_OF_LATENCY * latency_s)
-    on_the_way = (1 - _LEAST_OF_LATENCY) * latency_s
-    measured = [seconds for _, seconds in _small(tables, _OVERHEAD, "receive")]
-    if measured:
-        receiving = min(statistics.median(measured), sending, on_the_way)
-    else:
-        receiving = min(sending, on_the_way - sending)
-    departure = min(sending, on_the_way - receiving)
-    sending, receiving, departure = (
-        float(f"{value:.4g}") for value in (sending, receiving, departure)
-    )
-    return sending, receiving, departure
+    rates = _by_size(tables, _RATE)
+    received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
+    sending: list[tuple[int, float]] = []
+    receiving: list[tuple[int, float]] = []
+    departure: list[tuple[int, float]] = []
+    for size, busy_s in _small_as_one([(size, size / rate) for size, rate in rates], eager_bytes):
+        latency_s = seconds_at(curve, size)
+        on_the_way_s = (1 - _LEAST_OF_LATENCY) * latency_s
+        if received:
+            receive_s = min(seconds_at(received, size), busy_s, on_the_way_s)
+        else:
+            busy_s = min(busy_s, _MOST_OF_LATENCY * latency_s)
+            receive_s = min(busy_s, on_the_way_s - busy_s)
+        sending.append((size, busy_s))
+        receiving.append((size, receive_s))
+        departure.append((size, min(busy_s, on_the_way_s - receive_s)))
+    named = {
+        "send_overhead_s": sending,
+        "receive_overhead_s": receiving,
+        "departure_s": departure,
+    }
+    return {
+        name: [[size, float(f"{seconds:.4g}")] for size, seconds in points]
+        for name, points in named.items()
+        if points
+    }
 
 
-def _small(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> list[tuple[int, float]]:
-    """Give size and value of a probe's small messages."""
+def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
+    """Take small messages together: what they cost is what every message costs.
+
+    The fastest of them, and larger ones by their size, as far as they are sent at once.
+    """
+    small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
+    larger = [point for point in points if _SMALL_BYTES < point[0] < eager_bytes]
+    return [(0, min(small)), (_SMALL_BYTES, min(small)), *larger] if small else []
+
+
+def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:
+    """Give size and value of a probe's messages that are not empty."""
     every = _between_nodes(tables, probe, metric)
-    return [(size, value) for size, value, _ in every if 0 < size <= _SMALL_BYTES]
+    return sorted((size, value) for size, value, _ in every if size > 0)

@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from bareline.cli.main import app
-from bareline.session.calibration import _overheads
+from bareline.platforms.sim.network import seconds_at
+from bareline.session.calibration import _both_ways, _overheads
 
 pytestmark = [
     pytest.mark.sim,
@@ -24,6 +25,7 @@ cores = 1
 curve = [[0, 12e-6], [1024, 14e-6], [16384, 40e-6], [65536, 95e-6], [131072, 150e-6]]
 send_overhead_s = 7e-6
 receive_overhead_s = 4.4e-6
+both_ways_bytes_per_s = 1.6e9
 compute_factor = 2.0
 """
 STUDY = """
@@ -37,6 +39,7 @@ precision = 0
     for probe, params in (
         ("mpi.pingpong", "{ max_bytes = 131072 }"),
         ("mpi.multi_pair", "{ max_bytes = 64 }"),
+        ("mpi.sendrecv", "{ min_bytes = 4194304 }"),
         ("mpi.allreduce", "{ max_bytes = 32768 }"),
         ("mpi.alltoall", "{ max_bytes = 32768 }"),
         ("npb.cg", '{ problem_class = "S" }'),
@@ -58,12 +61,16 @@ def test_calibration_finds_the_planted_network_and_processor(tmp_path):
         "--out", folder)  # fmt: skip
     rows = json.loads(run("calibrate", "--from", folder, "-o", made, "--json"))
     probes = {row["probe"] for row in rows}
-    assert probes == {"mpi.pingpong", "mpi.multi_pair", "mpi.allreduce", "mpi.alltoall", "npb.cg"}
+    assert probes == {
+        "mpi.pingpong", "mpi.multi_pair", "mpi.sendrecv", "mpi.allreduce", "mpi.alltoall", "npb.cg"
+    }  # fmt: skip
     for row in rows:
         # The rate of a window holds its answer, too: the overhead is found to a few percent.
         assert abs(row["error"]) < (0.02 if row["probe"] == "mpi.pingpong" else 0.08), row
     table = tomllib.loads(made.read_text())["platform"]["again"]
-    assert table["send_overhead_s"] == pytest.approx(7e-6, rel=0.08)
+    for _, seconds in table["send_overhead_s"]:
+        assert seconds == pytest.approx(7e-6, rel=0.08)
+    assert table["both_ways_bytes_per_s"] == pytest.approx(1.6e9, rel=0.02)
     assert table["compute_factor"] == pytest.approx(2.0, rel=0.02)
     assert len(table["checks"]) == len(rows)
     # Shows that the file is a platform.
@@ -86,15 +93,53 @@ RECEIVE = ("mpi.overhead", "receive", 0, 8, 3e-6, "s")
 WITHIN_A_NODE = ("mpi.overhead", "receive", 1, 8, 25e-6, "s")
 
 
+def overheads(tables, latency_s):
+    """Give what a message of 8 bytes costs: sender, receiver, departure."""
+    found = _overheads(tables, [(0, latency_s), (65_536, latency_s)], 65_536)
+    return [seconds_at(found[f"{name}_s"], 8) for name in NAMES]
+
+
+NAMES = ("send_overhead", "receive_overhead", "departure")
+
+
 def test_a_receiver_without_a_measure_takes_what_the_one_way_time_leaves():
-    assert _overheads([table_of([RATE])], 6e-6) == pytest.approx((4e-6, 1.7e-6, 4e-6))
-    assert _overheads([table_of([RECEIVE])], 6e-6) == (0.0, 0.0, 0.0)
+    assert overheads([table_of([RATE])], 6e-6) == pytest.approx([4e-6, 1.7e-6, 4e-6])
+    assert _overheads([table_of([RECEIVE])], [(0, 6e-6)], 65_536) == {}
 
 
 def test_a_second_run_tells_what_a_receiver_does_and_when_a_message_leaves():
     """4 and 3 us of 6: the message leaves after 2.7 us, and its sender goes on for 1.3."""
     tables = [table_of([RATE]), table_of([RECEIVE, WITHIN_A_NODE])]
-    assert _overheads(tables, 6e-6) == pytest.approx((4e-6, 3e-6, 2.7e-6))
+    assert overheads(tables, 6e-6) == pytest.approx([4e-6, 3e-6, 2.7e-6])
     # The first run's own measure goes before the second one's.
     mine = table_of([RATE, ("mpi.overhead", "receive", 2, 8, 1e-6, "s")])
-    assert _overheads([mine, tables[1]], 6e-6) == pytest.approx((4e-6, 1e-6, 4e-6))
+    assert overheads([mine, tables[1]], 6e-6) == pytest.approx([4e-6, 1e-6, 4e-6])
+
+
+def test_larger_messages_have_overheads_of_their_own_as_far_as_they_are_sent_at_once():
+    """The curve is 8 us at 1 KiB: a sender may be busy for longer than a message takes."""
+    rows = [("mpi.multi_pair", "bandwidth", 2, size, size / busy_s, "B/s")
+            for size, busy_s in ((1, 4e-6), (8, 5e-6), (1024, 9e-6), (65_536, 90e-6))]  # fmt: skip
+    rows += [("mpi.overhead", "receive", 2, size, seconds, "s")
+             for size, seconds in ((8, 2e-6), (1024, 3e-6))]  # fmt: skip
+    found = _overheads([table_of(rows)], [(0, 6e-6), (1024, 8e-6), (65_536, 95e-6)], 65_536)
+    assert found == {
+        "send_overhead_s": [[0, 4e-6], [64, 4e-6], [1024, 9e-6]],
+        "receive_overhead_s": [[0, 2e-6], [64, 2e-6], [1024, 3e-6]],
+        "departure_s": [[0, 3.7e-6], [64, pytest.approx(3.819e-6)], [1024, pytest.approx(4.6e-6)]],
+    }
+
+
+def test_nodes_carry_both_ways_what_the_faster_way_of_crossing_reaches():
+    """Windows of many messages may be slower than one that crosses another, and the reverse."""
+    curve = [(0, 10e-6), (1_000_000, 1010e-6)]
+    crossing = [
+        ("mpi.sendrecv", "bandwidth", 2, 1_000_000, 1.9e9, "B/s"),
+        ("mpi.sendrecv", "bandwidth", 2, 1_000, 0.1e9, "B/s"),
+    ]
+    window = ("mpi.bibandwidth", "bandwidth", 2, 1_000_000, 1.1e9, "B/s")
+    assert _both_ways([table_of([window])], curve) == 1.1e9
+    assert _both_ways([table_of([window, *crossing])], curve) == 1.9e9
+    assert _both_ways([table_of([RATE])], curve) is None
+    # Twice one direction is no limit.
+    assert _both_ways([table_of([("mpi.sendrecv", "bandwidth", 2, 9, 2e9, "B/s")])], curve) is None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import compute
 from bareline.platforms.sim.algorithms import collectives
-from bareline.platforms.sim.network import Network, preset, presets
+from bareline.platforms.sim.network import Network, constant, preset, presets, seconds_at, stretches
 from bareline.vocabulary.errors import PlatformError
 
 CURVE = ((0, 10e-6), (1024, 12e-6), (65_536, 80e-6), (4 << 20, 3600e-6))
@@ -31,22 +31,44 @@ def time_of(network, size):
     sent = size + 16  # with SMPI's envelope
     wire = factor_at(lat, sent) * network.wire()[0][1]
     wire += sent / (min(factor_at(bw, sent), 1.0) * port)
-    overhead = network.departure_s + network.receive_overhead_s
+    overhead = seconds_at(network.departure_s, size) + seconds_at(network.receive_overhead_s, size)
     return wire + (overhead if size < network.eager_bytes else 0)
 
 
 @pytest.mark.parametrize("overhead", [0.0, 2e-6])
 def test_factors_give_the_curve_back(overhead):
-    network = Network(CURVE, overhead, overhead, overhead, 65_536, "test")
+    network = Network(CURVE, *[constant(overhead)] * 3, 65_536, "test")
     for size, seconds in CURVE:
         assert time_of(network, size) == pytest.approx(seconds, rel=0.0051)
     assert 12e-6 < time_of(network, 30_000) < 80e-6
 
 
+def busy_at(text, size):
+    """Read thresholds with start and slope: the last one that is at most the size."""
+    (start, slope) = [
+        (float(start), float(slope))
+        for threshold, start, slope in (part.split(":") for part in text.split(";"))
+        if int(threshold) <= size
+    ][-1]
+    return start + slope * size
+
+
+def test_overheads_grow_with_the_size_and_go_with_the_rendezvous():
+    sending, leaving = ((0, 6e-6), (64, 6e-6), (1024, 9e-6)), ((0, 4e-6), (512, 5e-6))
+    network = Network(CURVE, sending, constant(2e-6), leaving, 65_536, "test")
+    for size, seconds in ((0, 6e-6), (64, 6e-6), (544, 7.5e-6), (1024, 9e-6), (9999, 9e-6)):
+        assert busy_at(stretches(sending), size) == pytest.approx(seconds)
+    text = network.busy_after()
+    for size, seconds in ((0, 2e-6), (512, 2.4e-6), (1024, 4e-6), (65_535, 4e-6), (65_536, 0)):
+        assert busy_at(text, size) == pytest.approx(seconds)
+    for size, seconds in CURVE:
+        assert time_of(network, size) == pytest.approx(seconds, rel=0.0051)
+
+
 def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the_port():
     # Between 64 and 128 KiB the curve rises half as fast as beyond.
     curve = ((0, 10e-6), (65_536, 100e-6), (131_072, 140e-6), (1 << 20, 1200e-6))
-    network = Network(curve, 4e-6, 4e-6, 4e-6, 65_536, "test")
+    network = Network(curve, *[constant(4e-6)] * 3, 65_536, "test")
     assert network.port_bytes_per_s > 1.5 * network.bytes_per_s
     for size, seconds in curve:
         assert time_of(network, size) == pytest.approx(seconds, rel=0.0051), size
@@ -56,7 +78,7 @@ def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the
 def test_any_curve_gives_factors_that_are_positive_and_times_that_do_not_fall(times, overhead):
     sizes = [0, *(2**k for k in range(1, len(times)))]
     curve = tuple(zip(sizes, times, strict=True))
-    network = Network(curve, overhead, overhead, overhead, 1 << 40, "test")
+    network = Network(curve, *[constant(overhead)] * 3, 1 << 40, "test")
     for text in network.factors(network.port_bytes_per_s):
         assert all(float(part.split(":")[1]) > 0 for part in text.split(";"))
     wire = network.wire()

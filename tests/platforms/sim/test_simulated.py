@@ -94,6 +94,16 @@ def test_a_sender_may_be_busy_after_its_message_has_left(tmp_path):
     assert exchange["time"]["median"] == pytest.approx(18e-6, rel=0.02)
 
 
+def test_a_blocking_send_takes_all_that_the_sender_does(tmp_path):
+    """SMPI knows what comes before a message leaves; the harness adds the rest."""
+    table = {**TABLE, "send_overhead_s": [[0, 9e-6], [1 << 20, 9e-6]], "departure_s": 4e-6}
+    with made(table, tmp_path / "busy") as allocation:
+        command = Command(argv=("{native}/npb_cg", "S"), mpi=True)
+        output = allocation.run(command, Layout(4), timeout_s=120)
+    sends = json.loads(output.stdout.splitlines()[1])["mpi_s"]["MPI_Send"]
+    assert sends["mean"] * 4 / sends["calls"] == pytest.approx(9e-6, rel=1e-3)
+
+
 def test_a_kernel_verifies_and_the_same_simulation_prints_the_same_bytes(cluster):
     command = Command(argv=("{native}/npb_cg", "S"), mpi=True)
     first = cluster.run(command, Layout(4), timeout_s=120)

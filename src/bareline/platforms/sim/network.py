@@ -17,6 +17,8 @@ from importlib import resources
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 #: Shortest time that is left for the wire where overheads leave nothing of the curve.
 _LEAST_S = 1e-9
 #: What a port may add to the one-way time of a message.
@@ -30,6 +32,27 @@ _LEAST_SLOPE = 1e-14
 Curve = Sequence[tuple[int, float]]
 
 
+def constant(seconds: float) -> Curve:
+    """Give what takes the same time for every size."""
+    return ((0, seconds),)
+
+
+def seconds_at(curve: Curve, size: int) -> float:
+    """Read a curve at a size: straight between its points, constant beyond the last one."""
+    sizes, times = zip(*curve, strict=True)
+    return float(np.interp(size, sizes, times))
+
+
+def stretches(curve: Curve) -> str:
+    """Write a curve as SMPI's options take it: thresholds, each with a start and a slope."""
+    lines = [
+        (size, (next_time - time) / (next_size - size), time)
+        for (size, time), (next_size, next_time) in pairwise(curve)
+    ]
+    lines.append((curve[-1][0], 0.0, curve[-1][1]))
+    return ";".join(f"{size}:{time - slope * size:.12f}:{slope:.9g}" for size, slope, time in lines)
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """How two nodes of a simulated cluster exchange messages.
@@ -39,7 +62,7 @@ class Network:
     curve
         Message sizes in bytes, rising from 0, with their one-way times in s, overheads included.
     send_overhead_s, receive_overhead_s
-        What a processor does for each message.
+        What a processor does for a message, by its size like `curve`; constant beyond the last one.
     departure_s
         When a message leaves, after its send began: at most `send_overhead_s`. A system may deliver
         it and then have more to do for the sender.
@@ -50,9 +73,9 @@ class Network:
     """
 
     curve: tuple[tuple[int, float], ...]
-    send_overhead_s: float
-    receive_overhead_s: float
-    departure_s: float
+    send_overhead_s: Curve
+    receive_overhead_s: Curve
+    departure_s: Curve
     eager_bytes: int
     source: str
 
@@ -61,6 +84,12 @@ class Network:
         """Rate of the largest message, beyond the latency of an empty one."""
         (_, least), (size, most) = self.curve[0], self.curve[-1]
         return size / (most - least) if most > least else 1 / _LEAST_SLOPE
+
+    @property
+    def seconds_per_byte(self) -> float:
+        """What another byte adds to the largest message."""
+        *_, (_, _, slope, _) = self._lines()
+        return slope
 
     @property
     def latency_s(self) -> float:
@@ -72,13 +101,26 @@ class Network:
 
         SMPI leaves out the overheads of messages that sender and receiver meet for.
         """
-        overhead = self.departure_s + self.receive_overhead_s
         sizes = [size for size, _ in self.curve]
-        times = [
-            max(seconds - (overhead if size < self.eager_bytes else 0.0), _LEAST_S)
-            for size, seconds in self.curve
-        ]
+        times = [max(seconds - self._overhead(size), _LEAST_S) for size, seconds in self.curve]
         return list(zip(sizes, _rising(times), strict=True))
+
+    def _overhead(self, size: int) -> float:
+        if size >= self.eager_bytes:
+            return 0.0
+        return seconds_at(self.departure_s, size) + seconds_at(self.receive_overhead_s, size)
+
+    def busy_after(self) -> str:
+        """Write for how long a sender is busy with a message that has left, as `stretches` does.
+
+        Nothing for those that sender and receiver meet for.
+        """
+        sizes = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
+        busy = []
+        for size in sorted(size for size in sizes if size < self.eager_bytes):
+            left_s = seconds_at(self.departure_s, size)
+            busy.append((size, max(seconds_at(self.send_overhead_s, size) - left_s, 0.0)))
+        return f"{stretches(busy)};{self.eager_bytes}:0:0"
 
     @property
     def port_bytes_per_s(self) -> float:
@@ -154,9 +196,9 @@ def preset(name: str) -> Network:
     sizes = (0, table["eager_bytes"], 4 << 20)
     return Network(
         curve=tuple((size, latency + size / rate) for size in sizes),
-        send_overhead_s=table["overhead_s"],
-        receive_overhead_s=table["overhead_s"],
-        departure_s=table["overhead_s"],
+        send_overhead_s=constant(table["overhead_s"]),
+        receive_overhead_s=constant(table["overhead_s"]),
+        departure_s=constant(table["overhead_s"]),
         eager_bytes=table["eager_bytes"],
         source=f"{name}: {table['source']}",
     )

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.base import Options
-from bareline.platforms.sim.network import Network, preset, presets
+from bareline.platforms.sim.network import Curve, Network, constant, preset, presets
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
 
@@ -19,7 +19,12 @@ _NODES_MAX = 65_536
 CheckRow = tuple[str, int, str, str, float, float]
 
 Seconds = Annotated[float, Field(ge=0, le=10)]
-Point = tuple[Annotated[int, Field(ge=0, le=1 << 40)], Annotated[float, Field(gt=0, le=1e4)]]
+Size = Annotated[int, Field(ge=0, le=1 << 40)]
+Point = tuple[Size, Annotated[float, Field(gt=0, le=1e4)]]
+#: The same for every message, or by its size like the curve.
+Overhead = (
+    Seconds | Annotated[tuple[tuple[Size, Seconds], ...], Field(min_length=1, max_length=512)]
+)
 
 
 #: Programs whose computation is recorded and injected: what our Fortran harness starts.
@@ -56,8 +61,8 @@ class SimOptions(Options):
         One-way time by message size: pairs of bytes and seconds, rising from 0 bytes. What
         `bareline calibrate` writes.
     send_overhead_s, receive_overhead_s
-        What a processor does for each message; part of the curve's times. With a named network,
-        its own.
+        What a processor does for each message; part of the curve's times. One number, or by size
+        like the curve. With a named network, its own.
     departure_s
         When a message leaves, after its send began; once the sender has done all for it without.
     eager_bytes
@@ -93,9 +98,9 @@ class SimOptions(Options):
     cores: Annotated[int, Field(ge=1, le=4096)] = 8
     network: str | None = None
     curve: Annotated[tuple[Point, ...], Field(min_length=2, max_length=512)] | None = None
-    send_overhead_s: Seconds = 0.0
-    receive_overhead_s: Seconds = 0.0
-    departure_s: Seconds | None = None
+    send_overhead_s: Overhead = 0.0
+    receive_overhead_s: Overhead = 0.0
+    departure_s: Overhead | None = None
     eager_bytes: Annotated[int, Field(ge=1, le=1 << 40)] = 65_536
     source: str = ""
     link_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
@@ -128,12 +133,10 @@ class SimOptions(Options):
             raise ValueError(f"no network is named '{name}'; {hint}")
         return name
 
-    @field_validator("curve")
+    @field_validator("curve", "send_overhead_s", "receive_overhead_s", "departure_s")
     @classmethod
-    def _rising_sizes(
-        cls, curve: tuple[tuple[int, float], ...] | None
-    ) -> tuple[tuple[int, float], ...] | None:
-        if curve is not None:
+    def _rising_sizes(cls, curve: Overhead | None) -> Overhead | None:
+        if isinstance(curve, tuple):
             sizes = [size for size, _ in curve]
             if sizes[0] != 0 or sizes != sorted(set(sizes)):
                 raise ValueError("the sizes have to rise from 0 bytes, each once")
@@ -156,9 +159,15 @@ class SimOptions(Options):
             return preset(self.network)
         return Network(
             curve=self.curve,
-            send_overhead_s=self.send_overhead_s,
-            receive_overhead_s=self.receive_overhead_s,
-            departure_s=self.send_overhead_s if self.departure_s is None else self.departure_s,
+            send_overhead_s=_by_size(self.send_overhead_s),
+            receive_overhead_s=_by_size(self.receive_overhead_s),
+            departure_s=_by_size(
+                self.send_overhead_s if self.departure_s is None else self.departure_s
+            ),
             eager_bytes=self.eager_bytes,
             source=self.source or "a curve of the platform file",
         )
+
+
+def _by_size(overhead: Overhead) -> Curve:
+    return overhead if isinstance(overhead, tuple) else constant(overhead)

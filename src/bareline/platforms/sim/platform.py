@@ -22,7 +22,7 @@ from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.sim import compute
 from bareline.platforms.sim.algorithms import collectives
-from bareline.platforms.sim.network import Network
+from bareline.platforms.sim.network import Network, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.real import real_compute_s
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -114,9 +114,10 @@ class SimAllocation(Allocation):
             "sim.network_from": network.source,
             "sim.latency_s": network.latency_s,
             "sim.rate_bits_per_s": 8 * network.bytes_per_s,
-            "sim.send_overhead_s": network.send_overhead_s,
-            "sim.departure_s": network.departure_s,
-            "sim.receive_overhead_s": network.receive_overhead_s,
+            "sim.send_overhead_s": network.send_overhead_s[0][1],
+            "sim.departure_s": network.departure_s[0][1],
+            "sim.receive_overhead_s": network.receive_overhead_s[0][1],
+            **_overheads_by_size(network),
             "sim.eager_bytes": network.eager_bytes,
             "sim.oversubscription": options.oversubscription,
             **(
@@ -165,6 +166,7 @@ class SimAllocation(Allocation):
         variables = dict(command.env) | self._folding(program)
         if RECORDED.fullmatch(program):
             variables["BARELINE_COMPUTE"] = f"inject:{self._computation(command, argv, layout)}"
+            variables["BARELINE_BUSY_AFTER_SEND"] = self._network.busy_after()
         line = self._line(argv, layout)
         done = self._execute(line, variables, timeout_s)
         return Output(
@@ -256,9 +258,9 @@ class SimAllocation(Allocation):
             "smpi/tmpdir": str(self._temporary),
             "smpi/lat-factor": lat,
             "smpi/bw-factor": bw,
-            "smpi/os": _overhead(network.departure_s),
-            "smpi/ois": _overhead(network.send_overhead_s),
-            "smpi/or": _overhead(network.receive_overhead_s),
+            "smpi/os": stretches(network.departure_s),
+            "smpi/ois": stretches(network.send_overhead_s),
+            "smpi/or": stretches(network.receive_overhead_s),
             "smpi/async-small-thresh": str(network.eager_bytes),
             "smpi/send-is-detached-thresh": str(network.eager_bytes),
             # Both directions of a link are full; nothing is lost to acknowledgements.
@@ -317,7 +319,9 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
     rate = port_rate(options, network)
     backbone = limiter = ""
     if options.both_ways_bytes_per_s is not None:
-        limiter = f' limiter_link="{max(options.both_ways_bytes_per_s, rate):.6f}Bps"'
+        # A message takes as much of the limiter as of the port, all of it at its own rate.
+        both_ways = max(options.both_ways_bytes_per_s * network.seconds_per_byte, 1.0) * rate
+        limiter = f' limiter_link="{both_ways:.6f}Bps"'
     if options.oversubscription > 1:
         shared = options.nodes * rate / options.oversubscription
         backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
@@ -332,8 +336,14 @@ def cluster_xml(options: SimOptions, network: Network) -> str:
 """
 
 
-def _overhead(seconds: float) -> str:
-    return f"0:{seconds:.12f}:0"
+def _overheads_by_size(network: Network) -> dict[str, str]:
+    """Give what SMPI is told of overheads where they depend on the size."""
+    overheads = {
+        "sim.send_overhead_by_size": network.send_overhead_s,
+        "sim.departure_by_size": network.departure_s,
+        "sim.receive_overhead_by_size": network.receive_overhead_s,
+    }
+    return {name: stretches(curve) for name, curve in overheads.items() if len(curve) > 1}
 
 
 @cache
