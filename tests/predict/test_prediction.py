@@ -69,6 +69,7 @@ def test_reproduction_is_said_warned_of_and_refused():
     assert predict(case()).reproduced == pytest.approx(1)
     warned = predict(case(truth=right * 1.1))
     assert any("the replay gives 0.909" in text for text in warned.warnings)
+    assert warned.half_width == pytest.approx(1.5 * predict(case()).half_width, rel=0.02)
     far = case(truth=right * 1.3)
     with pytest.raises(AnalysisError, match=r"gives 0\.77 of the measured time"):
         predict(far, model="replay")

@@ -263,13 +263,13 @@ def predict(
     drawn = case.drawn
     unseen = residual if residual is not None else RESIDUAL[chosen]
     notes += list(_widening(case, base_s))
+    if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
+        notes.append(f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}")
     width = math.hypot(unseen, drawn) * _WIDER ** len(notes)
     moved = abs(math.log(high / base_s)) > _MOVED
     if chosen == "delta" and (moved or message_share(case.profile) > _MESSAGES):
         width = max(width, _HALF)
         notes.append("without a trace, codes that pass work on in a pipeline may be off by half")
-    if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
-        notes.append(f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}")
     return Prediction(
         base=case.a.platform,
         platform=case.b.platform,
