@@ -174,7 +174,7 @@ def cartesian(problem: Mapping[str, float]) -> list[Part]:
     """Two or three states of 40 B a stage, forcing on coarse levels; cells as if none was cut.
 
     A sweep splits fluxes along three axes (67 each with slopes and a limiter, 33 without) and adds
-    them up (50), a stage ends with a step (45).
+    them up (55), a stage ends with a step (49, one division, one root).
     """
     parts = []
     for level in range(int(problem["levels"])):
@@ -193,8 +193,8 @@ def cartesian(problem: Mapping[str, float]) -> list[Part]:
                 flops=visits
                 * cells
                 * 2
-                * (sweeps * (50 + 3 * (33 if coarse else 67)) + 5 * steps * 45),
-                divisions=visits * cells * (sweeps * 3 * (not coarse) + 5 * steps * 3),
+                * (sweeps * (55 + 3 * (33 if coarse else 67)) + 5 * steps * 49),
+                divisions=visits * cells * (sweeps * 3 * (not coarse) + 5 * steps),
                 roots=visits * cells * 5 * steps,
             )
         )

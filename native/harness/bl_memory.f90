@@ -15,7 +15,8 @@ module bl_memory
     implicit none(type, external)
     private
 
-    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, prefetch
+    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, prefetch, &
+              prefetch_rows
 
     integer, parameter :: line_bytes = 64
 
@@ -38,6 +39,14 @@ module bl_memory
             type(*), intent(in) :: array(*)
             integer(c_int64_t), value :: size_bytes
         end subroutine prefetch
+
+        !> The same for the cache line of the start of `array` and those that begin each so many
+        !> bytes further on.
+        pure subroutine prefetch_rows(array, stride_bytes, rows) bind(C, name='bl_prefetch_rows')
+            import :: c_int64_t
+            type(*), intent(in) :: array(*)
+            integer(c_int64_t), value :: stride_bytes, rows
+        end subroutine prefetch_rows
     end interface
 
     integer(i8), parameter :: unknown = huge(1_i8)

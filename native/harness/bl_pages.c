@@ -14,6 +14,7 @@
 
 void bl_prefer_large_pages(const void *array, int64_t size_bytes);
 void bl_prefetch(const void *array, int64_t size_bytes);
+void bl_prefetch_rows(const void *array, int64_t stride_bytes, int64_t rows);
 
 void bl_prefer_large_pages(const void *array, int64_t size_bytes)
 {
@@ -38,5 +39,17 @@ void bl_prefetch(const void *array, int64_t size_bytes)
 #else
     (void)array;
     (void)size_bytes;
+#endif
+}
+
+void bl_prefetch_rows(const void *array, int64_t stride_bytes, int64_t rows)
+{
+#ifdef __GNUC__
+    for (int64_t row = 0; row < rows; row++)
+        __builtin_prefetch((const char *)array + row * stride_bytes);
+#else
+    (void)array;
+    (void)stride_bytes;
+    (void)rows;
 #endif
 }

@@ -21,6 +21,7 @@
 module cartesian_flux
 
     use bl_kinds, only: dp
+    use cartesian_problem, only: brick_cells
 
     implicit none(type, external)
     private
@@ -29,6 +30,9 @@ module cartesian_flux
 
     real(dp), parameter :: gamma = 1.4_dp
     real(dp), parameter :: over_gamma = 1/gamma, energy_factor = 1/(2*(gamma**2 - 1))
+    !> How far variables are apart in planes of the finest level, plain and with two more cells on
+    !> both sides.
+    integer, parameter :: plane = brick_cells**2, padded_plane = brick_cells*(brick_cells + 4)
     !> Least pressure and density that a stage leaves.
     real(dp), parameter :: floor_value = 1.0e-3_dp
 
@@ -38,6 +42,26 @@ contains
     !> state was supersonic: then they are wrong and `split_weighted` has to be asked.
     pure subroutine split_limited(count, stride, axis, eps, before, here, after, up, down, faster)
         integer, intent(in) :: count, stride, axis
+        real(dp), intent(in) :: eps
+        real(dp), intent(in), dimension(stride, *) :: before, here, after
+        real(dp), intent(inout), dimension(stride, *) :: up, down
+        logical, intent(out) :: faster
+
+        ! Twenty-five columns have an address each in a register only if the compiler knows how far
+        ! they are apart.
+        select case (stride)
+        case (padded_plane)
+            call limited(count, padded_plane, axis, eps, before, here, after, up, down, faster)
+        case (plane)
+            call limited(count, plane, axis, eps, before, here, after, up, down, faster)
+        case default
+            call limited(count, stride, axis, eps, before, here, after, up, down, faster)
+        end select
+    end subroutine split_limited
+
+    pure subroutine limited(count, stride, axis, eps, before, here, after, up, down, faster)
+        integer, value, intent(in) :: stride
+        integer, intent(in) :: count, axis
         real(dp), intent(in) :: eps
         real(dp), intent(in), dimension(stride, *) :: before, here, after
         real(dp), intent(inout), dimension(stride, *) :: up, down
@@ -87,7 +111,7 @@ contains
             down(i, 5) = m*(energy_factor*e*e + 0.5_dp*(v*v + w*w))
         end do
         faster = most > 0
-    end subroutine split_limited
+    end subroutine limited
 
     !> The same of the first order, without slopes.
     pure subroutine split_first(count, stride, axis, here, up, down, faster)
@@ -199,42 +223,39 @@ contains
 
     !> The state `out` that a stage leaves: from the state `x` at the begin of the step and the
     !> residual `r`, the sum of fluxes out of a cell. The step of a cell is `courant` times its
-    !> volume over the sum of its open areas, `areas`(:, 3) of each direction, times the speeds of
-    !> sound waves. A cell without open faces stays as it is.
+    !> volume over s, the sum of its open areas, `areas`(:, 3) of each direction, times the speeds
+    !> of sound waves. A cell without open faces stays as it is.
+    !>
+    !> With mass, momentum and energy times s (M, P, E) there is one division and one root: from
+    !> C**2 = gamma (gamma - 1) (M E - P**2/2) follow the speed of sound C/M and q = M**2/(s C).
     pure subroutine take_stage(count, courant, areas, x, r, out)
         integer, intent(in) :: count
         real(dp), intent(in) :: courant
         real(dp), intent(in) :: areas(count, 3), x(count, 5), r(count, 5)
         real(dp), intent(inout) :: out(count, 5)
-        real(dp) :: step, density, energy, u, v, w, square, over, c
+        real(dp) :: s, mass, energy, u, v, w, root, over, over_mass
         integer :: i
 
-        !$omp simd private(step, density, energy, u, v, w, square, over, c)
+        !$omp simd private(s, mass, energy, u, v, w, root, over, over_mass)
         do i = 1, count
-            u = x(i, 2)
-            v = x(i, 3)
-            w = x(i, 4)
-            c = x(i, 5)
-            step = courant/max(areas(i, 1)*(abs(u) + c) + areas(i, 2)*(abs(v) + c) &
-                               + areas(i, 3)*(abs(w) + c), floor_value)
-            density = x(i, 1)*c
-            energy = density*(c*c*(1/(gamma*(gamma - 1))) + 0.5_dp*(u*u + v*v + w*w)) &
-                     - step*r(i, 5)
-            u = density*u - step*r(i, 2)
-            v = density*v - step*r(i, 3)
-            w = density*w - step*r(i, 4)
-            density = max(density - step*r(i, 1), floor_value)
-            over = 1/density
-            u = u*over
-            v = v*over
-            w = w*over
-            square = gamma*(gamma - 1)*(energy*over - 0.5_dp*(u*u + v*v + w*w))
-            c = sqrt(max(square, floor_value))
-            out(i, 1) = density/c
-            out(i, 2) = u
-            out(i, 3) = v
-            out(i, 4) = w
-            out(i, 5) = c
+            s = max(areas(i, 1)*(abs(x(i, 2)) + x(i, 5)) + areas(i, 2)*(abs(x(i, 3)) + x(i, 5)) &
+                    + areas(i, 3)*(abs(x(i, 4)) + x(i, 5)), floor_value)
+            mass = s*x(i, 1)*x(i, 5)
+            energy = mass*(x(i, 5)**2*(1/(gamma*(gamma - 1))) &
+                           + 0.5_dp*(x(i, 2)**2 + x(i, 3)**2 + x(i, 4)**2)) - courant*r(i, 5)
+            u = mass*x(i, 2) - courant*r(i, 2)
+            v = mass*x(i, 3) - courant*r(i, 3)
+            w = mass*x(i, 4) - courant*r(i, 4)
+            mass = max(mass - courant*r(i, 1), floor_value*s)
+            root = sqrt(max(gamma*(gamma - 1)*(energy*mass - 0.5_dp*(u*u + v*v + w*w)), &
+                            floor_value*mass*mass))
+            over = 1/(mass*s*root)
+            over_mass = s*root*over
+            out(i, 1) = mass*mass*(mass*over)
+            out(i, 2) = u*over_mass
+            out(i, 3) = v*over_mass
+            out(i, 4) = w*over_mass
+            out(i, 5) = root*over_mass
         end do
     end subroutine take_stage
 

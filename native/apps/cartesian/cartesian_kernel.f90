@@ -20,7 +20,7 @@
 module cartesian_kernel
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: aligned
+    use bl_memory, only: aligned, prefetch
     use bl_messages, only: comm_allreduce
     use cartesian_bricks, only: bricks_t, new_bricks
     use cartesian_cut, only: coarser_cut, new_cut
@@ -38,6 +38,7 @@ module cartesian_kernel
 
     real(dp), parameter :: pi = acos(-1.0_dp)
     integer, parameter :: stages = 5
+    integer(i8), parameter :: real_bytes = 8
     !> Of the finest level and of the others.
     real(dp), parameter :: stage_weights(stages, 2) = reshape( &
         [0.0695_dp, 0.1602_dp, 0.2898_dp, 0.5060_dp, 1.0_dp, &
@@ -88,7 +89,7 @@ contains
         integer, intent(in) :: ranks
         !> Reals of a cell: three states, and what a quarter more cells of coarser levels and the
         !> wall add; of a face, in ghosts and in what is sent: two layers, one on coarser levels.
-        integer(i8), parameter :: cell_reals = 5*3 + 6, face_reals = 2*(2*5 + 3), real_bytes = 8
+        integer(i8), parameter :: cell_reals = 5*3 + 6, face_reals = 2*(2*5 + 3)
         integer(i8) :: bricks, faces
         bricks = (int(problem%n, i8)/brick_cells)**3/ranks + 1
         faces = 6*(nint(real(bricks)**(2.0/3)) + 1)
@@ -225,6 +226,7 @@ contains
 
         associate (level => self%levels(l), count => self%levels(l)%m**2, r => self%residual)
             do k = 1, level%m
+                call prefetch(level%old%values(:, :, k, b), real_bytes*5*count)
                 call level%sweep_plane(self%bricks%neighbour(:, b), b, k, from, r)
                 if (associated(level%forcing%values)) &
                     call shift(5*count, anew, level%forcing%values(:, :, k, b), r)

@@ -1,25 +1,27 @@
 !> One grid of the multigrid: its states, and sweeps over the cells of a brick.
 !>
 !> The finest level is of the second order and sees two layers of its neighbours, coarser ones are
-!> of the first order and see one. A sweep goes through a brick plane by plane; fluxes live in the
-!> processor's caches only. Of the states, memory gives and takes each once for a stage.
+!> of the first order and see one. A sweep goes through a brick plane by plane; split fluxes live
+!> in the processor's caches only. Of the states, memory gives and takes each once for a stage, and
+!> the cells beside a brick, asked for one plane ahead, once more.
 !>
 !> Exported: `level_t`, `new_level`. Nothing is collective.
 module cartesian_level
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: aligned
+    use bl_memory, only: aligned, prefetch, prefetch_rows
     use cartesian_bricks, only: bricks_t
     use cartesian_cut, only: cut_t
     use cartesian_flux, only: gamma, split_first, split_limited, split_weighted
-    use cartesian_planes, only: add, fill_columns, fill_middle, fill_middle_rows, fill_rows, &
-                                leave_x, leave_x_cut, leave_y, leave_y_cut, leave_z_cut
+    use cartesian_planes, only: leave, leave_cut, pad_x, pad_y
     use cartesian_problem, only: side_axis, side_step
 
     implicit none(type, external)
     private
 
     public :: level_t, field_t, new_level
+
+    integer(i8), parameter :: real_bytes = 8
 
     !> Layout in cartesian_bricks.
     type :: field_t
@@ -45,20 +47,22 @@ module cartesian_level
         real(dp) :: force(3) = 0
         !> Open areas of cells without wall.
         real(dp), pointer, contiguous :: whole(:, :) => null()
-        !> Scratch: a padded plane, split fluxes, those across z above the last plane and this one,
-        !> whole fluxes through the faces below and above. What is named _x is the same memory, some
-        !> numbers later: vectors that straddle two lines of the cache take twice the time.
-        real(dp), pointer, contiguous, dimension(:) :: plane => null(), up => null(), &
-            down => null(), plane_x => null(), up_x => null(), down_x => null()
-        real(dp), pointer, contiguous, dimension(:, :, :) :: up_z => null(), through => null()
+        !> Scratch: a plane padded along x and along y, and its split fluxes. The first numbers to be
+        !> worked on begin a cache line: vectors that straddle two take twice the time.
+        real(dp), pointer, contiguous, dimension(:) :: plane_x => null(), up_x => null(), &
+            down_x => null(), plane_y => null(), up_y => null(), down_y => null()
+        !> Split fluxes across z of the last planes: plane k is the column mod(k, 3) or mod(k, 2).
+        real(dp), pointer, contiguous, dimension(:, :) :: up_z => null(), down_z => null()
     contains
         procedure :: new_field
         procedure :: sweep_plane
         procedure :: sweep_brick
-        procedure, private :: sweep_x
-        procedure, private :: sweep_y
-        procedure, private :: rise
-        procedure, private :: sweep_z
+        procedure, private :: look_ahead
+        procedure, private :: pad
+        procedure, private :: split_x
+        procedure, private :: split_y
+        procedure, private :: split_z
+        procedure, private :: add_up
         procedure, private :: add_walls
         procedure, private :: z_plane
         procedure, private :: weighted
@@ -87,25 +91,26 @@ contains
         space => aligned(3_i8*m*m)
         level%whole(1:m*m, 1:3) => space
         level%whole = 1
-        call new_plane(5*level%padded, depth, level%plane, level%plane_x)
-        call new_plane(5*level%padded, depth, level%up, level%up_x)
-        call new_plane(5*level%padded, depth, level%down, level%down_x)
+        level%plane_x => scratch(5*level%padded, depth)
+        level%up_x => scratch(5*level%padded, depth)
+        level%down_x => scratch(5*level%padded, depth)
+        level%plane_y => scratch(5*level%padded, 1)
+        level%up_y => scratch(5*level%padded, 1)
+        level%down_y => scratch(5*level%padded, 1)
+        space => aligned(15_i8*m*m)
+        level%up_z(1:5*m*m, 0:2) => space
         space => aligned(10_i8*m*m)
-        level%up_z(1:m*m, 1:5, 0:1) => space
-        space => aligned(10_i8*m*m)
-        level%through(1:m*m, 1:5, 0:1) => space
+        level%down_z(1:5*m*m, 0:1) => space
     end function new_level
 
-    !> Zeros that begin a cache line, and the same such that number `depth` does, which is the first
-    !> to be worked on across x.
-    subroutine new_plane(values, depth, plane, plane_x)
-        integer, intent(in) :: values, depth
-        real(dp), pointer, contiguous, intent(out) :: plane(:), plane_x(:)
+    !> Zeros of which number `first`, 1 or 2, begins a cache line.
+    function scratch(values, first)
+        integer, intent(in) :: values, first
+        real(dp), pointer, contiguous :: scratch(:)
         real(dp), pointer, contiguous :: space(:)
         space => aligned(values + 8_i8)
-        plane => space
-        plane_x => space(10 - depth:)
-    end subroutine new_plane
+        scratch => space(10 - first:)
+    end function scratch
 
     subroutine new_field(self, field)
         class(level_t), intent(in) :: self
@@ -135,16 +140,82 @@ contains
         real(dp), intent(in), target, contiguous :: x(:, :, :, :)
         real(dp), intent(inout) :: r(self%m**2, 5)
 
-        call self%sweep_x(neighbour, b, k, x, r)
-        call self%sweep_y(neighbour, b, k, x, r)
+        call self%look_ahead(neighbour, b, k, x)
+        call self%pad(neighbour, b, k, x)
         if (k == 1) then
-            call self%rise(neighbour, b, 0, x)
-            call self%rise(neighbour, b, 1, x)
+            call self%split_z(neighbour, b, 0, x)
+            call self%split_z(neighbour, b, 1, x)
         end if
-        call self%rise(neighbour, b, k + 1, x)
-        call self%sweep_z(b, k, r)
+        call self%split_x(b, k)
+        call self%split_y(b, k)
+        call self%split_z(neighbour, b, k + 1, x)
+        call self%add_up(b, k, r)
         if (self%is_cut(b)) call self%add_walls(neighbour, b, k, x, r)
     end subroutine sweep_plane
+
+    !> Asks for what the next planes need from memory. The cells beside a brick are pieces that the
+    !> processor does not foresee: one or two of a row, one or two rows of each variable.
+    subroutine look_ahead(self, neighbour, b, k, x)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), pointer, contiguous :: states(:)
+        integer :: side, width, first, variable
+
+        associate (m => self%m, d => self%depth)
+            if (k + 3 <= m + d) then
+                call self%z_plane(neighbour, b, k + 3, x, states)
+                call prefetch(states, real_bytes*5*m*m)
+            end if
+            if (k == m) return
+            do side = 1, 4
+                call find_beside(self, neighbour(side), x, states, width)
+                first = 1 + merge(width - d, 0, side_step(side) < 0)
+                if (side <= 2) then
+                    call prefetch_rows(states(first + 5*m*width*k:), real_bytes*width, 5_i8*m)
+                else
+                    do variable = 0, 4
+                        call prefetch(states(1 + m*(first - 1 + width*(variable + 5*k)):), &
+                                      real_bytes*m*d)
+                    end do
+                end if
+            end do
+        end associate
+    end subroutine look_ahead
+
+    !> Fills the padded planes.
+    subroutine pad(self, neighbour, b, k, x)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: neighbour(6), b, k
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), pointer, contiguous :: below(:), above(:)
+        integer :: below_width, above_width
+
+        call find_beside(self, neighbour(1), x, below, below_width)
+        call find_beside(self, neighbour(2), x, above, above_width)
+        call pad_x(self%m, self%depth, k, x(:, :, k, b), below_width, below, above_width, above, &
+                   self%plane_x)
+        call find_beside(self, neighbour(3), x, below, below_width)
+        call find_beside(self, neighbour(4), x, above, above_width)
+        call pad_y(self%m, self%depth, k, x(:, :, k, b), below_width, below, above_width, above, &
+                   self%plane_y)
+    end subroutine pad
+
+    !> A neighbour's states, of a brick or a ghost face, and how many cells wide it is.
+    subroutine find_beside(self, neighbour, x, states, width)
+        class(level_t), intent(in) :: self
+        integer, intent(in) :: neighbour
+        real(dp), intent(in), target, contiguous :: x(:, :, :, :)
+        real(dp), pointer, contiguous, intent(out) :: states(:)
+        integer, intent(out) :: width
+        if (neighbour > 0) then
+            states(1:5*self%m**3) => x(:, :, :, neighbour)
+            width = self%m
+        else
+            states => self%ghost(:, -neighbour)
+            width = self%depth
+        end if
+    end subroutine find_beside
 
     !> Split fluxes by whatever routine is right; `weights` of slopes where a wall is.
     pure subroutine split(depth, eps, count, stride, axis, before, here, after, up, down, weights)
@@ -170,115 +241,91 @@ contains
         call split_weighted(count, stride, axis, eps, even, before, here, after, up, down)
     end subroutine split
 
-    !> Sets r to the fluxes out of the cells of plane k across x.
-    subroutine sweep_x(self, neighbour, b, k, x, r)
+    !> Split fluxes across x of plane k and the cells beside it.
+    subroutine split_x(self, b, k)
         class(level_t), intent(inout) :: self
-        integer, intent(in) :: neighbour(6), b, k
-        real(dp), intent(in), contiguous :: x(:, :, :, :)
-        real(dp), intent(inout) :: r(self%m**2, 5)
-        integer :: side
+        integer, intent(in) :: b, k
+        integer :: start, count
 
-        associate (m => self%m, d => self%depth, n => self%padded)
-            call fill_middle(m, d, x(:, :, k, b), self%plane_x)
-            do side = 1, 2
-                if (neighbour(side) > 0) then
-                    call fill_columns(m, d, k, side, m, x(:, :, :, neighbour(side)), self%plane_x)
-                else
-                    call fill_columns(m, d, k, side, d, self%ghost(:, -neighbour(side)), &
-                                      self%plane_x)
-                end if
-            end do
+        associate (d => self%depth, n => self%padded)
+            start = d
+            count = n - 2*(d - 1)
             if (self%weighted(b, 1, k)) then
-                call split(d, self%eps, n - 2, n, 1, self%plane_x, self%plane_x(2:), &
-                           self%plane_x(3:), self%up_x(2:), self%down_x(2:), &
-                           self%cut(b)%slope_x(2, 1, k))
+                call split(d, self%eps, count, n, 1, self%plane_x(start - 1:), &
+                           self%plane_x(start:), self%plane_x(start + 1:), self%up_x(start:), &
+                           self%down_x(start:), self%cut(b)%slope_x(start, 1, k))
             else
-                call split(d, self%eps, n - 2*(d - 1), n, 1, self%plane_x, self%plane_x(d:), &
-                           self%plane_x(2*d - 1:), self%up_x(d:), self%down_x(d:))
-            end if
-            if (self%is_cut(b)) then
-                call leave_x_cut(m, d, self%cut(b)%x(:, :, k), self%up_x, self%down_x, r)
-            else
-                call leave_x(m, d, self%up_x, self%down_x, r)
+                call split(d, self%eps, count, n, 1, self%plane_x(start - d + 1:), &
+                           self%plane_x(start:), self%plane_x(start + d - 1:), &
+                           self%up_x(start:), self%down_x(start:))
             end if
         end associate
-    end subroutine sweep_x
+    end subroutine split_x
 
-    !> Adds to r those across y.
-    subroutine sweep_y(self, neighbour, b, k, x, r)
+    !> Split fluxes across y of plane k and the rows beside it.
+    subroutine split_y(self, b, k)
         class(level_t), intent(inout) :: self
-        integer, intent(in) :: neighbour(6), b, k
-        real(dp), intent(in), contiguous :: x(:, :, :, :)
-        real(dp), intent(inout) :: r(self%m**2, 5)
-        integer :: side, start
+        integer, intent(in) :: b, k
+        integer :: start, count
 
-        associate (m => self%m, d => self%depth, n => self%padded)
-            call fill_middle_rows(m, d, x(:, :, k, b), self%plane)
-            do side = 3, 4
-                if (neighbour(side) > 0) then
-                    call fill_rows(m, d, k, side, m*m, x(:, :, :, neighbour(side)), self%plane)
-                else
-                    call fill_rows(m, d, k, side, m*d, self%ghost(:, -neighbour(side)), self%plane)
-                end if
-            end do
+        associate (d => self%depth, m => self%m, n => self%padded)
             start = m*(d - 1) + 1
+            count = m*(m + 2)
             if (self%weighted(b, 2, k)) then
-                call split(d, self%eps, m*(m + 2), n, 2, self%plane(start - m:), &
-                           self%plane(start:), self%plane(start + m:), self%up(start:), &
-                           self%down(start:), self%cut(b)%slope_y(start, 1, k))
+                call split(d, self%eps, count, n, 2, self%plane_y(start - m:), &
+                           self%plane_y(start:), self%plane_y(start + m:), self%up_y(start:), &
+                           self%down_y(start:), self%cut(b)%slope_y(start, 1, k))
             else
-                call split(d, self%eps, m*(m + 2), n, 2, self%plane, self%plane(start:), &
-                           self%plane(2*start - 1:), self%up(start:), self%down(start:))
-            end if
-            if (self%is_cut(b)) then
-                call leave_y_cut(m, d, self%cut(b)%y(:, :, k), self%up, self%down, r)
-            else
-                call leave_y(m, d, self%up, self%down, r)
+                call split(d, self%eps, count, n, 2, self%plane_y(start - m*(d - 1):), &
+                           self%plane_y(start:), self%plane_y(start + m*(d - 1):), &
+                           self%up_y(start:), self%down_y(start:))
             end if
         end associate
-    end subroutine sweep_y
+    end subroutine split_y
 
-    !> Split fluxes across z of plane k, 0 to m + 1, and the whole fluxes through the face below it.
-    subroutine rise(self, neighbour, b, k, x)
+    !> Split fluxes across z of plane k, 0 to m + 1.
+    subroutine split_z(self, neighbour, b, k, x)
         class(level_t), intent(inout) :: self
         integer, intent(in) :: neighbour(6), b, k
         real(dp), intent(in), target, contiguous :: x(:, :, :, :)
-        real(dp), pointer, contiguous, dimension(:, :) :: below, here, above
-        integer :: now
+        real(dp), pointer, contiguous, dimension(:) :: below, here, above
 
-        now = mod(k, 2)
-        associate (m => self%m, d => self%depth, up => self%up_z(:, :, now))
+        associate (d => self%depth, m => self%m, up => self%up_z(:, mod(k, 3)), &
+                   down => self%down_z(:, mod(k, 2)))
             call self%z_plane(neighbour, b, k, x, here)
             below => here
             above => here
             if (d > 1) call self%z_plane(neighbour, b, k - 1, x, below)
             if (d > 1) call self%z_plane(neighbour, b, k + 1, x, above)
             if (self%weighted(b, 3, k)) then
-                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, self%down, &
+                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, down, &
                            self%cut(b)%slope_z(1, 1, k))
             else
-                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, self%down)
+                call split(d, self%eps, m*m, m*m, 3, below, here, above, up, down)
             end if
-            if (k > 0) call add(5*m*m, self%up_z(:, :, 1 - now), self%down, &
-                                self%through(:, :, now))
         end associate
-    end subroutine rise
+    end subroutine split_z
 
-    !> Adds to r those across z, which `rise` computed up to the plane above.
-    subroutine sweep_z(self, b, k, r)
+    !> Sets r of plane k from split fluxes.
+    subroutine add_up(self, b, k, r)
         class(level_t), intent(in) :: self
         integer, intent(in) :: b, k
         real(dp), intent(inout) :: r(self%m**2, 5)
-        associate (below => self%through(:, :, mod(k, 2)), &
-                   above => self%through(:, :, mod(k + 1, 2)))
+
+        associate (up => self%up_z(:, mod(k, 3)), down => self%down_z(:, mod(k, 2)), &
+                   up_below => self%up_z(:, mod(k + 2, 3)), &
+                   down_above => self%down_z(:, mod(k + 1, 2)))
             if (self%is_cut(b)) then
-                call leave_z_cut(self%m**2, self%cut(b)%z(:, :, k), self%cut(b)%z(:, :, k - 1), &
-                                 above, below, r)
+                call leave_cut(self%m, self%depth, self%cut(b)%x(:, :, k), &
+                               self%cut(b)%y(:, :, k), self%cut(b)%z(:, :, k - 1), &
+                               self%cut(b)%z(:, :, k), self%up_x, self%down_x, self%up_y, &
+                               self%down_y, up_below, up, down, down_above, r)
             else
-                r = r + (above - below)
+                call leave(self%m, self%depth, self%up_x, self%down_x, self%up_y, &
+                           self%down_y, up_below, up, down, down_above, r)
             end if
         end associate
-    end subroutine sweep_z
+    end subroutine add_up
 
     !> Whether slopes along an axis in plane k of brick b are other than central somewhere.
     pure logical function weighted(self, b, axis, k)
@@ -293,20 +340,20 @@ contains
         class(level_t), intent(in) :: self
         integer, intent(in) :: neighbour(6), b, k
         real(dp), intent(in), target, contiguous :: x(:, :, :, :)
-        real(dp), pointer, contiguous, intent(out) :: plane(:, :)
+        real(dp), pointer, contiguous, intent(out) :: plane(:)
         integer :: other, layer
 
         associate (m => self%m)
             if (k >= 1 .and. k <= m) then
-                plane => x(:, :, k, b)
+                plane(1:5*m*m) => x(:, :, k, b)
                 return
             end if
             other = merge(neighbour(5), neighbour(6), k < 1)
             if (other > 0) then
-                plane => x(:, :, modulo(k - 1, m) + 1, other)
+                plane(1:5*m*m) => x(:, :, modulo(k - 1, m) + 1, other)
             else
                 layer = merge(k + self%depth, k - m, k < 1)
-                plane(1:m*m, 1:5) => self%ghost(5*m*m*(layer - 1) + 1:5*m*m*layer, -other)
+                plane => self%ghost(5*m*m*(layer - 1) + 1:5*m*m*layer, -other)
             end if
         end associate
     end subroutine z_plane

@@ -1,9 +1,12 @@
 !> Planes of a brick with the cells beside it, and the sums of split fluxes out of its cells.
 !>
-!> A plane that is padded along x is plane(m + 2 depth, m, 5), along y plane(m, m + 2 depth, 5).
-!> What fills it is a brick or a ghost face (cartesian_bricks). `up` and `down` are split fluxes F+
-!> at the upper and F- at the lower faces of a padded plane's cells; `opening` the open areas of the
-!> faces above cells 0 to m. Nothing is collective.
+!> A plane that is padded along x is plane(m + 2 depth, m, 5), along y plane(m, m + 2 depth, 5), m
+!> cells along an edge of a brick. `up` and `down` are split fluxes F+ at the upper and F- at the
+!> lower faces of cells; the flux through the face between two cells is F+ of the lower one and F-
+!> of the upper one. Of the plane below a sum has F+ across z, of that above F-.
+!>
+!> Rows are short, so that loops over them are fast only with extents that the compiler knows: each
+!> public routine calls one for the extents of the level. Nothing is collective.
 module cartesian_planes
 
     use bl_kinds, only: dp
@@ -11,141 +14,153 @@ module cartesian_planes
     implicit none(type, external)
     private
 
-    public :: add, fill_middle, fill_middle_rows, fill_columns, fill_rows, leave_x, leave_x_cut, &
-              leave_y, leave_y_cut, leave_z_cut
+    public :: pad_x, pad_y, leave, leave_cut
 
 contains
 
-    pure subroutine add(count, a, b, total)
-        integer, intent(in) :: count
-        real(dp), intent(in) :: a(count), b(count)
-        real(dp), intent(inout) :: total(count)
-        total = a + b
-    end subroutine add
+    !> Fills a plane that is padded along x: plane k of the brick, `own`, and what is below and
+    !> above it, bricks (width m) or ghost faces (width depth).
+    pure subroutine pad_x(m, depth, k, own, below_width, below, above_width, above, plane)
+        integer, intent(in) :: m, depth, k, below_width, above_width
+        real(dp), intent(in) :: own(*), below(*), above(*)
+        real(dp), intent(inout) :: plane(*)
+        select case (m)
+        case (16)
+            call pad_x_of(16, 2, k, own, below_width, below, above_width, above, plane)
+        case (8)
+            call pad_x_of(8, 1, k, own, below_width, below, above_width, above, plane)
+        case default
+            call pad_x_of(m, depth, k, own, below_width, below, above_width, above, plane)
+        end select
+    end subroutine pad_x
 
-    !> The brick's own cells of a plane padded along y.
-    pure subroutine fill_middle_rows(m, depth, own, plane)
-        integer, intent(in) :: m, depth
-        real(dp), intent(in) :: own(m*m, 5)
-        real(dp), intent(inout) :: plane(1 - m*depth:m*(m + depth), 5)
-        plane(1:m*m, :) = own
-    end subroutine fill_middle_rows
-
-    !> The brick's own cells of a plane padded along x.
-    pure subroutine fill_middle(m, depth, own, plane)
-        integer, intent(in) :: m, depth
+    pure subroutine pad_x_of(m, depth, k, own, below_width, below, above_width, above, plane)
+        integer, value, intent(in) :: m, depth
+        integer, intent(in) :: k, below_width, above_width
         real(dp), intent(in) :: own(m, m, 5)
+        real(dp), intent(in) :: below(below_width, m, 5, m), above(above_width, m, 5, m)
         real(dp), intent(inout) :: plane(1 - depth:m + depth, m, 5)
-        integer :: j, y
-        do j = 1, 5
-            do y = 1, m
-                plane(1:m, y, j) = own(:, y, j)
-            end do
-        end do
-    end subroutine fill_middle
-
-    !> Columns below (side 1) or above (2) the brick along x, from a brick (width m) or a ghost face
-    !> (width depth).
-    pure subroutine fill_columns(m, depth, k, side, width, beside, plane)
-        integer, intent(in) :: m, depth, k, side, width
-        real(dp), intent(in) :: beside(width, m, 5, m)
-        real(dp), intent(inout) :: plane(m + 2*depth, m, 5)
-        integer :: j, y, from, to
-        from = merge(width - depth, 0, side == 1)
-        to = merge(0, m + depth, side == 1)
+        integer :: i, j, y
         do j = 1, 5
             do y = 1, m
                 ! One column or two: no loop.
-                plane(to + 1, y, j) = beside(from + 1, y, j, k)
-                plane(to + depth, y, j) = beside(from + depth, y, j, k)
+                plane(1 - depth, y, j) = below(below_width - depth + 1, y, j, k)
+                plane(0, y, j) = below(below_width, y, j, k)
+                !$omp simd
+                do i = 1, m
+                    plane(i, y, j) = own(i, y, j)
+                end do
+                plane(m + 1, y, j) = above(1, y, j, k)
+                plane(m + depth, y, j) = above(depth, y, j, k)
             end do
         end do
-    end subroutine fill_columns
+    end subroutine pad_x_of
 
-    !> Rows below (side 3) or above (4) along y, from a brick (width m*m) or a ghost (m*depth).
-    pure subroutine fill_rows(m, depth, k, side, width, beside, plane)
-        integer, intent(in) :: m, depth, k, side, width
-        real(dp), intent(in) :: beside(width, 5, m)
-        real(dp), intent(inout) :: plane(m*(m + 2*depth), 5)
-        integer :: j, from, to
-        from = merge(width - m*depth, 0, side == 3)
-        to = merge(0, m*(m + depth), side == 3)
+    !> The same along y: rows below and above.
+    pure subroutine pad_y(m, depth, k, own, below_width, below, above_width, above, plane)
+        integer, intent(in) :: m, depth, k, below_width, above_width
+        real(dp), intent(in) :: own(*), below(*), above(*)
+        real(dp), intent(inout) :: plane(*)
+        select case (m)
+        case (16)
+            call pad_y_of(16, 2, k, own, below_width, below, above_width, above, plane)
+        case (8)
+            call pad_y_of(8, 1, k, own, below_width, below, above_width, above, plane)
+        case default
+            call pad_y_of(m, depth, k, own, below_width, below, above_width, above, plane)
+        end select
+    end subroutine pad_y
+
+    pure subroutine pad_y_of(m, depth, k, own, below_width, below, above_width, above, plane)
+        integer, value, intent(in) :: m, depth
+        integer, intent(in) :: k, below_width, above_width
+        real(dp), intent(in) :: own(m*m, 5)
+        real(dp), intent(in) :: below(m*below_width, 5, m), above(m*above_width, 5, m)
+        real(dp), intent(inout) :: plane(1 - m*depth:m*(m + depth), 5)
+        integer :: i, j
         do j = 1, 5
-            plane(to + 1:to + m*depth, j) = beside(from + 1:from + m*depth, j, k)
+            !$omp simd
+            do i = 1, m*depth
+                plane(i - m*depth, j) = below(m*(below_width - depth) + i, j, k)
+            end do
+            !$omp simd
+            do i = 1, m*m
+                plane(i, j) = own(i, j)
+            end do
+            !$omp simd
+            do i = 1, m*depth
+                plane(m*m + i, j) = above(i, j, k)
+            end do
         end do
-    end subroutine fill_rows
+    end subroutine pad_y_of
 
-    !> r is set.
-    pure subroutine leave_x(m, depth, up, down, r)
+    !> Sets r to the fluxes out of the cells of a plane.
+    pure subroutine leave(m, depth, up_x, down_x, up_y, down_y, up_below, up_z, &
+                          down_z, down_above, r)
         integer, intent(in) :: m, depth
-        real(dp), intent(in), dimension(1 - depth:m + depth, m, 5) :: up, down
+        real(dp), intent(in), dimension(*) :: up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
+            down_above
+        real(dp), intent(inout) :: r(*)
+        select case (m)
+        case (16)
+            call leave_of(16, 2, up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
+                          down_above, r)
+        case (8)
+            call leave_of(8, 1, up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
+                          down_above, r)
+        case default
+            call leave_of(m, depth, up_x, down_x, up_y, down_y, up_below, up_z, &
+                          down_z, down_above, r)
+        end select
+    end subroutine leave
+
+    pure subroutine leave_of(m, depth, up_x, down_x, up_y, down_y, up_below, up_z, &
+                             down_z, down_above, r)
+        integer, value, intent(in) :: m, depth
+        real(dp), intent(in), dimension(1 - depth:m + depth, m, 5) :: up_x, down_x
+        real(dp), intent(in), dimension(m, 1 - depth:m + depth, 5) :: up_y, down_y
+        real(dp), intent(in), dimension(m, m, 5) :: up_below, up_z, down_z, down_above
         real(dp), intent(inout) :: r(m, m, 5)
         integer :: i, j, y
         do j = 1, 5
             do y = 1, m
+                !$omp simd
                 do i = 1, m
-                    r(i, y, j) = (up(i, y, j) - up(i - 1, y, j)) &
-                                 + (down(i + 1, y, j) - down(i, y, j))
+                    r(i, y, j) = (up_x(i, y, j) - up_x(i - 1, y, j)) &
+                                 + (down_x(i + 1, y, j) - down_x(i, y, j)) &
+                                 + ((up_y(i, y, j) - up_y(i, y - 1, j)) &
+                                    + (down_y(i, y + 1, j) - down_y(i, y, j))) &
+                                 + ((up_z(i, y, j) - up_below(i, y, j)) &
+                                    + (down_above(i, y, j) - down_z(i, y, j)))
                 end do
             end do
         end do
-    end subroutine leave_x
+    end subroutine leave_of
 
-    pure subroutine leave_x_cut(m, depth, opening, up, down, r)
+    !> The same through the open areas of the faces above cells 0 to m, along z of those below and
+    !> above the plane.
+    pure subroutine leave_cut(m, depth, open_x, open_y, open_below, open_above, &
+                              up_x, down_x, up_y, down_y, up_below, up_z, down_z, down_above, r)
         integer, intent(in) :: m, depth
-        real(dp), intent(in) :: opening(0:m, m)
-        real(dp), intent(in), dimension(1 - depth:m + depth, m, 5) :: up, down
+        real(dp), intent(in) :: open_x(0:m, m), open_y(m, 0:m), open_below(m, m), open_above(m, m)
+        real(dp), intent(in), dimension(1 - depth:m + depth, m, 5) :: up_x, down_x
+        real(dp), intent(in), dimension(m, 1 - depth:m + depth, 5) :: up_y, down_y
+        real(dp), intent(in), dimension(m, m, 5) :: up_below, up_z, down_z, down_above
         real(dp), intent(inout) :: r(m, m, 5)
         integer :: i, j, y
         do j = 1, 5
             do y = 1, m
+                !$omp simd
                 do i = 1, m
-                    r(i, y, j) = opening(i, y)*(up(i, y, j) + down(i + 1, y, j)) &
-                                 - opening(i - 1, y)*(up(i - 1, y, j) + down(i, y, j))
+                    r(i, y, j) = open_x(i, y)*(up_x(i, y, j) + down_x(i + 1, y, j)) &
+                                 - open_x(i - 1, y)*(up_x(i - 1, y, j) + down_x(i, y, j)) &
+                                 + (open_y(i, y)*(up_y(i, y, j) + down_y(i, y + 1, j)) &
+                                    - open_y(i, y - 1)*(up_y(i, y - 1, j) + down_y(i, y, j))) &
+                                 + (open_above(i, y)*(up_z(i, y, j) + down_above(i, y, j)) &
+                                    - open_below(i, y)*(up_below(i, y, j) + down_z(i, y, j)))
                 end do
             end do
         end do
-    end subroutine leave_x_cut
-
-    !> r is added to, as in what follows.
-    pure subroutine leave_y(m, depth, up, down, r)
-        integer, intent(in) :: m, depth
-        real(dp), intent(in), dimension(1 - m*depth:m*(m + depth), 5) :: up, down
-        real(dp), intent(inout) :: r(m*m, 5)
-        integer :: i, j
-        do j = 1, 5
-            do i = 1, m*m
-                r(i, j) = r(i, j) + ((up(i, j) - up(i - m, j)) + (down(i + m, j) - down(i, j)))
-            end do
-        end do
-    end subroutine leave_y
-
-    pure subroutine leave_y_cut(m, depth, opening, up, down, r)
-        integer, intent(in) :: m, depth
-        real(dp), intent(in) :: opening(1 - m:m*m)
-        real(dp), intent(in), dimension(1 - m*depth:m*(m + depth), 5) :: up, down
-        real(dp), intent(inout) :: r(m*m, 5)
-        integer :: i, j
-        do j = 1, 5
-            do i = 1, m*m
-                r(i, j) = r(i, j) + (opening(i)*(up(i, j) + down(i + m, j)) &
-                                     - opening(i - m)*(up(i - m, j) + down(i, j)))
-            end do
-        end do
-    end subroutine leave_y_cut
-
-    !> From the whole fluxes through the faces above and below.
-    pure subroutine leave_z_cut(count, open_above, open_below, above, below, r)
-        integer, intent(in) :: count
-        real(dp), intent(in) :: open_above(count), open_below(count)
-        real(dp), intent(in), dimension(count, 5) :: above, below
-        real(dp), intent(inout) :: r(count, 5)
-        integer :: i, j
-        do j = 1, 5
-            do i = 1, count
-                r(i, j) = r(i, j) + (open_above(i)*above(i, j) - open_below(i)*below(i, j))
-            end do
-        end do
-    end subroutine leave_z_cut
+    end subroutine leave_cut
 
 end module cartesian_planes
