@@ -170,9 +170,15 @@ contains
         integer, intent(in) :: wide, high
         real(dp), intent(inout) :: out(*)
         if (allocated(link%axes)) then
-            associate (x => link%axes(1), y => link%axes(2), z => link%axes(3))
-                call interpolate(link%hi - link%lo + 1, x%below, y%below, z%below, x%share, &
-                                 y%share, z%share, field%rows, field%n, field%q, wide, high, out)
+            associate (points => link%hi - link%lo + 1, x => link%axes(1), y => link%axes(2), &
+                       z => link%axes(3))
+                if (points(1) == ghost) then
+                    call interpolate_pairs(points, x%below, y%below, z%below, x%share, y%share, &
+                                           z%share, field%rows, field%n, field%q, wide, high, out)
+                else
+                    call interpolate(points, x%below, y%below, z%below, x%share, y%share, &
+                                     z%share, field%rows, field%n, field%q, wide, high, out)
+                end if
             end associate
         else
             call copy_box(link%hi - link%lo + 1, field%rows, field%planes, &
@@ -210,6 +216,39 @@ contains
             end do
         end do
     end subroutine interpolate
+
+    !> The same for rows of two points, which are most beyond faces across x: a vector of the two
+    !> points of the giving block beside each.
+    pure subroutine interpolate_pairs(points, bx, by, bz, sx, sy, sz, rows, n, q, wide, high, out)
+        integer, intent(in) :: points(3), bx(ghost), by(points(2)), bz(points(3)), rows, n(3)
+        real(dp), intent(in) :: sx(ghost), sy(points(2)), sz(points(3))
+        real(dp), intent(in) :: q(-1:rows - 2, 5, -1:n(2) + 2, -1:n(3) + 2)
+        integer, intent(in) :: wide, high
+        real(dp), intent(inout) :: out(wide, 5, high, *)
+        real(dp) :: beside(0:1), lower, upper
+        integer :: i, j, k, c, m
+
+        do k = 1, points(3)
+            do j = 1, points(2)
+                associate (y => by(j), z => bz(k))
+                    do c = 1, 5
+                        do i = 1, ghost
+                            !$omp simd private(lower, upper)
+                            do m = 0, 1
+                                lower = q(bx(i) + m, c, y, z) &
+                                        + sz(k)*(q(bx(i) + m, c, y, z + 1) - q(bx(i) + m, c, y, z))
+                                upper = q(bx(i) + m, c, y + 1, z) &
+                                        + sz(k)*(q(bx(i) + m, c, y + 1, z + 1) &
+                                                 - q(bx(i) + m, c, y + 1, z))
+                                beside(m) = lower + sy(j)*(upper - lower)
+                            end do
+                            out(i, c, j, k) = beside(0) + sx(i)*(beside(1) - beside(0))
+                        end do
+                    end do
+                end associate
+            end do
+        end do
+    end subroutine interpolate_pairs
 
     !> Copies a box of points to where the first belongs, from rows of `wide` and planes of `high`
     !> rows. Most boxes beside each other along x are as wide as the ghosts: compiled as such.

@@ -18,7 +18,7 @@
 module overset_residual
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: aligned
+    use bl_memory, only: aligned, prefetch
     use overset_field, only: field_t
     use overset_problem, only: gamma, overset_problem_t
 
@@ -94,6 +94,9 @@ contains
         integer :: j
         call self%derive(field, k + 1)
         do j = 1, field%n(2)
+            ! A row of the plane after the next, which no near cache has: rows are too short for the
+            ! processor to foresee the next one.
+            if (k < field%n(3)) call prefetch(field%q(:, :, j, k + 3), 8*size(self%row, kind=i8))
             call difference_row(self, field%n, field%rows, j, k, field%q, self%derived)
             if (associated(field%force)) &
                 self%row(:field%n(1), :) = self%row(:field%n(1), :) &
