@@ -7,7 +7,7 @@
 !> Collective: `memory_shortage`.
 module bl_memory
 
-    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t, c_loc
+    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t, c_loc
     use mpi, only: MPI_INTEGER8, MPI_MAX, MPI_SUM
     use bl_kinds, only: dp, i8
     use bl_messages, only: comm_allreduce, comm_free, comm_split_node
@@ -15,7 +15,8 @@ module bl_memory
     implicit none(type, external)
     private
 
-    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, prefetch
+    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, prefetch, &
+        prefetch_columns
 
     integer, parameter :: line_bytes = 64
 
@@ -38,6 +39,16 @@ module bl_memory
             type(*), intent(in) :: array(*)
             integer(c_int64_t), value :: size_bytes
         end subroutine prefetch
+
+        !> The same for the first cache line of each of `many` columns of `array`, at scattered places
+        !> counted from 1.
+        pure subroutine prefetch_columns(array, column_bytes, many, places) &
+            bind(C, name='bl_prefetch_columns')
+            import :: c_int
+            type(*), intent(in) :: array(*)
+            integer(c_int), value :: column_bytes, many
+            integer(c_int), intent(in) :: places(many)
+        end subroutine prefetch_columns
     end interface
 
     integer(i8), parameter :: unknown = huge(1_i8)
