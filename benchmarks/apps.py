@@ -2,14 +2,16 @@
 
     python benchmarks/apps.py [--rounds 5] [--class-name A] [--apps ocean lattice ...]
 
-A round measures DGEMM (with those kernels of OpenBLAS that are fastest here: planewave has those
-that the library chooses by itself) and vectors of divisions and of square roots (apps_divider.c),
-which a unit of its own does, then runs every mini-app on one rank and beside it what else bounds
-it: STREAM triad with arrays that together are as large as the app's own, so that a class that fits
-into a cache is held against that cache; the Fourier transform of a cube of its size. The roofline
-of a part of an app is the longest of three times: that of its data at the triad's rate, that of its
-operations at DGEMM's and the transform's, that of its divisions and roots. Parts follow one another
-and add up.
+A round measures DGEMM (with those kernels of OpenBLAS that are fastest here) and vectors of
+divisions and of square roots (apps_divider.c), which a unit of its own does, then runs every
+mini-app on one rank and beside it what else bounds it: STREAM triad with arrays that together are
+as large as the app's own, so that a class that fits into a cache is held against that cache; the
+Fourier transform of a cube of its size. The roofline of a part of an app is the longest of three
+times: that of its data at the triad's rate, that of its operations at DGEMM's and the transform's,
+that of its divisions and roots. Parts follow one another and add up.
+
+An app that multiplies matrices by the BLAS has two rows: with the kernels that give the bound, so
+that the ratio is the app's own, and with those that the library chooses by itself.
 
 Data and operations are counted from the loops (docs/method/apps.md). As in STREAM a line that is
 written without being read counts once. Operations count as DGEMM counts them: a product that is
@@ -237,6 +239,9 @@ def unstructured(problem: Mapping[str, float]) -> list[Part]:
     ]
 
 
+#: What calls the BLAS.
+MULTIPLY_MATRICES = {"planewave"}
+
 PARTS = {
     "ocean": ocean,
     "lattice": lattice,
@@ -248,6 +253,14 @@ PARTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """Operations, divisions and roots of one core in a second, and the BLAS's fastest kernels."""
+
+    rates: Mapping[str, float]
+    kernels: str | None  # None where the library has chosen them by itself
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """What runs, and where."""
 
@@ -255,23 +268,27 @@ class Machine:
     programs: Path
     divider: Path
 
-    def alone(self, *words: str, core: str | None = None) -> float:
+    def alone(self, *words: str, kernels: str | None = None) -> float:
         """Run a benchmark of one core and give the median rate of its last point."""
         line = [str(self.programs / "nodebench"), *words, "--threads", "1"]
-        return float(_rows(line, {"OPENBLAS_CORETYPE": core} if core else {})[-2]["rate"]["median"])
+        return float(_rows(line, kernels)[-2]["rate"]["median"])
 
-    def arithmetic(self) -> dict[str, float]:
-        """Give operations, divisions and roots of one core in a second."""
+    def arithmetic(self) -> Arithmetic:
+        """Measure a round's arithmetic."""
         (row,) = _rows([str(self.divider)])
+        dgemm = {kernels: self.alone("dgemm", kernels=kernels) for kernels in _blas_kernels()}
+        fastest = max(dgemm, key=lambda kernels: dgemm[kernels])
         rates = {name: float(row[name]) for name in ("divisions", "roots")}
-        return {"dgemm": max(self.alone("dgemm", core=core) for core in _blas_cores()), **rates}
+        return Arithmetic({"dgemm": dgemm[fastest], **rates}, fastest)
 
-    def app(self, name: str, problem_class: str) -> tuple[Mapping[str, float], float]:
+    def app(
+        self, name: str, problem_class: str, kernels: str | None
+    ) -> tuple[Mapping[str, float], float]:
         """Run a mini-app on one rank and give its problem and time."""
         node = Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))
         program = [str(self.programs / f"app_{name}"), problem_class]
         header, point, _ = _rows(
-            self.mpi.argv(Job(argv=program, layout=Layout(1, 1), nodes=[node]))
+            self.mpi.argv(Job(argv=program, layout=Layout(1, 1), nodes=[node])), kernels
         )
         if not point["verified"]:
             raise SystemExit(f"app_{name} {problem_class} has computed wrong values")
@@ -280,29 +297,35 @@ class Machine:
 
 @dataclass(slots=True)
 class Measured:
-    """All rounds of one app."""
+    """All rounds of one app: a row of the table."""
 
+    app: str
+    choose_kernels: bool = True  # of the BLAS, those that give the bound
     parts: list[Part] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
     triads: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     rates: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def run(
-        self, machine: Machine, name: str, problem_class: str, arithmetic: Mapping[str, float]
-    ) -> None:
+    @property
+    def title(self) -> str:
+        """Name the row."""
+        return self.app if self.choose_kernels else f"{self.app}, kernels of the library's choice"
+
+    def run(self, machine: Machine, problem_class: str, arithmetic: Arithmetic) -> None:
         """Take one more round: the app, then what bounds it besides the round's arithmetic."""
-        problem, time_s = machine.app(name, problem_class)
+        kernels = arithmetic.kernels if self.choose_kernels else None
+        problem, time_s = machine.app(self.app, problem_class, kernels)
         self.times_s.append(time_s)
-        self.parts = PARTS[name](problem)
+        self.parts = PARTS[self.app](problem)
         for size in {part.arrays_bytes for part in self.parts if part.moved_bytes}:
             self.triads[size].append(machine.alone("stream", "--size", str(size // 3)))
         if any(part.fourier_flops for part in self.parts):
             cube = str(int(problem["n"]))
             self.rates["fourier"].append(machine.alone("fft", "--n3", cube))
-        for unit, rate in arithmetic.items():
+        for unit, rate in arithmetic.rates.items():
             self.rates[unit].append(rate)
 
-    def row(self, name: str) -> str:
+    def row(self) -> str:
         """Give the app's row of the table."""
         rates = self.usual()
         least_s = sum(part.least_s(rates) for part in self.parts)
@@ -311,7 +334,7 @@ class Measured:
             f"{part.limit(rates)} {part.least_s(rates) / least_s:.0%}" for part in self.parts
         )
         return (
-            f"| {name} | {len(self.times_s)} | {time_s:.3f} | {min(self.times_s):.3f} "
+            f"| {self.title} | {len(self.times_s)} | {time_s:.3f} | {min(self.times_s):.3f} "
             f"| {least_s:.3f} | {time_s / least_s:.2f} | {shares} |"
         )
 
@@ -322,7 +345,7 @@ class Measured:
             **{unit: statistics.median(rates) for unit, rates in self.rates.items()},
         )
 
-    def rates_row(self, name: str) -> str:
+    def rates_row(self) -> str:
         """Give the rates that the app's roofline is made of."""
         rates = self.usual()
         triads = ", ".join(
@@ -330,20 +353,20 @@ class Measured:
         )
         transform = f"{rates.fourier / 1e9:.2f}" if math.isfinite(rates.fourier) else "none"
         return (
-            f"| {name} | {triads or 'none'} | {rates.dgemm / 1e9:.1f} | {transform} "
+            f"| {self.title} | {triads or 'none'} | {rates.dgemm / 1e9:.1f} | {transform} "
             f"| {rates.divisions / 1e9:.2f} | {rates.roots / 1e9:.2f} |"
         )
 
 
-def _blas_cores() -> list[str | None]:
+def _blas_kernels() -> list[str | None]:
     """Give the kernels of OpenBLAS to try: of a processor newer than itself it takes the oldest."""
     flags = set(Path("/proc/cpuinfo").read_text(encoding="utf-8").split())
     by_flag = {"avx512f": "SKYLAKEX", "avx2": "HASWELL"}
-    return [None, *(core for flag, core in by_flag.items() if flag in flags)]
+    return [None, *(kernels for flag, kernels in by_flag.items() if flag in flags)]
 
 
-def _rows(line: list[str], settings: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
-    environment = {**os.environ, **(settings or {})}
+def _rows(line: list[str], kernels: str | None = None) -> list[dict[str, Any]]:
+    environment = {**os.environ, **({"OPENBLAS_CORETYPE": kernels} if kernels else {})}
     done = subprocess.run(line, capture_output=True, text=True, check=True, env=environment)
     return [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
 
@@ -367,24 +390,27 @@ def main() -> None:
     options = parser.parse_args()
     mpi = find_mpi("auto")
     programs = build_native(mpi, cache_folder()).programs
-    measured = {name: Measured() for name in options.apps}
+    measured = []
+    for name in options.apps:
+        measured += [Measured(name)] + [Measured(name, False)] * (name in MULTIPLY_MATRICES)
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(mpi, programs, _compile_divider(Path(folder)))
         for count in range(options.rounds):
             arithmetic = machine.arithmetic()
-            for name, app in measured.items():
+            for app in measured:
                 if sum(app.times_s) < _APP_BUDGET_S:
-                    app.run(machine, name, options.class_name, arithmetic)
-                    print(f"round {count + 1}, {name}: {app.times_s[-1]:.3f} s", file=sys.stderr)
+                    app.run(machine, options.class_name, arithmetic)
+                    time_s = app.times_s[-1]
+                    print(f"round {count + 1}, {app.title}: {time_s:.3f} s", file=sys.stderr)
     print(f"{mpi.title}, class {options.class_name}, one core, load {os.getloadavg()[0]:.1f}\n")
     print("| app | rounds | median s | best s | roofline s | ratio | what bounds each part |")
     print("|---|" + "---:|" * 5 + "---|")
-    for name, app in measured.items():
-        print(app.row(name))
+    for app in measured:
+        print(app.row())
     print("\n| app | triad | DGEMM Gflop/s | transform Gflop/s | divisions G/s | roots G/s |")
     print("|---|---|" + "---:|" * 4)
-    for name, app in measured.items():
-        print(app.rates_row(name))
+    for app in measured:
+        print(app.rates_row())
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 !> Collective: `memory_shortage`.
 module bl_memory
 
-    use, intrinsic :: iso_c_binding, only: c_int64_t, c_intptr_t, c_loc
+    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t, c_loc
     use mpi, only: MPI_INTEGER8, MPI_MAX, MPI_SUM
     use bl_kinds, only: dp, i8
     use bl_messages, only: comm_allreduce, comm_free, comm_split_node
@@ -16,7 +16,7 @@ module bl_memory
     private
 
     public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, prefetch, &
-              prefetch_rows
+              prefetch_rows, prefetch_columns
 
     integer, parameter :: line_bytes = 64
 
@@ -47,6 +47,16 @@ module bl_memory
             type(*), intent(in) :: array(*)
             integer(c_int64_t), value :: stride_bytes, rows
         end subroutine prefetch_rows
+
+        !> The same for the first cache line of each of `many` columns of `array`, at scattered places
+        !> counted from 1.
+        pure subroutine prefetch_columns(array, column_bytes, many, places) &
+            bind(C, name='bl_prefetch_columns')
+            import :: c_int
+            type(*), intent(in) :: array(*)
+            integer(c_int), value :: column_bytes, many
+            integer(c_int), intent(in) :: places(many)
+        end subroutine prefetch_columns
     end interface
 
     integer(i8), parameter :: unknown = huge(1_i8)

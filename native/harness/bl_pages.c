@@ -1,8 +1,8 @@
 /*
  * What Fortran cannot ask of the memory: large pages under an array, and data ahead of their use.
  *
- * Exported: bl_prefer_large_pages, bl_prefetch, which bl_memory.f90 declares to Fortran and
- * describes. Nothing here is collective.
+ * Exported: bl_prefer_large_pages, bl_prefetch, bl_prefetch_columns, which bl_memory.f90 declares
+ * to Fortran and describes. Nothing here is collective.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */
@@ -15,6 +15,7 @@
 void bl_prefer_large_pages(const void *array, int64_t size_bytes);
 void bl_prefetch(const void *array, int64_t size_bytes);
 void bl_prefetch_rows(const void *array, int64_t stride_bytes, int64_t rows);
+void bl_prefetch_columns(const void *array, int column_bytes, int many, const int *places);
 
 void bl_prefer_large_pages(const void *array, int64_t size_bytes)
 {
@@ -51,5 +52,18 @@ void bl_prefetch_rows(const void *array, int64_t stride_bytes, int64_t rows)
     (void)array;
     (void)stride_bytes;
     (void)rows;
+#endif
+}
+
+void bl_prefetch_columns(const void *array, int column_bytes, int many, const int *places)
+{
+#ifdef __GNUC__
+    for (int i = 0; i < many; i++)
+        __builtin_prefetch((const char *)array + ((int64_t)places[i] - 1) * column_bytes);
+#else
+    (void)array;
+    (void)column_bytes;
+    (void)many;
+    (void)places;
 #endif
 }

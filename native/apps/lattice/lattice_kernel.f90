@@ -16,6 +16,7 @@
 module lattice_kernel
 
     use bl_kinds, only: dp, i8
+    use bl_memory, only: prefetch
     use bl_messages, only: comm_sum
     use lattice_grid, only: field_t, grid_t, parts
     use lattice_links, only: make_links
@@ -25,6 +26,12 @@ module lattice_kernel
     private
 
     public :: lattice_t, lattice_memory_bytes
+
+    !> Where the neighbour of each direction is, along y, z and t.
+    integer, parameter :: along(2:4, 8) = reshape([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, &
+                                                   0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1], [3, 8])
+    !> A site's matrix of one direction.
+    integer(i8), parameter :: link_bytes = 144
 
     type :: links_t
         real(dp), pointer, contiguous :: values(:, :, :, :, :, :) => null()
@@ -56,11 +63,11 @@ contains
     pure integer(i8) function lattice_memory_bytes(problem, ranks) result(size_bytes)
         type(lattice_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
-        integer(i8), parameter :: link_bytes = 8*144, vector_bytes = 8*6*5/2, basis_bytes = 144
+        integer(i8), parameter :: vector_bytes = 8*6*5/2, basis_bytes = 144
         integer :: n(4), cut(3)
         cut = parts(problem%extent, ranks)
         n = problem%extent/[1, max(1, cut)]
-        size_bytes = link_bytes*product(int(n, i8)) &
+        size_bytes = 8*link_bytes*product(int(n, i8)) &
                      + (vector_bytes + basis_bytes)*product(int(n + 2, i8))
     end function lattice_memory_bytes
 
@@ -136,8 +143,8 @@ contains
     end subroutine multiply
 
     !> out = weight same + sign D in, where out and same are of this parity, in of the other; and
-    !> the product of out and same. The usual lengths of a row are compiled as such: loops over one
-    !> vector of the processor gain from knowing it.
+    !> the product of out and same. Links are asked for a row ahead. The usual lengths of a row are
+    !> compiled as such: loops over one vector of the processor gain from knowing it.
     subroutine apply(grid, parity, links, in, same, weight, sign, out, product)
         type(grid_t), intent(in) :: grid
         integer, intent(in) :: parity
@@ -158,7 +165,7 @@ contains
     subroutine apply_rows(half, grid, parity, links, in, same, weight, sign, out, product)
         integer, intent(in) :: half, parity
         type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: links(18*half, 8, grid%n(2), grid%n(3), grid%n(4))
+        real(dp), intent(in) :: links(18*half, 8, *)
         real(dp), intent(in), dimension(6*half + 12, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
                                         0:grid%n(4) + 1) :: in, same
         real(dp), intent(in) :: weight, sign
@@ -166,22 +173,24 @@ contains
                                        0:grid%n(4) + 1)
         real(dp), intent(out) :: product
         real(dp) :: total(0:half - 1, 6)
-        integer :: y, z, t, offset
+        integer :: y, z, t, d, row, next, shift(8)
 
+        shift = 0
+        row = 0
         product = 0
         do t = 1, grid%n(4)
             do z = 1, grid%n(3)
                 do y = 1, grid%n(2)
-                    offset = grid%row_offset(parity, y, z, t)
+                    shift(1) = grid%row_offset(parity, y, z, t)
+                    shift(5) = shift(1) - 1
+                    row = row + 1
+                    next = min(row + 1, grid%n(2)*grid%n(3)*grid%n(4))
                     total = 0
-                    call add(half, offset, links(:, 1, y, z, t), in(:, y, z, t), total)
-                    call add(half, 0, links(:, 2, y, z, t), in(:, y + 1, z, t), total)
-                    call add(half, 0, links(:, 3, y, z, t), in(:, y, z + 1, t), total)
-                    call add(half, 0, links(:, 4, y, z, t), in(:, y, z, t + 1), total)
-                    call add(half, offset - 1, links(:, 5, y, z, t), in(:, y, z, t), total)
-                    call add(half, 0, links(:, 6, y, z, t), in(:, y - 1, z, t), total)
-                    call add(half, 0, links(:, 7, y, z, t), in(:, y, z - 1, t), total)
-                    call add(half, 0, links(:, 8, y, z, t), in(:, y, z, t - 1), total)
+                    do d = 1, 8
+                        call prefetch(links(1, d, next), link_bytes*half)
+                        call add(half, shift(d), links(:, d, row), &
+                                 in(:, y + along(2, d), z + along(3, d), t + along(4, d)), total)
+                    end do
                     call finish(half, weight, sign, total, same(:, y, z, t), out(:, y, z, t), &
                                 product)
                 end do

@@ -17,7 +17,7 @@
 module ocean_dynamics
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: aligned
+    use bl_memory, only: aligned, prefetch
     use ocean_grid, only: first_i
     use ocean_problem, only: ocean_problem_t
 
@@ -121,6 +121,8 @@ contains
 
     !> All levels of row j. The arrays are arguments so that the compiler knows them to be contiguous
     !> and distinct: of a pointer's rows it would make copies.
+    !> What is not in a cache yet, the fields of the row to the north and the tendencies before, is
+    !> asked for a level ahead: too many streams for the processor's own prediction.
     subroutine advance_levels(last_i, levels, last_j, rows, problem, j, u, v, t, s, before_u, &
                               before_v, before_t, before_s, u_south, w, w_south, p, p_south, &
                               edge, faces, sum_u, sum_v, new)
@@ -135,19 +137,30 @@ contains
         real(dp), intent(inout) :: edge(first_i:last_i, 2, levels, 2), faces(first_i:last_i, 2, 2)
         real(dp), intent(inout), dimension(first_i:last_i) :: sum_u, sum_v
         real(dp), intent(inout) :: new(first_i:last_i, 2)
-        integer :: k, below
+        integer :: k, below, next
+        integer(i8) :: row_bytes
         real(dp) :: open
 
+        row_bytes = 8*(last_i - first_i + 1)
         do k = 1, levels
             ! The bottom is closed: of the level below, any other one, nothing comes.
             below = merge(k + 1, 1, k < levels)
             open = merge(1.0_dp, 0.0_dp, k < levels)
+            next = min(k + 1, levels)
+            call prefetch(before_t(first_i, next, j), row_bytes)
+            call prefetch(before_s(first_i, next, j), row_bytes)
+            call prefetch(t(first_i, next, j + 1), row_bytes)
+            call prefetch(s(first_i, next, j + 1), row_bytes)
             ! Tracers first: they need the currents before the step.
             call advance_tracers(rows%nx, last_i, rows, problem, open, u(:, k, j), &
                                  v(:, k, j + 1), w(:, k + 1), t(:, k, j), t(:, k, j + 1), &
                                  t(:, below, j), s(:, k, j), s(:, k, j + 1), s(:, below, j), &
                                  edge(:, :, k, 2), faces(:, :, 2), before_t(:, k, j), &
                                  before_s(:, k, j), new)
+            call prefetch(before_u(first_i, next, j), row_bytes)
+            call prefetch(before_v(first_i, next, j), row_bytes)
+            call prefetch(u(first_i, next, j + 1), row_bytes)
+            call prefetch(v(first_i, next, j + 1), row_bytes)
             call advance_currents(rows%nx, last_i, rows, problem, open, u_south(:, k), &
                                   u(:, k, j), u(:, k, j + 1), u(:, below, j), v(:, k, j), &
                                   v(:, k, j + 1), v(:, below, j), w(:, k + 1), &

@@ -1,5 +1,5 @@
-!> The functions of FFTW 3 that the transforms need. Arrays are C addresses: transforms are in place,
-!> which FFTW's own Fortran interface passes as one array twice.
+!> The functions of FFTW 3 that the transforms need. Arrays are C addresses: some transforms are in
+!> place, which FFTW's own Fortran interface passes as one array twice.
 module planewave_fftw
 
     use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_size_t

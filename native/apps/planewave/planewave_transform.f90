@@ -36,9 +36,10 @@ module planewave_transform
         integer :: planes = 0, before = 0, planes_max = 0, columns_max = 0
         !> First plane of every process, and of one more.
         integer, allocatable :: first_plane(:)
-        !> Columns along z (z, column); a few planes (y, x, z).
+        !> Columns along z (z, column); a few planes (y, x, z); a plane between y and x. Transforms
+        !> within planes go from one to the other: in place FFTW would copy to and fro.
         complex(c_double_complex), pointer, contiguous :: lines(:, :) => null(), &
-            space(:, :, :) => null()
+            space(:, :, :) => null(), between(:, :) => null()
         !> Where the columns of every process cross a plane: (column, process), y first.
         integer, allocatable :: places(:, :)
         !> Pieces by process: (z, column, process).
@@ -74,6 +75,7 @@ contains
                          [n, max(own, 1)])
         call c_f_pointer(fftw_alloc_complex(int(n*n*together, c_size_t)), self%space, &
                          [n, n, together])
+        call c_f_pointer(fftw_alloc_complex(int(n*n, c_size_t)), self%between, [n, n])
         allocate (self%sent(self%planes_max, self%columns_max, basis%ranks), &
                   source=(0.0_dp, 0.0_dp))
         allocate (self%received, mold=self%sent)
@@ -87,31 +89,30 @@ contains
         class(transform_t), intent(inout) :: self
         integer, intent(in) :: own
         integer(c_int), parameter :: sign(2) = [backwards, forwards]
+        type(c_ptr) :: plane(2), negative(2)
         integer :: way
-        associate (n => self%n, lines => c_loc(self%lines), space => c_loc(self%space), &
-                   negative => c_loc(self%space(1, self%n - self%cutoff + 1, 1)))
+        associate (n => self%n, lines => c_loc(self%lines), first => self%n - self%cutoff + 1)
+            plane = [c_loc(self%space), c_loc(self%between)]
+            negative = [c_loc(self%space(1, first, 1)), c_loc(self%between(1, first))]
             do way = 1, 2
-                self%along_z(way) = planned(n, max(own, 1), lines, 1, n, sign(way))
-                self%along_x(way) = planned(n, n, space, n, 1, sign(way))
-                self%along_y(way) = planned(n, self%cutoff + 1, space, 1, n, sign(way))
-                self%along_y_negative(way) = planned(n, self%cutoff, negative, 1, n, sign(way))
+                self%along_z(way) = planned(n, max(own, 1), lines, lines, 1, n, sign(way))
+                self%along_x(way) = planned(n, n, plane(3 - way), plane(way), n, 1, sign(way))
+                self%along_y(way) = planned(n, self%cutoff + 1, plane(way), plane(3 - way), 1, n, &
+                                            sign(way))
+                self%along_y_negative(way) = planned(n, self%cutoff, negative(way), &
+                                                     negative(3 - way), 1, n, sign(way))
             end do
         end associate
     end subroutine plan
 
-    !> `many` lines of n points that lie `stride` apart, the lines `distance`, in place.
-    type(c_ptr) function planned(n, many, place, stride, distance, sign)
+    !> `many` lines of n points that lie `stride` apart, the lines `distance`.
+    type(c_ptr) function planned(n, many, from, to, stride, distance, sign)
         integer, intent(in) :: n, many, stride, distance
-        type(c_ptr), intent(in) :: place
+        type(c_ptr), intent(in) :: from, to
         integer(c_int), intent(in) :: sign
-        planned = fftw_plan_many_dft(1, [n], many, place, [n], stride, distance, place, [n], &
-                                     stride, distance, sign, measure)
+        planned = fftw_plan_many_dft(1, [n], many, from, [n], stride, distance, to, [n], stride, &
+                                     distance, sign, measure)
     end function planned
-
-    subroutine execute(plan, place)
-        type(c_ptr), intent(in) :: plan, place
-        call fftw_execute_dft(plan, place, place)
-    end subroutine execute
 
     !> V in the own planes, over the number of points: the factor of a transform forth and back.
     subroutine set_potential(self)
@@ -165,7 +166,7 @@ contains
         class(transform_t), intent(inout) :: self
         integer :: r, c, z, first, many, piece
 
-        call execute(self%along_z(1), c_loc(self%lines))
+        call fftw_execute_dft(self%along_z(1), c_loc(self%lines), c_loc(self%lines))
         do r = 1, self%basis%ranks
             piece = self%first_plane(r + 1) - self%first_plane(r)
             do c = 1, self%basis%counts(self%basis%rank + 1)
@@ -176,15 +177,13 @@ contains
         call swap(self, self%sent, self%received)
         do first = 1, self%planes, together
             many = min(together, self%planes - first + 1)
-            self%space = 0
+            self%space(:, :self%cutoff + 1, :many) = 0
+            self%space(:, self%n - self%cutoff + 1:, :many) = 0
             call scatter(self%n**2, self%basis%counts, self%places, first, many, self%received, &
                          self%space)
             do z = 1, many
-                call along_y(self, 1, z)
-                call execute(self%along_x(1), c_loc(self%space(1, 1, z)))
-                call scale(self%n**2, self%potential(:, :, first + z - 1), self%space(:, :, z))
-                call execute(self%along_x(2), c_loc(self%space(1, 1, z)))
-                call along_y(self, 2, z)
+                call multiply_plane(self, self%potential(:, :, first + z - 1), &
+                                    self%space(:, :, z))
             end do
             call gather(self%n**2, self%basis%counts, self%places, first, many, self%space, &
                         self%sent)
@@ -197,7 +196,7 @@ contains
                     self%received(:piece, c, r)
             end do
         end do
-        call execute(self%along_z(2), c_loc(self%lines))
+        call fftw_execute_dft(self%along_z(2), c_loc(self%lines), c_loc(self%lines))
     end subroutine multiply_planes
 
     !> The columns' points in `many` planes from the own plane `first` on.
@@ -239,15 +238,25 @@ contains
         end do
     end subroutine scale
 
-    !> Lines along y of a plane at those x where the sphere has columns.
-    subroutine along_y(self, way, z)
+    !> Transforms a plane to space, multiplies it and transforms it back. Lines along y are those at
+    !> the x where the sphere has columns.
+    subroutine multiply_plane(self, potential, plane)
         class(transform_t), intent(inout) :: self
-        integer, intent(in) :: way, z
-        associate (from => self%n - self%cutoff + 1)
-            call execute(self%along_y(way), c_loc(self%space(1, 1, z)))
-            call execute(self%along_y_negative(way), c_loc(self%space(1, from, z)))
+        real(dp), intent(in), contiguous :: potential(:, :)
+        complex(c_double_complex), intent(inout), target, contiguous :: plane(:, :)
+        associate (negative => self%n - self%cutoff + 1, between => self%between)
+            between(:, self%cutoff + 2:negative - 1) = 0
+            call fftw_execute_dft(self%along_y(1), c_loc(plane), c_loc(between))
+            call fftw_execute_dft(self%along_y_negative(1), c_loc(plane(1, negative)), &
+                                  c_loc(between(1, negative)))
+            call fftw_execute_dft(self%along_x(1), c_loc(between), c_loc(plane))
+            call scale(self%n**2, potential, plane)
+            call fftw_execute_dft(self%along_x(2), c_loc(plane), c_loc(between))
+            call fftw_execute_dft(self%along_y(2), c_loc(between), c_loc(plane))
+            call fftw_execute_dft(self%along_y_negative(2), c_loc(between(1, negative)), &
+                                  c_loc(plane(1, negative)))
         end associate
-    end subroutine along_y
+    end subroutine multiply_plane
 
     subroutine swap(self, sent, received)
         class(transform_t), intent(inout) :: self

@@ -18,7 +18,7 @@
 module unstructured_implicit
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: prefetch
+    use bl_memory, only: prefetch, prefetch_columns
     use unstructured_exchange, only: unknowns, width
     use unstructured_lanes, only: gather_columns
     use unstructured_numbering, only: lanes
@@ -176,17 +176,19 @@ contains
         real(dp), intent(inout) :: dq(width, *)
         real(dp), intent(out) :: change
         real(dp) :: x(lanes, unknowns), values(lanes, unknowns, 4), changes(lanes)
-        integer :: block, f, l, row, slot
+        integer :: block, next, f, l, row, slot
 
         changes = 0
         do block = first, last
+            next = min(block + 1, last)
             x = inflow(:, :, block)
             ! All four at once, so that they are on their way together.
             do f = 1, 4
                 call gather_columns(across(:, f, block), dq, values(:, :, f))
             end do
             do f = 1, 4
-                call prefetch(matrix(1, 1, 1, f, min(block + 1, last)), face_bytes)
+                call prefetch(matrix(1, 1, 1, f, next), face_bytes)
+                call prefetch_columns(dq, 8*width, lanes, across(:, f, next))
                 do row = 1, unknowns
                     !$omp simd
                     do l = 1, lanes
@@ -198,7 +200,7 @@ contains
                     end do
                 end do
             end do
-            call prefetch(matrix(1, 1, 1, 5, min(block + 1, last)), face_bytes)
+            call prefetch(matrix(1, 1, 1, 5, next), face_bytes)
             call substitute(matrix(:, :, :, 5, block), x)
             ! Columns are read and written whole: see unstructured_lanes.
             !$omp simd private(slot)
