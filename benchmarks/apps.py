@@ -1,6 +1,6 @@
 """Times of the mini-apps beside what the machine's bandwidth and arithmetic allow.
 
-    python benchmarks/apps.py [--rounds 5] [--class-name A] [--apps ocean lattice ...]
+    python benchmarks/apps.py [--rounds 5] [--class-name A] [--ranks 1] [--apps ocean lattice ...]
 
 A round measures DGEMM (with those kernels of OpenBLAS that are fastest here) and vectors of
 divisions and of square roots (apps_divider.c), which a unit of its own does, then runs every
@@ -17,6 +17,11 @@ Data and operations are counted from the loops (docs/method/apps.md). As in STRE
 written without being read counts once. Operations count as DGEMM counts them: a product that is
 added at once is two, and so is a sum or a product alone, which keeps the unit busy for as long.
 What is exchanged between blocks or bricks is not counted.
+
+With `--ranks N` the app runs on N ranks of this machine, each on a core, and what bounds it is the
+triad of as many threads, and the arithmetic of a core as many times. One core alone is often not
+able to use all of a memory's bandwidth; all cores together are, as applications run. The app's time
+is then that of its slowest rank without MPI calls, so that it is not the network that is judged.
 
 The table holds medians over the rounds, of times and of rates. An app that has taken two minutes
 is not run in further rounds. On a machine that others use none of it is a measurement.
@@ -49,7 +54,7 @@ _APP_BUDGET_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What one core does in a second."""
+    """What the cores in use do in a second, all together."""
 
     triad: Mapping[int, float]  # by the size of its three arrays together, in bytes
     dgemm: float
@@ -267,10 +272,19 @@ class Machine:
     mpi: MpiInstallation
     programs: Path
     divider: Path
+    ranks: int
+
+    def triad(self, arrays_bytes: int) -> float:
+        """Measure STREAM triad on as many cores as the apps have ranks."""
+        return self._bench("stream", "--size", str(arrays_bytes // 3), threads=self.ranks)
 
     def alone(self, *words: str, kernels: str | None = None) -> float:
-        """Run a benchmark of one core and give the median rate of its last point."""
-        line = [str(self.programs / "nodebench"), *words, "--threads", "1"]
+        """Measure a rate of one core, and give that of all ranks."""
+        return self.ranks * self._bench(*words, threads=1, kernels=kernels)
+
+    def _bench(self, *words: str, threads: int, kernels: str | None = None) -> float:
+        """Give the median rate of the last point of a benchmark."""
+        line = [str(self.programs / "nodebench"), *words, "--threads", str(threads)]
         return float(_rows(line, kernels)[-2]["rate"]["median"])
 
     def arithmetic(self) -> Arithmetic:
@@ -278,21 +292,21 @@ class Machine:
         (row,) = _rows([str(self.divider)])
         dgemm = {kernels: self.alone("dgemm", kernels=kernels) for kernels in _blas_kernels()}
         fastest = max(dgemm, key=lambda kernels: dgemm[kernels])
-        rates = {name: float(row[name]) for name in ("divisions", "roots")}
+        rates = {name: self.ranks * float(row[name]) for name in ("divisions", "roots")}
         return Arithmetic({"dgemm": dgemm[fastest], **rates}, fastest)
 
     def app(
         self, name: str, problem_class: str, kernels: str | None
     ) -> tuple[Mapping[str, float], float]:
-        """Run a mini-app on one rank and give its problem and time."""
+        """Run a mini-app and give its problem and time; without MPI calls on several ranks."""
         node = Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))
         program = [str(self.programs / f"app_{name}"), problem_class]
-        header, point, _ = _rows(
-            self.mpi.argv(Job(argv=program, layout=Layout(1, 1), nodes=[node])), kernels
-        )
+        job = Job(argv=program, layout=Layout(1, self.ranks), nodes=[node], binding="core")
+        header, point, _ = _rows(self.mpi.argv(job), kernels)
         if not point["verified"]:
             raise SystemExit(f"app_{name} {problem_class} has computed wrong values")
-        return header["problem"], float(point["time_s"])
+        time_s = point["time_s"] if self.ranks == 1 else point["compute_s"]["max"]
+        return header["problem"], float(time_s)
 
 
 @dataclass(slots=True)
@@ -318,7 +332,7 @@ class Measured:
         self.times_s.append(time_s)
         self.parts = PARTS[self.app](problem)
         for size in {part.arrays_bytes for part in self.parts if part.moved_bytes}:
-            self.triads[size].append(machine.alone("stream", "--size", str(size // 3)))
+            self.triads[size].append(machine.triad(size))
         if any(part.fourier_flops for part in self.parts):
             cube = str(int(problem["n"]))
             self.rates["fourier"].append(machine.alone("fft", "--n3", cube))
@@ -386,6 +400,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--class-name", default="A")
+    parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--apps", nargs="+", default=list(PARTS), choices=list(PARTS))
     options = parser.parse_args()
     mpi = find_mpi("auto")
@@ -394,7 +409,7 @@ def main() -> None:
     for name in options.apps:
         measured += [Measured(name)] + [Measured(name, False)] * (name in MULTIPLY_MATRICES)
     with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(mpi, programs, _compile_divider(Path(folder)))
+        machine = Machine(mpi, programs, _compile_divider(Path(folder)), options.ranks)
         for count in range(options.rounds):
             arithmetic = machine.arithmetic()
             for app in measured:
@@ -402,7 +417,8 @@ def main() -> None:
                     app.run(machine, options.class_name, arithmetic)
                     time_s = app.times_s[-1]
                     print(f"round {count + 1}, {app.title}: {time_s:.3f} s", file=sys.stderr)
-    print(f"{mpi.title}, class {options.class_name}, one core, load {os.getloadavg()[0]:.1f}\n")
+    cores = "one core" if options.ranks == 1 else f"{options.ranks} cores"
+    print(f"{mpi.title}, class {options.class_name}, {cores}, load {os.getloadavg()[0]:.1f}\n")
     print("| app | rounds | median s | best s | roofline s | ratio | what bounds each part |")
     print("|---|" + "---:|" * 5 + "---|")
     for app in measured:
