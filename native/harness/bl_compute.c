@@ -96,15 +96,17 @@ static void read_kinds(void)
 
 static void read_busy(void)
 {
-    const char *text = getenv("BARELINE_BUSY_AFTER_SEND");
+    const char *const given = getenv("BARELINE_BUSY_AFTER_SEND");
+    const char *text = given;
     int used;
     while (text && known_busy < BUSY_MAX &&
            sscanf(text, "%ld:%lf:%lf%n", &busy[known_busy].from, &busy[known_busy].seconds,
                   &busy[known_busy].slope, &used) == 3) {
         known_busy++;
-        text += used;
-        text = *text == ';' ? text + 1 : NULL;
+        text = text[used] == ';' ? text + used + 1 : text[used] ? text + used : NULL;
     }
+    if (text)
+        bl_die(BL_STATUS_USAGE, "BARELINE_BUSY_AFTER_SEND=%s: write FROM:SECONDS:SLOPE;...", given);
 }
 
 static void choose_mode(void)

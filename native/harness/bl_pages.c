@@ -1,8 +1,8 @@
 /*
  * What Fortran cannot ask of the memory: large pages under an array, and data ahead of their use.
  *
- * Exported: bl_prefer_large_pages, bl_prefetch, bl_prefetch_columns, which bl_memory.f90 declares
- * to Fortran and describes. Nothing here is collective.
+ * Exported: bl_prefer_large_pages, bl_prefetch, bl_prefetch_rows, bl_prefetch_columns, which
+ * bl_memory.f90 declares to Fortran and describes. Nothing here is collective.
  */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* madvise */

@@ -5,11 +5,13 @@
 !> lower faces of cells; the flux through the face between two cells is F+ of the lower one and F-
 !> of the upper one. Of the plane below a sum has F+ across z, of that above F-.
 !>
-!> Rows are short, so that loops over them are fast only with extents that the compiler knows: each
-!> public routine calls one for the extents of the level. Nothing is collective.
+!> Rows are short, so that loops over them are fast only with extents that the compiler knows: all
+!> public routines but `leave_cut` call one for the extents of the level, two layers of cells beside
+!> the largest bricks and one beside all others. Nothing is collective.
 module cartesian_planes
 
     use bl_kinds, only: dp
+    use cartesian_problem, only: brick_cells
 
     implicit none(type, external)
     private
@@ -25,10 +27,10 @@ contains
         real(dp), intent(in) :: own(*), below(*), above(*)
         real(dp), intent(inout) :: plane(*)
         select case (m)
-        case (16)
-            call pad_x_of(16, 2, k, own, below_width, below, above_width, above, plane)
-        case (8)
-            call pad_x_of(8, 1, k, own, below_width, below, above_width, above, plane)
+        case (brick_cells)
+            call pad_x_of(brick_cells, 2, k, own, below_width, below, above_width, above, plane)
+        case (brick_cells/2)
+            call pad_x_of(brick_cells/2, 1, k, own, below_width, below, above_width, above, plane)
         case default
             call pad_x_of(m, depth, k, own, below_width, below, above_width, above, plane)
         end select
@@ -62,10 +64,10 @@ contains
         real(dp), intent(in) :: own(*), below(*), above(*)
         real(dp), intent(inout) :: plane(*)
         select case (m)
-        case (16)
-            call pad_y_of(16, 2, k, own, below_width, below, above_width, above, plane)
-        case (8)
-            call pad_y_of(8, 1, k, own, below_width, below, above_width, above, plane)
+        case (brick_cells)
+            call pad_y_of(brick_cells, 2, k, own, below_width, below, above_width, above, plane)
+        case (brick_cells/2)
+            call pad_y_of(brick_cells/2, 1, k, own, below_width, below, above_width, above, plane)
         case default
             call pad_y_of(m, depth, k, own, below_width, below, above_width, above, plane)
         end select
@@ -102,11 +104,11 @@ contains
             down_above
         real(dp), intent(inout) :: r(*)
         select case (m)
-        case (16)
-            call leave_of(16, 2, up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
+        case (brick_cells)
+            call leave_of(brick_cells, 2, up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
                           down_above, r)
-        case (8)
-            call leave_of(8, 1, up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
+        case (brick_cells/2)
+            call leave_of(brick_cells/2, 1, up_x, down_x, up_y, down_y, up_below, up_z, down_z, &
                           down_above, r)
         case default
             call leave_of(m, depth, up_x, down_x, up_y, down_y, up_below, up_z, &

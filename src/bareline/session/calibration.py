@@ -1,7 +1,7 @@
 """Calibrate a simulated network from a run, and hold the simulation against the same run.
 
-The curve is the measured ping-pong between two nodes; what they carry both ways at once is the most
-that crossing messages were seen to reach, where the run has any. What a processor does for a
+The curve is the measured ping-pong between two nodes; what they carry both ways at once is what the
+largest crossing messages reach, where the run has any. What a processor does for a
 message comes from the rate of messages by their size: a sender that is busy with each for t seconds
 sends 1/t a second. What it does for one that it receives was measured by itself. How fast the
 processors compute comes from the computation of the kernels in the run: one factor to this
@@ -41,6 +41,8 @@ _MOST_OF_LATENCY = 0.9
 #: What is left for the wire of it at least.
 _LEAST_OF_LATENCY = 0.05
 _FEWEST_SIZES = 6
+#: A message that takes no longer than this many times what a link needs for it waits for the link.
+_LINK_BOUND = 1.1
 #: Ranks that the study put on one node; 0 where it left the nodes to the platform.
 _ONE_NODE = 1
 
@@ -229,12 +231,12 @@ def _overheads(
     Where it was not measured, the receiver takes as long as the sender if the one-way time leaves
     that. Without a rate nothing is known.
     """
-    rates = _by_size(tables, _RATE)
+    busy = _sending(tables, curve)
     received = _small_as_one(_by_size(tables, _OVERHEAD, "receive"), eager_bytes)
     sending: list[tuple[int, float]] = []
     receiving: list[tuple[int, float]] = []
     departure: list[tuple[int, float]] = []
-    for size, busy_s in _small_as_one([(size, size / rate) for size, rate in rates], eager_bytes):
+    for size, busy_s in _small_as_one(busy, eager_bytes):
         latency_s = seconds_at(curve, size)
         on_the_way_s = (1 - _LEAST_OF_LATENCY) * latency_s
         if received:
@@ -258,16 +260,34 @@ def _overheads(
 
 
 def _small_as_one(points: _Curve, eager_bytes: int) -> _Curve:
-    """Take small messages together: what they cost is what every message costs.
+    """Take small messages together: the least that one of them costs is what every message costs.
 
-    The fastest of them, and larger ones by their size, as far as they are sent at once.
+    Larger ones by their size, as far as they are sent at once.
     """
     small = [seconds for size, seconds in points if size <= _SMALL_BYTES]
     larger = [point for point in points if _SMALL_BYTES < point[0] < eager_bytes]
     return [(0, min(small)), (_SMALL_BYTES, min(small)), *larger] if small else []
 
 
+def _sending(tables: Sequence[pl.DataFrame], curve: _Curve) -> _Curve:
+    """Give for how long a sender is busy with a message, by its size.
+
+    As far as it is the sender that the rate tells of, and not the link.
+    """
+    (_, least), (largest, most) = curve[0], curve[-1]
+    points = [(size, size / rate) for size, rate in _by_size(tables, _RATE)]
+    return [
+        (size, busy_s)
+        for size, busy_s in points
+        if size <= _SMALL_BYTES or busy_s > _LINK_BOUND * size * (most - least) / largest
+    ]
+
+
 def _by_size(tables: Sequence[pl.DataFrame], probe: str, metric: str = "") -> _Curve:
-    """Give size and value of a probe's messages that are not empty."""
-    every = _between_nodes(tables, probe, metric)
-    return sorted((size, value) for size, value, _ in every if size > 0)
+    """Give size and value of a probe's messages that are not empty; of one size the better one."""
+    better = min if metric else max
+    found: dict[int, float] = {}
+    for size, value, _ in _between_nodes(tables, probe, metric):
+        if size > 0:
+            found[size] = better(value, found.get(size, value))
+    return sorted(found.items())

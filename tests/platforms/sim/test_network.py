@@ -1,8 +1,10 @@
 """The simulated network: factors, algorithms, options; no simulator is started."""
 
+import tomllib
 from itertools import pairwise
 
 import pytest
+import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,8 +63,17 @@ def test_overheads_grow_with_the_size_and_go_with_the_rendezvous():
     text = network.busy_after()
     for size, seconds in ((0, 2e-6), (512, 2.4e-6), (1024, 4e-6), (65_535, 4e-6), (65_536, 0)):
         assert busy_at(text, size) == pytest.approx(seconds)
-    for size, seconds in CURVE:
-        assert time_of(network, size) == pytest.approx(seconds, rel=0.0051)
+    assert busy_at(network.busy_before(), 544) == pytest.approx(7.5e-6)
+    assert busy_at(network.busy_before(), 65_536) == 0
+    # Also between the sizes of the curve, and just before sender and receiver meet.
+    for size in (0, 64, 300, 512, 800, 1024, 30_000, 65_535, 65_536, 4 << 20):
+        assert time_of(network, size) == pytest.approx(seconds_at(CURVE, size), rel=0.0051), size
+
+
+def test_overheads_of_large_messages_alone_count_for_smaller_ones_in_proportion():
+    sending = ((0, 1e-6), (1 << 20, 1e-6 + 1e-4))
+    network = Network(CURVE, sending, constant(2e-6), constant(1e-6), 65_536, "test")
+    assert busy_at(network.busy_after(), 60_000) == pytest.approx(1e-4 * 60_000 / (1 << 20))
 
 
 def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the_port():
@@ -133,8 +144,26 @@ def test_a_recording_is_read_back_and_damage_is_none(tmp_path):
         ({"curve": [[8, 1e-6], [16, 2e-6]]}, "rise from 0"),
         ({"curve": [[0, 1e-6], [8, 0.0]]}, "greater than 0"),
         ({"network": "1g", "nodes": 10**12}, "nodes"),
+        ({"curve": CURVE, "send_overhead_s": [[0, 1e-6], [0, 2e-6]]}, "rise from 0"),
+        ({"curve": CURVE, "departure_s": [[64, 1e-6]]}, "rise from 0"),
+        ({"curve": CURVE, "receive_overhead_s": -1.0}, "receive_overhead_s"),
     ],
 )
 def test_impossible_options_are_refused_with_their_name(table, said):
     with pytest.raises(PlatformError, match=said):
         make_spec("s", {"type": "sim", **table}, where="test")
+
+
+@pytest.mark.parametrize("sending", [3e-6, [[0, 3e-6], [1024, 5e-6]]])
+def test_overheads_come_back_from_a_platform_file_as_they_were(sending):
+    """One number, as earlier versions wrote it, and a list by size."""
+    table = {"type": "sim", "curve": CURVE, "send_overhead_s": sending, "departure_s": 2e-6}
+    spec = make_spec("s", table, where="test")
+    written = tomllib.loads(tomli_w.dumps(spec.to_dict()))
+    again = make_spec("s", written, where="test")
+    assert again.options == spec.options
+    network = again.options.resolve()
+    assert seconds_at(network.send_overhead_s, 1024) == (
+        5e-6 if isinstance(sending, list) else 3e-6
+    )
+    assert network.departure_s == constant(2e-6)

@@ -99,10 +99,15 @@ class Network:
     def wire(self) -> list[tuple[int, float]]:
         """Give the curve without what the processors do, made to rise.
 
-        SMPI leaves out the overheads of messages that sender and receiver meet for.
+        SMPI leaves out the overheads of messages that sender and receiver meet for: the wire has a
+        step there, and a point wherever an overhead has one.
         """
-        sizes = [size for size, _ in self.curve]
-        times = [max(seconds - self._overhead(size), _LEAST_S) for size, seconds in self.curve]
+        overheads = (*self.departure_s, *self.receive_overhead_s)
+        given = {size for size, _ in (*self.curve, *overheads)} | {self.eager_bytes - 1}
+        sizes = sorted(size for size in given if size <= self.curve[-1][0])
+        times = [
+            max(seconds_at(self.curve, size) - self._overhead(size), _LEAST_S) for size in sizes
+        ]
         return list(zip(sizes, _rising(times), strict=True))
 
     def _overhead(self, size: int) -> float:
@@ -116,11 +121,22 @@ class Network:
         Nothing for those that sender and receiver meet for.
         """
         sizes = {size for size, _ in (*self.send_overhead_s, *self.departure_s)}
+        sizes.add(self.eager_bytes - 1)
         busy = []
         for size in sorted(size for size in sizes if size < self.eager_bytes):
             left_s = seconds_at(self.departure_s, size)
             busy.append((size, max(seconds_at(self.send_overhead_s, size) - left_s, 0.0)))
         return f"{stretches(busy)};{self.eager_bytes}:0:0"
+
+    def busy_before(self) -> str:
+        """Write for how long a sender that goes on at once is busy with a message, likewise.
+
+        SMPI takes it of every such message, and adds nothing to others that are met for.
+        """
+        last = self.eager_bytes - 1
+        points = [point for point in self.send_overhead_s if point[0] < last]
+        points.append((last, seconds_at(self.send_overhead_s, last)))
+        return f"{stretches(points)};{last}:0:0"
 
     @property
     def port_bytes_per_s(self) -> float:

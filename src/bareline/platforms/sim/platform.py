@@ -259,7 +259,7 @@ class SimAllocation(Allocation):
             "smpi/lat-factor": lat,
             "smpi/bw-factor": bw,
             "smpi/os": stretches(network.departure_s),
-            "smpi/ois": stretches(network.send_overhead_s),
+            "smpi/ois": network.busy_before(),
             "smpi/or": stretches(network.receive_overhead_s),
             "smpi/async-small-thresh": str(network.eager_bytes),
             "smpi/send-is-detached-thresh": str(network.eager_bytes),
