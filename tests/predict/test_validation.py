@@ -18,6 +18,7 @@ from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
 from bareline.report.page.predictions import write_loss, write_validation
+from bareline.report.terminal.predictions import said_refused
 from bareline.vocabulary.model import Layout
 
 from .planted import network, profile_of, program
@@ -88,6 +89,9 @@ def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
     done = validate(None)
     assert len(done.refused) == 4 * 4
     assert all("mpi.pingpong" in why for _, why in done.refused)
+    # One reason is one line, however many pairs it refuses.
+    (line,) = said_refused(done.refused)
+    assert line.startswith("Refused, 16: ") and "and 13 more" in line and "mpi.pingpong" in line
 
 
 def test_a_waterfall_ends_where_b_begins(tmp_path):

@@ -181,7 +181,7 @@ class Ladder:
         elif not curve.covers(need.largest):
             what = f"ends at {curve.sizes[-1]:.0f} B, the application uses {need.largest:.0f} B"
         elif faults := curve.faults(self.wire_bps if nodes > 1 else None):
-            what = "; ".join(faults)
+            what = "is disturbed: " + ", ".join(faults)
         else:
             return None
         return Gap(f"{key} {what}", "\n\n".join(need.measures(nodes)))

@@ -16,6 +16,8 @@ from bareline.report.terminal.tables import Column, print_table
 from bareline.vocabulary.units import format_value, significant
 
 _WORST = 8
+#: Cases of one reason that are named.
+_REFUSED_SHOWN = 3
 
 
 def print_prediction(done: Prediction, console: Console) -> None:
@@ -139,8 +141,22 @@ def print_validation(done: Validation, console: Console) -> None:
                 style="yellow",
             )
         )
-    for case, why in done.refused:
-        console.print(Text(f"Refused: {case}: {why.splitlines()[0]}", style="yellow"))
+    for line in said_refused(done.refused):
+        console.print(Text(line, style="yellow"))
+
+
+def said_refused(refused: Sequence[tuple[str, str]]) -> list[str]:
+    """Say what was refused and why: each reason once, with some of the cases."""
+    cases: dict[str, list[str]] = {}
+    for case, why in refused:
+        cases.setdefault(why.splitlines()[0], []).append(case)
+    told = []
+    for why, alike in cases.items():
+        shown = "; ".join(alike[:_REFUSED_SHOWN])
+        more = len(alike) - _REFUSED_SHOWN
+        tail = f" and {more} more (--json lists them)" if more > 0 else ""
+        told.append(f"Refused, {len(alike)}: {shown}{tail}: {why}")
+    return told
 
 
 def _print_scores(scores: Sequence[Score], console: Console) -> None:
