@@ -171,7 +171,7 @@ def study(name: str, launches: int, measures: Sequence[str]) -> str:
     """Write a study."""
     head = (
         f'[study]\nname = "{name}"\ntitle = "Predictions held against measurements"\n'
-        f"launches = {launches}\nprecision = 0\n"
+        f"launches = {launches}\nprecision = 0\nemulated_launches = 0\n"
     )
     return "\n\n".join([head, *dict.fromkeys(measures)]) + "\n"
 
