@@ -122,12 +122,9 @@ def test_curves_that_do_not_carry_it_are_refused_with_the_measure_to_add():
 
     assert "times what a smaller message takes" in refusal("mpi.pingpong", dip)
 
-    def torn(curve):
-        rows = curve.launches.copy()
-        rows[::2] *= 5
-        return Curve(curve.key, curve.sizes, rows)
-
-    assert "its launches differ" in refusal("mpi.allreduce", torn)
+    told = refusal("mpi.pingpong", torn)
+    assert "the launches of mpi.pingpong of 2 ranks on 2 nodes differ by" in told
+    assert "which moves the prediction by" in told and 'probe = "mpi.pingpong"' in told
     shaped = replace(planted.b, facts={**planted.b.facts, "net.shaped_bps": 1e8})
     with pytest.raises(AnalysisError, match=r"faster than the wire of 0\.1 Gb/s"):
         predict(replace(planted, b=shaped))
@@ -135,6 +132,22 @@ def test_curves_that_do_not_carry_it_are_refused_with_the_measure_to_add():
     without = {k: c for k, c in planted.b.curves.items() if k != key}
     with pytest.raises(AnalysisError, match="of 2 ranks on 2 nodes is not measured"):
         predict(replace(planted, b=replace(planted.b, curves=without)))
+
+
+def torn(curve):
+    """Make every second launch five times as slow."""
+    rows = curve.launches.copy()
+    rows[::2] *= 5
+    return Curve(curve.key, curve.sizes, rows)
+
+
+def test_launches_that_contradict_each_other_widen_where_little_hangs_on_them():
+    # 50 us of 10 ms a step.
+    planted = case(size=1 << 20)
+    rough = replace(planted, b=spoiled(planted.b, "mpi.allreduce", torn))
+    found = predict(rough)
+    assert found.half_width == pytest.approx(1.5 * predict(planted).half_width, rel=0.05)
+    assert any("launches of the ladder of b differ" in text for text in found.warnings)
 
 
 def curve_of(probe, launches):

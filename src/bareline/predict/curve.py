@@ -111,7 +111,7 @@ class Curve:
         return float(np.max((high - low) / self.raw))
 
     def faults(self, wire_bps: float | None) -> list[str]:
-        """Say what makes the curve unfit: it falls, beats the wire, or its launches disagree."""
+        """Say what makes the curve unfit: it falls, or beats the wire."""
         found = []
         peak = np.concatenate([np.maximum.accumulate(part) for part in self._parts])
         worst = int(np.argmin(self.raw / peak))
@@ -125,9 +125,12 @@ class Curve:
             least = 8 * self.sizes[large] / wire_bps * _WIRE_SLACK
             if np.any(self.raw[large] < least):
                 found.append(f"messages are faster than the wire of {wire_bps / 1e9:g} Gb/s")
-        if self.spread > _SPREAD:
-            found.append(f"its launches differ by {self.spread:.0%}")
         return found
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether its launches disagree so much that no median tells of them."""
+        return self.spread > _SPREAD
 
     def resampled(self, chosen: npt.NDArray[np.int64]) -> Curve:
         """Give the curve of some of its launches, some of them several times."""

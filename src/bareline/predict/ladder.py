@@ -157,6 +157,13 @@ class Ladder:
         at_once = [float(size) for size, one in zip(sending.sizes, waits, strict=True) if not one]
         return None if not waits[-1] else round(max(at_once, default=0.0))
 
+    def used(self, needs: Sequence[Need]) -> Iterator[tuple[Need, Curve]]:
+        """Give the curves that are needed and that it has."""
+        for need in needs:
+            curve = self.curve(need.probe, need.ranks, need.nodes_on(self.layout))
+            if curve is not None:
+                yield need, curve
+
     def gaps(self, needs: Sequence[Need]) -> list[Gap]:
         """Say what the ladder lacks of what is needed, each with the measure that adds it."""
         return [gap for need in needs if (gap := self._gap(need)) is not None]

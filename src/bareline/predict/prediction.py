@@ -15,7 +15,7 @@ from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import Costs
 from bareline.predict.curve import UNSURE
 from bareline.predict.delta import compute_s, delta, message_share
-from bareline.predict.ladder import Ladder, LadderGaps
+from bareline.predict.ladder import Gap, Ladder, LadderGaps
 from bareline.predict.needs import needs_of
 from bareline.predict.replay import replay, why_not_replayable
 from bareline.profile.model import Profile
@@ -39,6 +39,9 @@ _MESSAGES, _MOVED = 0.2, 0.1
 _WIDER = 1.5
 _HALF = math.log(1.5)
 _DRAWS = 100
+#: What drawing the launches anew may change, in ln, before curves that contradict themselves are
+#: refused: a rough curve that hardly counts does no harm.
+_DRAWN = math.log(1.25)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +181,22 @@ def check_ladders(profile: Profile, *ladders: Ladder) -> None:
             raise LadderGaps(ladder.platform, gaps)
 
 
+def _refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
+    """Refuse curves whose launches contradict each other, where the prediction hangs on them."""
+    needs = needs_of(profile, spread=ladder.layout.nodes > 1)
+    gaps = [
+        Gap(
+            f"the launches of {curve.key} differ by {curve.spread:.0%}, which moves the prediction "
+            f"by {math.expm1(drawn):.0%}",
+            "\n\n".join(need.measures(curve.key.nodes)),
+        )
+        for need, curve in ladder.used(needs)
+        if curve.contradicts
+    ]
+    if gaps:
+        raise LadderGaps(ladder.platform, gaps)
+
+
 @dataclass(frozen=True)
 class Case:
     """One application between two platforms, ready to be predicted.
@@ -261,6 +280,9 @@ def predict(
     low, middle, high = times
     assert low is not None and high is not None
     drawn = case.drawn
+    if drawn > _DRAWN:
+        for ladder in (case.a, case.b):
+            _refuse_contradictions(case.profile, ladder, drawn)
     unseen = residual if residual is not None else RESIDUAL[chosen]
     notes += list(_widening(case, base_s))
     if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
@@ -346,12 +368,8 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
     if base_s < SHORT_S:
         yield f"the program runs for {1e3 * base_s:.0f} ms only"
     for ladder in (case.a, case.b):
-        used = [
-            curve
-            for need in needs_of(case.profile, spread=ladder.layout.nodes > 1)
-            if (curve := ladder.curve(need.probe, need.ranks, need.nodes_on(ladder.layout)))
-        ]
-        if any(curve.spread > UNSURE for curve in used):
+        needs = needs_of(case.profile, spread=ladder.layout.nodes > 1)
+        if any(curve.spread > UNSURE for _, curve in ladder.used(needs)):
             yield f"launches of the ladder of {ladder.platform} differ by more than {UNSURE:.0%}"
         if ladder.n < 3:
             yield f"the ladder of {ladder.platform} has {ladder.n} launches only"
