@@ -282,6 +282,18 @@ def test_start_up_is_init_and_a_connection_to_each_peer():
     assert predict(case()).start_up is None
 
 
+def test_a_slower_link_does_not_multiply_what_launches_differ_by():
+    # Half of the launches are twice as slow throughout; small messages are as fast as the first.
+    rows = [[2, 2, 1.9, 2, 3]] * 3 + [[4, 3.9, 4, 4, 6]] * 3
+    rough = curve_of("mpi.pingpong", rows)
+    slower = rough.scaled(4, 40)
+    assert not slower.faults(None)
+    assert slower.at(8) == pytest.approx(4 * rough.at(8))
+    assert slower.spread == pytest.approx(rough.spread)
+    added = rough.at(128) - rough.at(8)
+    assert slower.at(128) == pytest.approx(4 * rough.at(8) + 40 * added, rel=0.02)
+
+
 def test_what_if():
     planted = case(a=SLOW, size=1 << 20)
     twice = parse_what_if(["latency=x0.5", "bandwidth=x2"]).applied(planted.a)

@@ -143,11 +143,14 @@ class Curve:
         return Curve(self.key, self.sizes, rows)
 
     def scaled(self, latency: float, bandwidth: float) -> Curve:
-        """Give it with the smallest message's time and what sizes add multiplied."""
-        base = self.latency_s
-        short, added = np.minimum(self.launches, base), np.maximum(self.launches - base, 0.0)
-        rows = np.asarray(latency * short + bandwidth * added)
-        return Curve(self.key, self.sizes, rows)
+        """Give it with the smallest message's time and what sizes add multiplied.
+
+        Launches keep their ratios to the median: what one takes longer for every size is no size's
+        addition, and a slow link does not multiply it.
+        """
+        base, times = self.latency_s, self.times
+        scaled = latency * np.minimum(times, base) + bandwidth * np.maximum(times - base, 0.0)
+        return Curve(self.key, self.sizes, np.asarray(self.launches * (scaled / times)))
 
 
 def without_disturbed(launches: FloatArray) -> FloatArray:
@@ -155,7 +158,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
 
     A rank without a core waits for a time slice of the scheduler, milliseconds, where messages take
     microseconds: such a time is no variation of the platform's. Where more than a third of the
-    launches at a size are like that, all stay, and the curve is refused for their differences.
+    launches at a size are like that, all stay, and the curve contradicts itself.
 
     Parameters
     ----------
