@@ -14,9 +14,9 @@
  *   inject:FILE   takes the seconds of each kind of stretch from FILE
  *   (not set)     computation takes no simulated time
  *
- * A sender may be busy with a message that has left already. A simulator knows only what comes before;
- * BARELINE_BUSY_AFTER_SEND tells the rest, which passes within MPI_Send: "FROM:SECONDS:SLOPE;...",
- * SECONDS + SLOPE times the bytes for messages of at least FROM bytes.
+ * A sender may be busy with a message that has left already. A simulator knows only what comes
+ * before; BARELINE_BUSY_AFTER_SEND tells the rest, which passes within MPI_Send:
+ * "FROM:SECONDS:SLOPE;...", SECONDS + SLOPE times the bytes for messages of at least FROM bytes.
  *
  * A kind of stretch is what lies between two calls (or reads of the clock), each named by its
  * function and its count of elements, before, in or after the timed part. In programs for a real
