@@ -154,3 +154,42 @@ def _with(token):
             if token.encode() in command and not command.startswith(b"unshare"):
                 found.append(entry.name)
     return found
+
+
+APT = """#!/bin/sh
+case $1 in
+update)
+    echo try >>"$0.tries"
+    [ "$(wc -l <"$0.tries")" -gt 2 ] && touch "$0.listed" && exit 0
+    echo "E: $(cat "$0.says")" >&2
+    exit 100 ;;
+indextargets) [ ! -e "$0.listed" ] || echo "Packages|plain||deb file:/x plain main" ;;
+esac
+"""
+
+
+@pytest.fixture
+def apt(tmp_path, monkeypatch):
+    """Plant an apt-get whose first two updates fail, with what it says."""
+    program = tmp_path / "bin" / "apt-get"
+    program.parent.mkdir()
+    program.write_text(APT)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    monkeypatch.setattr(image_module, "_APT_LOOK_S", 0.01)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    return program
+
+
+def test_package_lists_that_another_apt_fetches_are_waited_for(apt):
+    """Two barelines that begin at once on a machine without lists, or an automatic upgrade."""
+    apt.with_name("apt-get.says").write_text("Could not get lock /var/lib/apt/lists/lock")
+    assert image_module.package_sources("plain") == "deb file:/x plain main\n"
+    assert apt.with_name("apt-get.tries").read_text().count("try") == 3
+
+
+def test_package_lists_that_cannot_be_fetched_fail_at_once(apt):
+    apt.with_name("apt-get.says").write_text("Could not resolve the mirror")
+    with pytest.raises(PlatformError, match="resolve the mirror"):
+        image_module.package_sources("plain")
+    assert apt.with_name("apt-get.tries").read_text().count("try") == 1

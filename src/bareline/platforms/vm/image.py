@@ -47,6 +47,8 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 _DISK_SIZE = "6G"
 _INODES = 131072
 _BUILD_TIMEOUT_S = 1800.0
+#: How long another apt (an automatic upgrade, another bareline) may hold the package lists.
+_APT_WAIT_S, _APT_LOOK_S = 300.0, 1.0
 #: What an image consists of, and the file that describes it.
 _PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
 _RECORD = "image.json"
@@ -214,8 +216,7 @@ def package_sources(suite: str) -> str:
     lines = _listed_sources(suite)
     if not lines and os.geteuid() == 0:
         # Container images come without package lists.
-        _ask(["apt-get", "update", "-q"])
-        lines = _listed_sources(suite)
+        lines = _updated_sources(suite)
     if not lines:
         raise PlatformError(
             f"the package sources of this host list nothing for '{suite}'",
@@ -223,6 +224,20 @@ def package_sources(suite: str) -> str:
             hint="run `apt-get update` and see that it succeeds",
         )
     return "".join(f"{line}\n" for line in sorted(lines))
+
+
+def _updated_sources(suite: str) -> set[str]:
+    """Fetch the package lists, and wait while another one does: apt fails at once then."""
+    deadline = time.monotonic() + _APT_WAIT_S
+    while True:
+        try:
+            _ask(["apt-get", "update", "-q"])
+        except PlatformError as error:
+            if "Could not get lock" not in error.what or time.monotonic() > deadline:
+                raise
+            time.sleep(_APT_LOOK_S)
+        else:
+            return _listed_sources(suite)
 
 
 def _listed_sources(suite: str) -> set[str]:
