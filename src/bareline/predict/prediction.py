@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +16,7 @@ from bareline.predict.costs import Costs
 from bareline.predict.curve import UNSURE
 from bareline.predict.delta import compute_s, delta, message_share
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
-from bareline.predict.needs import needs_of
+from bareline.predict.needs import Need, needs_of
 from bareline.predict.replay import replay, why_not_replayable
 from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
@@ -176,21 +176,25 @@ def check_ladders(profile: Profile, *ladders: Ladder) -> None:
         With each curve, what is wrong with it, and the measure to add.
     """
     for ladder in ladders:
-        gaps = ladder.gaps(needs_of(profile, spread=ladder.layout.nodes > 1))
+        gaps = ladder.gaps(_needs(profile, ladder))
         if gaps:
             raise LadderGaps(ladder.platform, gaps)
 
 
+def _needs(profile: Profile, ladder: Ladder) -> Sequence[Need]:
+    """Give the curves that a profile needs of a platform, with the ranks as they lie there."""
+    return needs_of(profile, spread=ladder.layout.nodes > 1)
+
+
 def _refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
     """Refuse curves whose launches contradict each other, where the prediction hangs on them."""
-    needs = needs_of(profile, spread=ladder.layout.nodes > 1)
     gaps = [
         Gap(
             f"the launches of {curve.key} differ by {curve.spread:.0%}, which moves the prediction "
             f"by {math.expm1(drawn):.0%}",
             "\n\n".join(need.measures(curve.key.nodes)),
         )
-        for need, curve in ladder.used(needs)
+        for need, curve in ladder.used(_needs(profile, ladder))
         if curve.contradicts
     ]
     if gaps:
@@ -368,8 +372,7 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
     if base_s < SHORT_S:
         yield f"the program runs for {1e3 * base_s:.0f} ms only"
     for ladder in (case.a, case.b):
-        needs = needs_of(case.profile, spread=ladder.layout.nodes > 1)
-        if any(curve.spread > UNSURE for _, curve in ladder.used(needs)):
+        if any(curve.spread > UNSURE for _, curve in ladder.used(_needs(case.profile, ladder))):
             yield f"launches of the ladder of {ladder.platform} differ by more than {UNSURE:.0%}"
         if ladder.n < 3:
             yield f"the ladder of {ladder.platform} has {ladder.n} launches only"

@@ -1,12 +1,12 @@
 """Calibrate a simulated network from a run, and hold the simulation against the same run.
 
 The curve is the measured ping-pong between two nodes; what they carry both ways at once is what the
-largest crossing messages reach, where the run has any. What a processor does for a
-message comes from the rate of messages by their size: a sender that is busy with each for t seconds
-sends 1/t a second. What it does for one that it receives was measured by itself. How fast the
-processors compute comes from the computation of the kernels in the run: one factor to this
-machine's, for all of them. Nothing else is fitted; everything else that the run measured and that
-runs simulated is then simulated and compared, and the errors go with the platform.
+largest crossing messages reach, where the run has any. What a processor does for a message comes
+from the rate of messages by their size: a sender that is busy with each for t seconds sends 1/t a
+second. What it does for one that it receives was measured by itself. How fast the processors
+compute comes from the computation of the kernels in the run: one factor to this machine's, for all
+of them. Nothing else is fitted; everything else that the run measured and that runs simulated is
+then simulated and compared, and the errors go with the platform.
 """
 
 from __future__ import annotations
@@ -212,10 +212,15 @@ def _both_ways(tables: Sequence[pl.DataFrame], curve: _Curve) -> float | None:
     ]
     if not largest:
         return None
-    (_, least), (size, most) = curve[0], curve[-1]
-    one_way = size / (most - least)
+    one_way = 1 / _byte_s(curve)
     found = max(*largest, one_way)
     return float(f"{found:.5g}") if found < 2 * one_way else None
+
+
+def _byte_s(curve: _Curve) -> float:
+    """Give what a byte of the largest message takes, beyond the latency of an empty one, in s."""
+    (_, least), (size, most) = curve[0], curve[-1]
+    return (most - least) / size
 
 
 def _overheads(
@@ -274,12 +279,11 @@ def _sending(tables: Sequence[pl.DataFrame], curve: _Curve) -> _Curve:
 
     As far as it is the sender that the rate tells of, and not the link.
     """
-    (_, least), (largest, most) = curve[0], curve[-1]
     points = [(size, size / rate) for size, rate in _by_size(tables, _RATE)]
     return [
         (size, busy_s)
         for size, busy_s in points
-        if size <= _SMALL_BYTES or busy_s > _LINK_BOUND * size * (most - least) / largest
+        if size <= _SMALL_BYTES or busy_s > _LINK_BOUND * size * _byte_s(curve)
     ]
 
 
