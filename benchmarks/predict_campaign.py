@@ -11,9 +11,9 @@ tiny    some two minutes: only shows that everything runs
 short   some 15 minutes: eight NAS kernels of class W, LAMMPS, Quantum ESPRESSO, GROMACS
         and the mini-app ocean, six launches, through shared memory, over TCP loopback, and on
         two hosts at 10, 2.5 and 1 Gb/s
-long    some 18 minutes: six NAS kernels and the mini-app ocean, class A, six launches, through
+long    some 13 minutes: six NAS kernels and the mini-app ocean, class A, six launches, through
         shared memory, over TCP loopback, and on two hosts at 10 and 1 Gb/s
-guests  some 15 minutes: six NAS kernels and the mini-app ocean, class S, on two hosts and on a
+guests  some 12 minutes: six NAS kernels and the mini-app ocean, class S, on two hosts and on a
         pair of virtual machines; where their processor is another (emulated), computing is
         calibrated with one rank of each program
 full    some two hours: classes W and A, all mini-apps, and two ranks on one core

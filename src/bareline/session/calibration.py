@@ -29,8 +29,8 @@ from bareline.vocabulary.model import parse_point
 _PING_PONG = "mpi.pingpong"
 _RATE = "mpi.multi_pair"
 _OVERHEAD = "mpi.overhead"
-#: One message at a time that crosses another, and windows of many: these may be slower than what
-#: the nodes carry, because the library serves many large messages in turns.
+#: One message at a time that crosses another, and windows of many: these were seen to reach half of
+#: what the nodes carry (docs/method/simulation.md).
 _BOTH_WAYS = ("mpi.sendrecv", "mpi.bibandwidth")
 _Curve = list[tuple[int, float]]
 
