@@ -1,6 +1,7 @@
 """Times of the mini-apps beside what the machine's bandwidth and arithmetic allow.
 
     python benchmarks/apps.py [--rounds 5] [--class-name A] [--ranks 1] [--apps ocean lattice ...]
+        [--programs PREFIX/bin]
 
 A round measures DGEMM (with those kernels of OpenBLAS that are fastest here) and vectors of
 divisions and of square roots (apps_divider.c), which a unit of its own does, then runs every
@@ -402,9 +403,10 @@ def main() -> None:
     parser.add_argument("--class-name", default="A")
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--apps", nargs="+", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("--programs", type=Path, help="what CMake installed, instead of a build")
     options = parser.parse_args()
     mpi = find_mpi("auto")
-    programs = build_native(mpi, cache_folder()).programs
+    programs = options.programs or build_native(mpi, cache_folder()).programs
     measured = []
     for name in options.apps:
         measured += [Measured(name)] + [Measured(name, False)] * (name in MULTIPLY_MATRICES)
