@@ -168,7 +168,9 @@ def test_what_does_not_fit_is_no_trial_and_is_kept(execute, tmp_path):
     assert (kept.platform, kept.case.nodes) == ("one", 2)
     assert kept.reason == "does not fit: needs 2 nodes, the platform has 1"
     row = status_of(run)
-    assert row["platforms"]["one"] == {"planned": 0, "measured": 0, "failed": 0}
+    assert row["platforms"]["one"] == {
+        "planned": 0, "measured": 0, "failed": 0, "skipped": 0,
+    }  # fmt: skip
     assert row["left_out"] == [f"one: null with 2 ranks {kept.reason}"]
     damaged = run.path / "left_out.jsonl"
     damaged.write_text(damaged.read_text().replace('"one"', '"three"'))

@@ -48,7 +48,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
 _PLAIN = {"ratio": "ratio", "lo95": "lo", "hi95": "hi"}
 _FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
 #: Verdicts that rows without figures have: asked for, they are no reason to fail beside it.
-_WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.NOT_COMPARABLE)
+_WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.SKIPPED, Verdict.NOT_COMPARABLE)
 
 
 @dataclass(frozen=True, slots=True)

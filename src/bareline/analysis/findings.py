@@ -164,7 +164,12 @@ class Finding:
         there = {point.verdict for point in self.compared}
         if not there:
             each = {point.verdict for point in self.points}
-            order = (Verdict.NOT_COMPARABLE, Verdict.FAILED, Verdict.DOES_NOT_FIT)
+            order = (
+                Verdict.NOT_COMPARABLE,
+                Verdict.FAILED,
+                Verdict.SKIPPED,
+                Verdict.DOES_NOT_FIT,
+            )
             return next((verdict for verdict in order if verdict in each), Verdict.MISSING)
         if {Verdict.SLOWER, Verdict.FASTER} <= there:
             return Verdict.MIXED
@@ -308,6 +313,8 @@ def _reason(row: _Row) -> str:
             return str(row["refused"])
         case Verdict.FAILED:
             return "every trial failed" + (f" on {row['baseline']}" if row["n"] else "")
+        case Verdict.SKIPPED:
+            return str(row["absent"])
         case Verdict.DOES_NOT_FIT:
             return str(row["left_out"])
         case Verdict.MISSING:

@@ -226,7 +226,7 @@ def _measured(row: Mapping[str, Any], source: Source, title: str) -> Iterator[Gr
 
 
 #: Verdicts that say nothing of what the platform would do.
-_NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT)
+_NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 #: Verdicts that mostly leave no figure, in words. What an emulated processor does has one: caveats
 #: say for which classes it counts.
 _FAILURES: Mapping[str, str] = {

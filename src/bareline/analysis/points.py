@@ -174,8 +174,17 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
     unfit = records.left_out
     own_unfit = unfit.filter(platform=pair.platform).select(*CASE, _why().alias("own_left_out"))
     base_unfit = unfit.filter(platform=pair.baseline).select(*CASE, _why().alias("base_left_out"))
-    own = failed.filter(platform=pair.platform).select(*CASE, pl.lit(True).alias("own_failed"))
-    base = failed.filter(platform=pair.baseline).select(*CASE, pl.lit(True).alias("base_failed"))
+    own, base = (
+        failed.filter(platform=name).select(
+            *CASE,
+            pl.col("absent").is_null().alias(f"{side}_failed"),
+            (where + pl.col("absent")).alias(f"{side}_absent"),
+        )
+        for side, name, where in (
+            ("own", pair.platform, pl.lit("")),
+            ("base", pair.baseline, pl.lit(f"{pair.baseline}: ")),
+        )
+    )
     silent = (
         records.trials.select(*CASE)
         .unique(maintain_order=True)
@@ -197,14 +206,21 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
     gone_failed = ((pl.col("n") == 0) & pl.col("own_failed").fill_null(False)) | (
         (pl.col("n_baseline") == 0) & pl.col("base_failed").fill_null(False)
     )
+    absent = pl.coalesce(
+        pl.when(pl.col("n") == 0).then(pl.col("own_absent")),
+        pl.when(pl.col("n_baseline") == 0).then(pl.col("base_absent")),
+    )
     for side in (own, base, own_unfit, base_unfit):
         table = table.join(side, on=list(CASE), how="left")
     left_out = pl.coalesce("own_left_out", "base_left_out")
-    present_elsewhere_only = neither & ~gone_failed & (pl.col("point") != "")
-    never_asked = empty & ~gone_failed & ~_asked_of_both(records, pair)
+    gone = gone_failed | absent.is_not_null()
+    present_elsewhere_only = neither & ~gone & (pl.col("point") != "")
+    never_asked = empty & ~gone & ~_asked_of_both(records, pair)
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
         pl.when(empty & gone_failed)
         .then(pl.lit(Verdict.FAILED.value))
+        .when(absent.is_not_null())
+        .then(pl.lit(Verdict.SKIPPED.value))
         .when(empty & left_out.is_not_null())
         .then(pl.lit(Verdict.DOES_NOT_FIT.value))
         .when(empty)
@@ -212,6 +228,7 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
         .otherwise(pl.col("verdict"))
         .alias("verdict"),
         left_out.alias("left_out"),
+        absent.alias("absent"),
     )
 
 
@@ -226,7 +243,7 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
     base = summary.select(
         pl.col("platform").alias("baseline"), *KEY, pl.col("caveats").alias("base")
     )
-    failed = failures(records)
+    failed = failures(records).drop("absent")
     base_failed = failed.select(
         pl.col("platform").alias("baseline"), *CASE, pl.col("n_failed").alias("base_n_failed")
     )

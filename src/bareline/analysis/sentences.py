@@ -102,6 +102,7 @@ def tell(
 
 _LACKING = {
     "not measured": Verdict.FAILED,
+    "skipped": Verdict.SKIPPED,
     "not measured on both": Verdict.MISSING,
     "not comparable": Verdict.NOT_COMPARABLE,
     "left out": Verdict.DOES_NOT_FIT,

@@ -16,7 +16,7 @@ from bareline.analysis.cube import CASE, KEY, FloatCube
 from bareline.analysis.records import Records
 from bareline.analysis.simulated import model_errors
 from bareline.vocabulary.caveats import counted
-from bareline.vocabulary.model import DEFAULT_PRECISION, Layer
+from bareline.vocabulary.model import DEFAULT_PRECISION, Layer, Stage
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: The layers in the order of display.
@@ -239,9 +239,16 @@ def failed_cases(records: Records) -> pl.DataFrame:
 
 
 def failures(records: Records) -> pl.DataFrame:
-    """Count the failed trials of each case on each platform, where there are any."""
+    """Count the failed trials of each case on each platform, where there are any.
+
+    Where none of them was even tried, `absent` says which program is not installed.
+    """
+    absent = pl.col("stage") == Stage.ABSENT.value
     return (
         records.trials.filter(pl.col("status") == "failed")
         .group_by("platform", *CASE)
-        .agg(pl.len().cast(pl.Int64).alias("n_failed"))
+        .agg(
+            pl.len().cast(pl.Int64).alias("n_failed"),
+            pl.when(absent.all()).then(pl.col("reason").last()).alias("absent"),
+        )
     )

@@ -110,6 +110,7 @@ _ORDER = (
     Verdict.EQUIVALENT,
     Verdict.FAILED,
     Verdict.NOT_COMPARABLE,
+    Verdict.SKIPPED,
     Verdict.DOES_NOT_FIT,
     Verdict.MISSING,
 )
@@ -118,6 +119,7 @@ _MARKS = {
     Verdict.FAILED: "failed",
     Verdict.NOT_COMPARABLE: "not comparable",
     Verdict.DOES_NOT_FIT: "does not fit",
+    Verdict.SKIPPED: "skipped",
     Verdict.MISSING: "not comparable",
 }
 
@@ -161,6 +163,9 @@ def _headline(
     failed = dict.fromkeys(f.title for f in findings if f.verdict is Verdict.FAILED)
     if failed:
         clauses.append([f"failed: {listing(list(failed))}"])
+    skipped = dict.fromkeys(f.title for f in findings if f.verdict is Verdict.SKIPPED)
+    if skipped:
+        clauses.append([f"skipped: {listing(list(skipped))}"])
     if not clauses:
         clauses = [["nothing could be compared"]]
     told = joined(clauses, between="; ", last="; ")

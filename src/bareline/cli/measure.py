@@ -178,7 +178,7 @@ def _execute(made: Run, *, retry_failed: bool = False) -> None:
         raise typer.Exit(EXIT_INTERRUPTED) from None
     print_run_end(made, tally, console(stderr=True))
     print(made.path)
-    if tally.failed:
+    if tally.failed or not tally.measured:
         raise typer.Exit(EXIT_TRIALS_FAILED)
 
 

@@ -43,6 +43,8 @@ class Tally:
     ----------
     planned, measured, failed
         Numbers of trials.
+    skipped
+        Trials whose program is not installed.
     saved
         Trials that adaptive stopping or the budget made unnecessary.
     """
@@ -50,12 +52,13 @@ class Tally:
     planned: int
     measured: int
     failed: int
+    skipped: int
     saved: int
 
     @property
     def remaining(self) -> int:
         """Trials still to run."""
-        return self.planned - self.measured - self.failed - self.saved
+        return self.planned - self.measured - self.failed - self.skipped - self.saved
 
 
 class ComingUp(Protocol):
@@ -162,6 +165,8 @@ class History:
         """
         if self._is_repetition(trial):
             return "a simulation repeats exactly"
+        if self._is_absent(trial):
+            return "its program is not installed"
         if self._is_incomparable(trial):
             return "an emulated processor is not comparable"
         if trial.block < max(self._study.min_launches, 1):
@@ -174,6 +179,14 @@ class History:
     def _is_repetition(self, trial: Trial) -> bool:
         return trial.platform in self._exact and (
             self._measured_before(trial, trial.platform) is not None
+        )
+
+    def _is_absent(self, trial: Trial) -> bool:
+        """Tell whether an earlier block found that the program is not there."""
+        return any(
+            isinstance(record.outcome, Failed) and record.outcome.skipped
+            for record in self._by_case[trial.case][trial.platform]
+            if record.trial.block < trial.block
         )
 
     def _is_incomparable(self, trial: Trial) -> bool:
@@ -330,7 +343,9 @@ class History:
 
     def tally(self) -> Tally:
         """Count what is planned, done and saved."""
-        failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
+        outcomes = [record.outcome for record in self.records.values()]
+        failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
+        skipped = sum(failure.skipped for failure in failures)
         saved = 0
         for block in self.blocks():
             left = [trial for trial in block if trial.index not in self.records]
@@ -338,7 +353,8 @@ class History:
             saved += unneeded
             if unneeded < len(left):
                 break  # what later blocks need depends on this one
-        return Tally(len(self._plan), len(self.records) - failed, failed, saved)
+        measured = len(outcomes) - len(failures)
+        return Tally(len(self._plan), measured, len(failures) - skipped, skipped, saved)
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
@@ -368,13 +384,16 @@ def status_of(run: Run) -> dict[str, Any]:
         history.add(record)
     tally = history.tally()
     by_platform = {
-        name: {"planned": 0, "measured": 0, "failed": 0} for name in run.header.platforms
+        name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0}
+        for name in run.header.platforms
     }
     for trial in plan:
         counts = by_platform[trial.platform]
         counts["planned"] += 1
         if trial.index in history.records:
-            counts[history.records[trial.index].status] += 1
+            record = history.records[trial.index]
+            skipped = isinstance(record.outcome, Failed) and record.outcome.skipped
+            counts["skipped" if skipped else record.status] += 1
     return {
         "run": str(run.path),
         "study": study.name,
@@ -386,6 +405,7 @@ def status_of(run: Run) -> dict[str, Any]:
         "planned": tally.planned,
         "measured": tally.measured,
         "failed": tally.failed,
+        "skipped": tally.skipped,
         "saved": tally.saved,
         "remaining": tally.remaining,
         "active": run.is_being_written(),

@@ -258,7 +258,9 @@ class Runner:
         return Done(outcome, tuple(dict.fromkeys(every)), output, busy)
 
     def _failure(self, trial: Trial, error: Exception) -> Failed:
-        if isinstance(error, ToolMissing | BuildError):
+        if isinstance(error, ToolMissing):
+            return Failed(Stage.ABSENT, str(error))
+        if isinstance(error, BuildError):
             return Failed(Stage.REQUIRE, str(error))
         self._allocations.broke(trial.platform, broken=True)
         return Failed(Stage.PLATFORM, reason_of(error))

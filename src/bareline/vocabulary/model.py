@@ -278,11 +278,16 @@ class Case:
 
 
 class Stage(StrEnum):
-    """Where a trial failed; no trial is planned any more that fails by its layout."""
+    """Where a trial failed; no trial is planned any more that fails by its layout.
+
+    A trial whose program is not installed where it should run was skipped: nothing is wrong with
+    the platform, and nothing of it was measured.
+    """
 
     LAYOUT = "layout"
     ACQUIRE = "acquire"
     REQUIRE = "require"
+    ABSENT = "absent"
     TIMEOUT = "timeout"
     SIGNAL = "signal"
     EXIT = "exit"
@@ -303,6 +308,11 @@ class Failed:
 
     stage: Stage
     reason: str
+
+    @property
+    def skipped(self) -> bool:
+        """Whether nothing was tried, since a program is not installed."""
+        return self.stage is Stage.ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,8 @@ class Verdict(StrEnum):
 
     Several are mixed where some are certainly slower and some certainly faster. What was measured
     on unlike layouts, or is done by an emulated processor, is not comparable. What a platform lacks
-    the nodes or cores for, or is of the wrong kind for, does not fit: the plan left it out.
+    the nodes or cores for, or is of the wrong kind for, does not fit: the plan left it out. What
+    needs a program that is not installed was skipped.
     """
 
     SLOWER = "slower"
@@ -30,6 +31,7 @@ class Verdict(StrEnum):
     NOT_COMPARABLE = "not-comparable"
     MISSING = "missing"
     DOES_NOT_FIT = "does-not-fit"
+    SKIPPED = "skipped"
     FAILED = "failed"
 
     @property

@@ -115,7 +115,7 @@ def test_commands_stay_in_one_piece() -> None:
 def test_status_and_plan() -> None:
     row = {
         "run": "runs/q", "study": "quick", "created": "2025-11-20T14:03:22+00:00", "seed": 1,
-        "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "saved": 0,
+        "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "skipped": 0, "saved": 0,
         "remaining": 8, "active": False,
         "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1}},
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],

@@ -34,6 +34,7 @@ VERDICT_MARKS: Mapping[Verdict, str] = {
     Verdict.NOT_COMPARABLE: "≁",
     Verdict.MISSING: "–",
     Verdict.DOES_NOT_FIT: "∅",
+    Verdict.SKIPPED: "∅",
 }
 
 

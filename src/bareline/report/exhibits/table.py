@@ -32,6 +32,7 @@ _TONES: Mapping[str, Tone] = MappingProxyType(
         "failed": "muted",
         "missing": "muted",
         "does-not-fit": "muted",
+        "skipped": "muted",
         "not-comparable": "muted",
     }
 )

@@ -171,7 +171,7 @@ def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
         yield "Nothing failed, is missing or was left out, and no number carries a caveat."
     if found.failures:
         yield _table(
-            ["platform", "case", "failed", "of", "stage", "reason"],
+            ["platform", "case", "trials", "of", "stage", "reason"],
             [[f.platform, f.case, f.trials, f.of, f.stage, f.reason] for f in found.failures],
         )
     if found.holes:

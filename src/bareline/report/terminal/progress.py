@@ -109,15 +109,15 @@ class LiveProgress:
 
 
 def failure_line(record: Record) -> str:
-    """Say in one line which trial failed, at which stage, and why."""
+    """Say in one line which trial failed, at which stage, or was skipped, and why."""
     assert isinstance(record.outcome, Failed)
     reason = " ".join(record.outcome.reason.split())
     if len(reason) > 240:
         reason = reason[:237] + "..."
-    return clean(
-        f"failed: {record.trial.case.label} on {record.trial.platform}"
-        f" [{record.outcome.stage.value}] {reason}"
-    )
+    where = f"{record.trial.case.label} on {record.trial.platform}"
+    if record.outcome.skipped:
+        return clean(f"skipped: {where}: {reason}")
+    return clean(f"failed: {where} [{record.outcome.stage.value}] {reason}")
 
 
 class _Shown(logging.Handler):

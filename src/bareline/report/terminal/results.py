@@ -30,6 +30,7 @@ from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 from bareline.report.terminal.verdict import print_verdict
 from bareline.vocabulary.caveats import caveat_text
+from bareline.vocabulary.model import Stage
 
 _STYLES = {
     "slower": "bold red",
@@ -37,6 +38,7 @@ _STYLES = {
     "failed": "yellow",
     "missing": "yellow",
     "does-not-fit": "dim",
+    "skipped": "dim",
     "not-comparable": "dim",
 }
 _LONGEST_SWEEP = 7
@@ -71,7 +73,7 @@ def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = Fa
 
 
 def print_failed(failed: pl.DataFrame, console: Console) -> None:
-    """Name what failed, a line each, with the reason of the last failure.
+    """Name what failed or was skipped, a line each, with the reason of the last failure.
 
     Parameters
     ----------
@@ -84,7 +86,10 @@ def print_failed(failed: pl.DataFrame, console: Console) -> None:
             case += f", {row['params']}"
         trials = row["n"] + row["n_failed"]
         said = f"failed: {case} on {row['platform']}: {row['n_failed']} of {count(trials, 'trial')}"
-        console.print(Text(clean(f"{said} [{row['stage']}] {row['reason']}"), "yellow"))
+        said = f"{said} [{row['stage']}] {row['reason']}"
+        if row["stage"] == Stage.ABSENT.value:
+            said = f"skipped: {case} on {row['platform']}: {row['reason']}"
+        console.print(Text(clean(said), "yellow"))
 
 
 def print_comparison(

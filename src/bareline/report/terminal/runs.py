@@ -26,6 +26,10 @@ class Tally(Protocol):
         """Trials without."""
 
     @property
+    def skipped(self) -> int:
+        """Trials whose program is not installed."""
+
+    @property
     def saved(self) -> int:
         """Trials that were not needed."""
 
@@ -92,16 +96,18 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     )
     if "job" in row:
         console.print(Text(f"batch job {clean(row['job'])}: {clean(row['job_state'])}"))
+    kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
     heads = [Column("platform")]
-    heads += [Column(name, "number") for name in ("planned", "measured", "failed")]
+    heads += [Column(name, "number") for name in kinds]
     fields = [
-        [name, *(str(counts[key]) for key in ("planned", "measured", "failed"))]
+        [name, *(str(counts[key]) for key in kinds)]
         for name, counts in row["platforms"].items()
     ]
     print_table(heads, fields, console)
+    skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
     console.print(
         f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
-        f"{row['saved']} not needed, {row['remaining']} left"
+        f"{skipped}{row['saved']} not needed, {row['remaining']} left"
     )
     for line in row["left_out"]:
         console.print(Text(f"left out on {clean(line)}", style="dim"))
@@ -114,10 +120,12 @@ def print_run_end(run: Run, tally: Tally, console: Console) -> None:
     parts = [count(tally.measured, "trial") + " measured"]
     if tally.failed:
         parts.append(f"{tally.failed} failed")
+    if tally.skipped:
+        parts.append(f"{tally.skipped} skipped")
     if tally.saved:
         parts.append(f"{tally.saved} not needed")
     console.print(Text(", ".join(parts) + f"; results in {clean(run.path)}"), soft_wrap=True)
     commands = [f"bareline compare {run.path}", f"bareline report {run.path}"]
-    if tally.failed:
+    if tally.failed or tally.skipped:
         commands.append(f"bareline continue {run.path} --retry-failed")
     print_next(commands, console)

@@ -25,6 +25,7 @@ _SQUARES: Mapping[Verdict, str] = {
     Verdict.NOT_COMPARABLE: "dim",
     Verdict.MISSING: "dim",
     Verdict.DOES_NOT_FIT: "dim",
+    Verdict.SKIPPED: "dim",
 }
 
 
