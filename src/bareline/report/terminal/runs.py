@@ -100,8 +100,7 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     heads = [Column("platform")]
     heads += [Column(name, "number") for name in kinds]
     fields = [
-        [name, *(str(counts[key]) for key in kinds)]
-        for name, counts in row["platforms"].items()
+        [name, *(str(counts[key]) for key in kinds)] for name, counts in row["platforms"].items()
     ]
     print_table(heads, fields, console)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
