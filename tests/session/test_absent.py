@@ -1,4 +1,4 @@
-"""Programs that are not installed: skipped once with the command that gets them, never a failure."""
+"""Programs that are not installed: skipped once with the command that gets them, no failure."""
 
 import pytest
 

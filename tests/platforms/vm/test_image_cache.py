@@ -50,7 +50,7 @@ def cached(tmp_path, monkeypatch):
         (folder / "image.json").write_text(json.dumps(record))
 
     monkeypatch.setattr(image_module, "missing_tools", list)
-    monkeypatch.setattr(image_module, "_recipe", lambda: recipe)
+    monkeypatch.setattr(image_module, "_recipe", lambda further: recipe)
     monkeypatch.setattr(image_module, "_build", build)
     built_image(tmp_path)
     return SimpleNamespace(
@@ -108,6 +108,26 @@ def test_a_whole_image_is_read_once_only(cached, monkeypatch):
         "bareline.platforms.vm.parts._content_hash", lambda path: pytest.fail(f"{path} is read")
     )
     assert find_damage(cached.folder, parts) == ""
+
+
+def test_each_list_of_further_packages_is_an_image_of_its_own(tmp_path, monkeypatch):
+    built = []
+
+    def build(recipe, folder):
+        built.append((recipe.packages, folder))
+        folder.mkdir(parents=True)
+        fill(folder)
+        record = {"packages": {}, "build_s": 1.5, "parts": describe_parts(folder, PARTS)}
+        (folder / "image.json").write_text(json.dumps(record))
+
+    monkeypatch.setattr(image_module, "missing_tools", list)
+    monkeypatch.setattr(image_module, "_build", build)
+    for further in ((), ("lammps", "hello"), ("hello", "lammps", "hpcc"), ("hello",)):
+        built_image(tmp_path, further=further)
+    packages, folders = zip(*built, strict=True)
+    more = [sorted(set(names) - set(packages[0])) for names in packages]
+    assert more == [[], ["hello", "lammps"], ["hello"]]
+    assert len(set(folders)) == 3
 
 
 def test_what_a_killed_build_left_goes_with_the_next_one(tmp_path, monkeypatch):

@@ -51,6 +51,11 @@ IMPOSSIBLE = {
         {"guests": 1, "acceleration": "tcg", "nic": {"attach": "vf", "addresses": [VF]}},
         "hardware virtualization",
     ),
+    "packages for an image of one's own": (
+        {"packages": ["lammps"], "image": {"path": "/x.qcow2"}},
+        'image = "auto"',
+    ),
+    "no name of a package": ({"packages": ["lammps; reboot"]}, "pattern"),
     "topology without count": ({"cpu": {"threads": 2}}, "count"),
     "topology that does not divide": ({"cpu": {"count": 3, "threads": 2}}, "3 virtual processors"),
     "pins for another count": (

@@ -108,13 +108,19 @@ def image_folder(cache_folder: Path) -> Path:
     return cache_folder / "vm" / "images"
 
 
-def built_image(cache_folder: Path, tell: Callable[[str], None] | None = None) -> AutoImage:
+def built_image(
+    cache_folder: Path,
+    tell: Callable[[str], None] | None = None,
+    further: Iterable[str] = (),
+) -> AutoImage:
     """Give the image for this host, built if the cache does not have it whole.
 
     Parameters
     ----------
     tell
         Takes a sentence about a damaged image that is built again.
+    further
+        Packages that it holds besides what bareline needs.
 
     Raises
     ------
@@ -130,7 +136,7 @@ def built_image(cache_folder: Path, tell: Callable[[str], None] | None = None) -
             where='image = "auto"',
             hint=install_hint(missing[0]),
         )
-    recipe = _recipe()
+    recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))))
     folder = image_folder(cache_folder) / recipe.digest
     with file_lock(folder.with_suffix(".lock")):
         if not folder.exists():
@@ -184,7 +190,7 @@ def _load(folder: Path, digest: str) -> AutoImage:
 
 
 @cache
-def _recipe() -> _Recipe:
+def _recipe(further: tuple[str, ...]) -> _Recipe:
     release = os_release()
     kernel = _KERNELS.get(release.get("ID", ""))
     suite = release.get("VERSION_CODENAME", "")
@@ -195,7 +201,7 @@ def _recipe() -> _Recipe:
             hint="give the path of a cloud image as `image = { path = ... }`",
         )
     pack = resources.files("bareline.platforms.vm") / "scripts" / "pack"
-    return _Recipe(suite, (kernel, *PACKAGES), pack.read_text(encoding="utf-8"))
+    return _Recipe(suite, (kernel, *PACKAGES, *further), pack.read_text(encoding="utf-8"))
 
 
 def os_release() -> dict[str, str]:
@@ -261,7 +267,7 @@ def _known_names(packages: Iterable[str]) -> list[str]:
         if not names:
             raise PlatformError(
                 f"the package sources of this host have no '{package}'",
-                where='image = "auto"',
+                where='image = "auto"' if package in PACKAGES else "packages",
                 hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
             )
         found.append(names[0])

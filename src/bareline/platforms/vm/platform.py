@@ -141,7 +141,9 @@ class VmPlatform(Platform[VmOptions]):
         if nodes > options.guests:
             raise PlatformError(f"{nodes} nodes are more than its {options.guests} guests")
         told: list[str] = []
-        image = built_image(cache, told.append) if options.image == "auto" else None
+        image = None
+        if options.image == "auto":
+            image = built_image(cache, told.append, options.packages)
         accelerator = choose_accelerator(options.acceleration, cache, image)
         if accelerator == "tcg" and options.nic.needs_kvm:
             raise PlatformError(

@@ -26,6 +26,8 @@ class VmOptions(Options):
     image
         ``auto`` builds a minimal guest out of the host's own package sources; otherwise a cloud
         image.
+    packages
+        Packages of the host's distribution that the built image holds, too: programs to run.
     mpi
         MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
     acceleration
@@ -54,6 +56,7 @@ class VmOptions(Options):
 
     guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2
     image: Literal["auto"] | Image = "auto"
+    packages: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")], ...] = ()
     mpi: str = "auto"
     acceleration: Literal["auto", "kvm", "tcg"] = "auto"
     machine: Literal["q35", "pc"] = "q35"
@@ -97,11 +100,17 @@ class VmOptions(Options):
             self._wrong_memory(),
             self._wrong_disk(),
             self._wrong_state(),
+            self._wrong_image(),
         )
         for problem in problems:
             if problem:
                 raise ValueError(problem)
         return self
+
+    def _wrong_image(self) -> str:
+        if self.packages and self.image != "auto":
+            return 'packages are built into image = "auto"; an image of your own has its own'
+        return ""
 
     def _wrong_count(self) -> str:
         total = self.guest_total
