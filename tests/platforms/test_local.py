@@ -180,6 +180,7 @@ def test_a_job_that_is_killed_leaves_nothing_in_memory(acquire, rank_program, fl
     assert output.timed_out
     assert len(ranks) == 2
     assert not session.exists()
+    assert mapped
     assert [path for path in mapped if path.exists()] == []
 
 
