@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -169,55 +169,25 @@ def _asked_of_both(records: Records, pair: Pair) -> pl.Expr:
 
 
 def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
-    """Say what is missing or failed, and add the cases that no platform delivered."""
-    failed = failures(records)
-    unfit = records.left_out
-    own_unfit = unfit.filter(platform=pair.platform).select(*CASE, _why().alias("own_left_out"))
-    base_unfit = unfit.filter(platform=pair.baseline).select(*CASE, _why().alias("base_left_out"))
-    own, base = (
-        failed.filter(platform=name).select(
-            *CASE,
-            pl.col("absent").is_null().alias(f"{side}_failed"),
-            (where + pl.col("absent")).alias(f"{side}_absent"),
-        )
-        for side, name, where in (
-            ("own", pair.platform, pl.lit("")),
-            ("base", pair.baseline, pl.lit(f"{pair.baseline}: ")),
-        )
-    )
-    silent = (
-        records.trials.select(*CASE)
-        .unique(maintain_order=True)
-        .join(table.select(*CASE).unique(), on=list(CASE), how="anti")
-    )
-    headlines = records.declarations.filter(pl.col("headline"))
-    extra = silent.join(headlines, on="probe", how="left")
-    if extra.height:
-        extra = extra.with_columns(
-            pl.lit(pair.platform).alias("platform"),
-            pl.lit(pair.baseline).alias("baseline"),
-            pl.lit("").alias("point"),
-            pl.lit(0).cast(pl.Int64).alias("n"),
-            pl.lit(0).cast(pl.Int64).alias("n_baseline"),
-        )
-        table = pl.concat([table, extra], how="diagonal_relaxed")
-    empty = (pl.col("n") == 0) | (pl.col("n_baseline") == 0)
-    neither = (pl.col("n") == 0) & (pl.col("n_baseline") == 0)
-    gone_failed = ((pl.col("n") == 0) & pl.col("own_failed").fill_null(False)) | (
-        (pl.col("n_baseline") == 0) & pl.col("base_failed").fill_null(False)
+    """Say what is missing, failed or skipped, and add the cases that no platform delivered."""
+    table = _with_silent(table, records, pair)
+    for side in (*_lost(records, pair), *_left_out(records, pair)):
+        table = table.join(side, on=list(CASE), how="left")
+    own_empty, base_empty = pl.col("n") == 0, pl.col("n_baseline") == 0
+    empty = own_empty | base_empty
+    failed = (own_empty & pl.col("own_failed").fill_null(False)) | (
+        base_empty & pl.col("base_failed").fill_null(False)
     )
     absent = pl.coalesce(
-        pl.when(pl.col("n") == 0).then(pl.col("own_absent")),
-        pl.when(pl.col("n_baseline") == 0).then(pl.col("base_absent")),
+        pl.when(own_empty).then(pl.col("own_absent")),
+        pl.when(base_empty).then(pl.col("base_absent")),
     )
-    for side in (own, base, own_unfit, base_unfit):
-        table = table.join(side, on=list(CASE), how="left")
     left_out = pl.coalesce("own_left_out", "base_left_out")
-    gone = gone_failed | absent.is_not_null()
-    present_elsewhere_only = neither & ~gone & (pl.col("point") != "")
+    gone = failed | absent.is_not_null()
+    present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & ~_asked_of_both(records, pair)
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
-        pl.when(empty & gone_failed)
+        pl.when(empty & failed)
         .then(pl.lit(Verdict.FAILED.value))
         .when(absent.is_not_null())
         .then(pl.lit(Verdict.SKIPPED.value))
@@ -230,6 +200,47 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
         left_out.alias("left_out"),
         absent.alias("absent"),
     )
+
+
+def _with_silent(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
+    """Add a row of the headline for each case that gave no figure on either side."""
+    silent = (
+        records.trials.select(*CASE)
+        .unique(maintain_order=True)
+        .join(table.select(*CASE).unique(), on=list(CASE), how="anti")
+    )
+    headlines = records.declarations.filter(pl.col("headline"))
+    extra = silent.join(headlines, on="probe", how="left")
+    if extra.is_empty():
+        return table
+    extra = extra.with_columns(
+        pl.lit(pair.platform).alias("platform"),
+        pl.lit(pair.baseline).alias("baseline"),
+        pl.lit("").alias("point"),
+        pl.lit(0).cast(pl.Int64).alias("n"),
+        pl.lit(0).cast(pl.Int64).alias("n_baseline"),
+    )
+    return pl.concat([table, extra], how="diagonal_relaxed")
+
+
+def _lost(records: Records, pair: Pair) -> Iterator[pl.DataFrame]:
+    """Give, side by side, the cases that failed and those whose program is not installed."""
+    lost = failures(records)
+    for side, name, where in (
+        ("own", pair.platform, ""),
+        ("base", pair.baseline, f"{pair.baseline}: "),
+    ):
+        yield lost.filter(platform=name).select(
+            *CASE,
+            pl.col("absent").is_null().alias(f"{side}_failed"),
+            (pl.lit(where) + pl.col("absent")).alias(f"{side}_absent"),
+        )
+
+
+def _left_out(records: Records, pair: Pair) -> Iterator[pl.DataFrame]:
+    """Give, side by side, what the plan left out, and why."""
+    for side, name in (("own", pair.platform), ("base", pair.baseline)):
+        yield records.left_out.filter(platform=name).select(*CASE, _why().alias(f"{side}_left_out"))
 
 
 def _why() -> pl.Expr:

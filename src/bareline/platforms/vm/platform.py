@@ -144,33 +144,13 @@ class VmPlatform(Platform[VmOptions]):
         image = None
         if options.image == "auto":
             image = built_image(cache, told.append, options.packages)
-        accelerator = choose_accelerator(options.acceleration, cache, image)
-        if accelerator == "tcg" and options.nic.needs_kvm:
-            raise PlatformError(
-                f"its adapter ({options.nic.title}) needs hardware virtualization, and no guest "
-                "boots with that here",
-                hint="see `bareline doctor`",
-            )
+        accelerator = self._accelerator(image)
         states = self._states(nodes, accelerator, image, told.append)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
         disks = self.context.scratch / "guests"
         disks.mkdir(parents=True, exist_ok=True)
-        outside = options.nic.outside
-        bridge = f"bl{enclosure.name[-8:]}" if outside else BRIDGE
-        holder = stack.enter_context(
-            remains.claimed(cache, (enclosure, disks), bridge=bridge if outside else None)
-        )
-        hypervisor = stack.enter_context(
-            Hypervisor(
-                enclosure,
-                cache,
-                bridge=bridge,
-                address=host_address(options.nic),
-                mtu=1500 if outside else options.nic.mtu,
-                own_network=not outside,
-            )
-        )
+        holder, hypervisor = self._enclosed(enclosure, disks, stack)
         about: dict[str, Scalar] = {}
 
         def equip() -> None:
@@ -189,11 +169,11 @@ class VmPlatform(Platform[VmOptions]):
             {guest.name: guest.management_address for guest in guests},
         )
         medium: Medium
-        if image is not None:
-            medium = AutoMedium(image, options, guests, keys, emulated=accelerator == "tcg")
-        else:
-            assert isinstance(options.image, Image)
+        if isinstance(options.image, Image):
             medium = CloudMedium(options.image, options, guests, keys)
+        else:
+            assert image is not None
+            medium = AutoMedium(image, options, guests, keys, emulated=accelerator == "tcg")
         fleet = Fleet(
             options,
             guests,
@@ -211,6 +191,36 @@ class VmPlatform(Platform[VmOptions]):
         fleet.start()
         about |= self._describe(fleet, image)
         return self._allocation(fleet, access, image, told, about)
+
+    def _accelerator(self, image: AutoImage | None) -> Accelerator:
+        """Choose what runs the guests; see `choose_accelerator`."""
+        nic = self._options.nic
+        accelerator = choose_accelerator(self._options.acceleration, self.context.cache, image)
+        if accelerator == "tcg" and nic.needs_kvm:
+            raise PlatformError(
+                f"its adapter ({nic.title}) needs hardware virtualization, and no guest "
+                "boots with that here",
+                hint="see `bareline doctor`",
+            )
+        return accelerator
+
+    def _enclosed(
+        self, enclosure: Path, disks: Path, stack: ExitStack
+    ) -> tuple[remains.Holder, Hypervisor]:
+        """Open what holds the guests, and their hypervisor with its bridge."""
+        nic, cache = self._options.nic, self.context.cache
+        bridge = f"bl{enclosure.name[-8:]}" if nic.outside else BRIDGE
+        claimed = remains.claimed(cache, (enclosure, disks), bridge=bridge if nic.outside else None)
+        holder = stack.enter_context(claimed)
+        hypervisor = Hypervisor(
+            enclosure,
+            cache,
+            bridge=bridge,
+            address=host_address(nic),
+            mtu=1500 if nic.outside else nic.mtu,
+            own_network=not nic.outside,
+        )
+        return holder, stack.enter_context(hypervisor)
 
     def _states(
         self,
