@@ -121,15 +121,18 @@ def test_status_and_plan() -> None:
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
     }  # fmt: skip
     text = printed(lambda c: print_status(row, c))
+    assert "skipped" not in text
     assert "11 of 20 trials measured, 1 failed, 0 not needed, 8 left" in text
     assert "bareline continue runs/q" in text
     assert "left out on net-1g: null does not fit: needs 4 nodes" in text
     plan = [
         {"trial": 0, "block": 0, "platform": "bare", "probe": "null", "params": "", "ranks": 1,
-         "threads": 1, "layout": "2x1x1", "timeout_s": 5.0},
+         "threads": 1, "profile": False, "layout": "2x1x1", "timeout_s": 5.0},
     ]  # fmt: skip
     text = printed(lambda c: print_plan(plan, c))
     assert "2x1x1" in text and "1 trial in 1 block" in text
+    assert "profiled" not in text
+    assert "profiled" in printed(lambda c: print_plan([{**plan[0], "profile": True}], c))
     assert "repeats exactly" not in text
     twice = [{**row, "block": block} for row in plan for block in (0, 1)]
     text = printed(lambda c: print_plan(twice, c, exact={"bare"}))

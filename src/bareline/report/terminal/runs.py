@@ -64,7 +64,7 @@ def print_plan(
             row["platform"],
             row["probe"],
             row["layout"] or "-",
-            row["params"],
+            ", ".join(filter(None, [row["params"], "profiled" if row["profile"] else ""])),
         ]
         for row in rows
     ]
