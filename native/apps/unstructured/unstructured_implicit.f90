@@ -10,11 +10,11 @@
 !>     A  = un + Q rho d(un) + N d(p)
 !>    |A| = s0 + Q (a d(p)/c**2 + b rho d(un)/c) + N (a rho d(un) + b d(p)/c)
 !>
-!> with a, b and s0 of unstructured_residual. The equations are solved for dq once a step, so that a
-!> sweep only multiplies: stored are D**-1 A- as matrix(lane, row, column, face, block), D what dq has
-!> before it, and D**-1 inflow. The matrix is 800 bytes for a cell, which each sweep reads from memory
-!> from the first to the last: one stream, that the processor fetches by itself. Columns of neighbours
-!> are asked for a block ahead.
+!> with a, b and s0 of unstructured_residual. The equations are solved for dq once a step, so that
+!> a sweep only multiplies: stored are D**-1 A- as matrix(lane, row, column, face, block), D what dq
+!> has before it, and D**-1 inflow. The matrix is 800 bytes for a cell, which each sweep reads from
+!> memory from the first to the last: one stream, that the processor fetches by itself. Columns of
+!> neighbours are asked for a block ahead.
 !>
 !> Nothing here is collective.
 module unstructured_implicit
@@ -113,8 +113,8 @@ contains
             a = 0.5_dp*(abs(un + c) + abs(un - c)) - s0
             b = 1 - 0.5_dp*(abs(un + c) - abs(un - c))*c*over_c_square
             speed(l) = speed(l) + (abs(un) + c)*area(l, 4)
-            ! The rows of A times half the area, first what A- takes of them: b, here what is left of
-            ! 1, and a; then the rest.
+            ! The rows of A times half the area, first what A- takes of them: b, here what is left
+            ! of 1, and a; then the rest.
             do column = 1, unknowns
                 dpressure = (gamma - 1)*half
                 dun = half

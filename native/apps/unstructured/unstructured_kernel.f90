@@ -62,7 +62,7 @@ contains
     pure integer(i8) function unstructured_memory_bytes(problem, ranks) result(size_bytes)
         type(unstructured_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
-        integer(i8), parameter :: cell_bytes = 1850, halo_bytes = 300
+        integer(i8), parameter :: cell_bytes = 1550, halo_bytes = 300
         integer(i8) :: cells
         cells = problem%cells()/ranks
         size_bytes = cell_bytes*cells + halo_bytes*nint(36*(real(cells)/6)**(2.0/3.0), i8)
