@@ -210,37 +210,42 @@ def cartesian(problem: Mapping[str, float]) -> list[Part]:
 
 
 def unstructured(problem: Mapping[str, float]) -> list[Part]:
-    """A matrix that each sweep reads; in a step it, sides of faces, areas, flow once or twice.
+    """A matrix that each sweep reads; in a step it, normals, flow and sides in four passes.
 
-    A column of five unknowns that a cell takes from across a face counts as 40 B at the triad's
-    rate although it is a line of 64 B somewhere.
+    A sweep is a pass over each colour, which reads the changes of the other colour's cells, reads
+    those of its own, to tell what it changes, and writes them: 15 values for a cell, and what it
+    reads of the right-hand side. A column of five unknowns counts as 40 B at the triad's rate
+    although it is a line of 64 B somewhere.
     """
     cells = problem["cells"]
     cell_steps = problem["steps"] * cells
-    sweep_bytes = 8 * (125 + 5 + 5 + 5) + 16
-    arrays_bytes = round(cells * sweep_bytes)
+    arrays_bytes = round(cells * (8 * (100 + 5 + 5) + 16))
     return [
         Part(
             "residual",
-            moved_bytes=cell_steps * (8 * (12 + 40 + 15 + 10 + 10) + 80),
+            # Nodes: flow, weights; sides: flow, sides written; fluxes: own sides and across,
+            # normals, inflow written; its norm; changes cleared and added to the flow.
+            moved_bytes=cell_steps * (8 * (5 + 4 + 10 + 10 + 16 + 5 + 5 + 20) + 80),
             arrays_bytes=arrays_bytes,
-            flops=cell_steps * 2 * (4 * 116 + 40 + 20 + 22 + 5),
-            divisions=cell_steps * (4 * 3 + 1),
-            roots=cell_steps * 4 * 4,
-        ),
-        Part(
-            "matrix",
-            moved_bytes=cell_steps * (8 * (125 + 12 + 5) + 16),
-            arrays_bytes=arrays_bytes,
-            flops=cell_steps * 2 * (4 * 210 + 50),
-            divisions=cell_steps * (4 * 3 + 5),
+            flops=cell_steps * 2 * (4 * (109 + 10) + 20 + 21 + 22 + 5),
+            divisions=cell_steps * (4 * 2 + 1),
             roots=cell_steps * 4 * 3,
         ),
         Part(
-            "sweeps",
-            moved_bytes=cell_steps * problem["sweeps"] * sweep_bytes,
+            "matrix",
+            # The matrix written, flow of own cells and across, normals, inflow read and written.
+            moved_bytes=cell_steps * (8 * (100 + 10 + 16 + 10) + 16),
             arrays_bytes=arrays_bytes,
-            flops=cell_steps * problem["sweeps"] * 2 * 135,
+            # Jacobians, factors of the diagonal block, and 21 columns solved by them.
+            flops=cell_steps * 2 * (4 * 181 + 50 + 21 * 25),
+            divisions=cell_steps * (4 + 5),
+            roots=cell_steps * 4 * 2,
+        ),
+        Part(
+            "sweeps",
+            moved_bytes=cell_steps * problem["sweeps"] * (8 * (100 + 5 + 15) + 16),
+            arrays_bytes=arrays_bytes,
+            flops=cell_steps * problem["sweeps"] * 2 * 110,
         ),
     ]
 

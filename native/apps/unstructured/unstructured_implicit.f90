@@ -10,17 +10,19 @@
 !>     A  = un + Q rho d(un) + N d(p)
 !>    |A| = s0 + Q (a d(p)/c**2 + b rho d(un)/c) + N (a rho d(un) + b d(p)/c)
 !>
-!> with a, b and s0 of unstructured_residual. The matrix is stored as matrix(lane, row, column, face,
-!> block), the fifth face being the cell itself, factorized in place once a step: 1000 bytes for a
-!> cell, which each sweep reads from memory and asks for a block ahead.
+!> with a, b and s0 of unstructured_residual. The equations are solved for dq once a step, so that
+!> a sweep only multiplies: stored are D**-1 A- as matrix(lane, row, column, face, block), D what dq
+!> has before it, and D**-1 inflow. The matrix is 800 bytes for a cell, which each sweep reads from
+!> memory from the first to the last: one stream, that the processor fetches by itself. Columns of
+!> neighbours are asked for a block ahead.
 !>
 !> Nothing here is collective.
 module unstructured_implicit
 
-    use bl_kinds, only: dp, i8
-    use bl_memory, only: prefetch, prefetch_columns
+    use bl_kinds, only: dp
+    use bl_memory, only: prefetch_columns
     use unstructured_exchange, only: unknowns, width
-    use unstructured_lanes, only: gather_columns
+    use unstructured_lanes, only: gather_columns, turn_back
     use unstructured_numbering, only: lanes
     use unstructured_problem, only: gamma
     use unstructured_residual, only: smoothing
@@ -33,15 +35,15 @@ module unstructured_implicit
     !> What an empty slot, without area, has for its fastest wave.
     real(dp), parameter :: empty = 1.0e-30_dp
     !> Of a block's matrix of one face.
-    integer(i8), parameter :: face_bytes = 8*lanes*unknowns**2
 
 contains
 
-    !> The matrix for a Courant number, its diagonal blocks factorized.
-    pure subroutine assemble(blocks, across, area, w, courant, matrix)
+    !> The matrix for a Courant number. The inflow becomes what it alone would change.
+    pure subroutine assemble(blocks, across, area, w, courant, matrix, inflow)
         integer, intent(in) :: blocks, across(lanes, 4, blocks)
-        real(dp), intent(in) :: area(lanes, 3, 4, blocks), w(width, *), courant
-        real(dp), intent(inout) :: matrix(lanes, unknowns, unknowns, 5, blocks)
+        real(dp), intent(in) :: area(lanes, 4, 4, blocks), w(width, *), courant
+        real(dp), intent(inout) :: matrix(lanes, unknowns, unknowns, 4, blocks)
+        real(dp), intent(inout) :: inflow(lanes, unknowns, blocks)
         real(dp), dimension(lanes, unknowns) :: here, there, mean
         real(dp) :: own(lanes, unknowns, unknowns), speed(lanes)
         integer :: block, f, m, l
@@ -49,10 +51,13 @@ contains
         do block = 1, blocks
             own = 0
             speed = 0
+            call prefetch_columns(w, 8*width, 4*lanes, across(:, :, min(block + 1, blocks)))
             call gather_columns([(lanes*(block - 1) + l, l=1, lanes)], w, here)
             do f = 1, 4
                 call gather_columns(across(:, f, block), w, there)
                 mean = 0.5_dp*(here + there)
+                ! Into the matrix, although it changes once more: a buffer that is written there in
+                ! one go waits for memory.
                 call split_jacobian(mean, area(:, :, f, block), matrix(:, :, :, f, block), &
                                     own, speed)
             end do
@@ -63,80 +68,87 @@ contains
                 end do
             end do
             call factorize(own)
-            matrix(:, :, :, 5, block) = own
+            do f = 1, 4
+                do m = 1, unknowns
+                    call substitute(own, matrix(:, :, m, f, block))
+                end do
+            end do
+            call substitute(own, inflow(:, :, block))
         end do
     end subroutine assemble
 
     !> A- of a face; A+ is added to `own`, the fastest wave times the area to `speed`.
     pure subroutine split_jacobian(mean, area, minus, own, speed)
-        real(dp), intent(in) :: mean(lanes, unknowns), area(lanes, 3)
-        real(dp), intent(out) :: minus(lanes, unknowns, unknowns)
+        real(dp), intent(in) :: mean(lanes, unknowns), area(lanes, 4)
+        real(dp), intent(inout) :: minus(lanes, unknowns, unknowns)
         real(dp), intent(inout) :: own(lanes, unknowns, unknowns), speed(lanes)
-        real(dp), dimension(lanes, unknowns) :: q, n, q_row, n_row, q_all, n_all
-        real(dp), dimension(lanes) :: un, s0
-        real(dp) :: size, half, over_size, square, c_square, c, over_c, a, b, dpressure, dun
+        real(dp), dimension(lanes, unknowns) :: q, n, q_row, n_row, q_rest, n_rest
+        real(dp), dimension(lanes) :: minus_all, own_all
+        real(dp) :: half, un, square, gamma_p, over, c_square, c, over_c_square, s0, a, b
+        real(dp) :: dpressure, dun
         integer :: l, row, column
 
         !$omp simd
         do l = 1, lanes
-            size = sqrt(area(l, 1)**2 + area(l, 2)**2 + area(l, 3)**2)
-            half = 0.5_dp*size
-            over_size = 1/max(size, tiny(size))
+            half = 0.5_dp*area(l, 4)
             n(l, 1) = 0
-            n(l, 2) = area(l, 1)*over_size
-            n(l, 3) = area(l, 2)*over_size
-            n(l, 4) = area(l, 3)*over_size
-            un(l) = mean(l, 2)*n(l, 2) + mean(l, 3)*n(l, 3) + mean(l, 4)*n(l, 4)
-            n(l, 5) = un(l)
+            n(l, 2) = area(l, 1)
+            n(l, 3) = area(l, 2)
+            n(l, 4) = area(l, 3)
+            un = mean(l, 2)*n(l, 2) + mean(l, 3)*n(l, 3) + mean(l, 4)*n(l, 4)
+            n(l, 5) = un
             square = 0.5_dp*(mean(l, 2)**2 + mean(l, 3)**2 + mean(l, 4)**2)
-            c_square = gamma*mean(l, 5)/mean(l, 1)
+            ! One division for c**2 = gamma p/density and its inverse.
+            gamma_p = gamma*mean(l, 5)
+            over = 1/(gamma_p*mean(l, 1))
+            c_square = gamma_p**2*over
+            over_c_square = mean(l, 1)**2*over
             c = sqrt(c_square)
-            over_c = 1/c
             q(l, 1) = 1
             q(l, 2) = mean(l, 2)
             q(l, 3) = mean(l, 3)
             q(l, 4) = mean(l, 4)
             q(l, 5) = c_square*(1/(gamma - 1)) + square
-            s0(l) = sqrt(un(l)**2 + smoothing**2*c_square)
-            a = 0.5_dp*(abs(un(l) + c) + abs(un(l) - c)) - s0(l)
-            b = 1 - 0.5_dp*(abs(un(l) + c) - abs(un(l) - c))*over_c
-            speed(l) = speed(l) + (abs(un(l)) + c)*size
-            ! The rows times b, here what is left of 1, and a; q_all and n_all are those of A.
+            s0 = sqrt(un**2 + smoothing**2*c_square)
+            a = 0.5_dp*(abs(un + c) + abs(un - c)) - s0
+            b = 1 - 0.5_dp*(abs(un + c) - abs(un - c))*c*over_c_square
+            speed(l) = speed(l) + (abs(un) + c)*area(l, 4)
+            ! The rows of A times half the area, first what A- takes of them: b, here what is left
+            ! of 1, and a; then the rest.
             do column = 1, unknowns
                 dpressure = (gamma - 1)*half
                 dun = half
                 select case (column)
                 case (1)
                     dpressure = dpressure*square
-                    dun = -dun*un(l)
+                    dun = -dun*un
                 case (2:4)
                     dpressure = -dpressure*mean(l, column)
                     dun = dun*n(l, column)
                 case default
                     dun = 0
                 end select
-                q_all(l, column) = 2*dun
-                n_all(l, column) = 2*dpressure
-                q_row(l, column) = b*dun - a*over_c**2*dpressure
+                q_row(l, column) = b*dun - a*over_c_square*dpressure
                 n_row(l, column) = b*dpressure - a*dun
+                q_rest(l, column) = 2*dun - q_row(l, column)
+                n_rest(l, column) = 2*dpressure - n_row(l, column)
             end do
-            un(l) = un(l)*size
-            s0(l) = half*s0(l)
+            minus_all(l) = half*(un - s0)
+            own_all(l) = half*(un + s0)
         end do
         do column = 1, unknowns
             do row = 1, unknowns
                 !$omp simd
                 do l = 1, lanes
                     minus(l, row, column) = q(l, row)*q_row(l, column) + n(l, row)*n_row(l, column)
-                    own(l, row, column) = own(l, row, column) &
-                                          + q(l, row)*(q_all(l, column) - q_row(l, column)) &
-                                          + n(l, row)*(n_all(l, column) - n_row(l, column))
+                    own(l, row, column) = own(l, row, column) + q(l, row)*q_rest(l, column) &
+                                          + n(l, row)*n_rest(l, column)
                 end do
             end do
             !$omp simd
             do l = 1, lanes
-                minus(l, column, column) = minus(l, column, column) + 0.5_dp*un(l) - s0(l)
-                own(l, column, column) = own(l, column, column) + 0.5_dp*un(l) + s0(l)
+                minus(l, column, column) = minus(l, column, column) + minus_all(l)
+                own(l, column, column) = own(l, column, column) + own_all(l)
             end do
         end do
     end subroutine split_jacobian
@@ -171,80 +183,64 @@ contains
     !> square of what changes.
     pure subroutine relax(first, last, across, matrix, inflow, dq, change)
         integer, intent(in) :: first, last, across(lanes, 4, *)
-        real(dp), intent(in) :: matrix(lanes, unknowns, unknowns, 5, *)
+        real(dp), intent(in) :: matrix(lanes, unknowns, unknowns, 4, *)
         real(dp), intent(in) :: inflow(lanes, unknowns, *)
-        real(dp), intent(inout) :: dq(width, *)
+        real(dp), intent(inout) :: dq(width, lanes, *)
         real(dp), intent(out) :: change
-        real(dp) :: x(lanes, unknowns), values(lanes, unknowns, 4), changes(lanes)
-        integer :: block, next, f, l, row, slot
+        real(dp) :: x(lanes, unknowns), values(lanes, unknowns), columns(width, lanes)
+        real(dp) :: changes(width)
+        integer :: block, f, l, row, m
 
         changes = 0
         do block = first, last
-            next = min(block + 1, last)
             x = inflow(:, :, block)
-            ! All four at once, so that they are on their way together.
+            call prefetch_columns(dq, 8*width, 4*lanes, across(:, :, min(block + 1, last)))
             do f = 1, 4
-                call gather_columns(across(:, f, block), dq, values(:, :, f))
-            end do
-            do f = 1, 4
-                call prefetch(matrix(1, 1, 1, f, next), face_bytes)
-                call prefetch_columns(dq, 8*width, lanes, across(:, f, next))
-                do row = 1, unknowns
-                    !$omp simd
-                    do l = 1, lanes
-                        x(l, row) = x(l, row) - matrix(l, row, 1, f, block)*values(l, 1, f) &
-                                    - matrix(l, row, 2, f, block)*values(l, 2, f) &
-                                    - matrix(l, row, 3, f, block)*values(l, 3, f) &
-                                    - matrix(l, row, 4, f, block)*values(l, 4, f) &
-                                    - matrix(l, row, 5, f, block)*values(l, 5, f)
+                call gather_columns(across(:, f, block), dq, values)
+                !$omp simd
+                do l = 1, lanes
+                    do m = 1, unknowns
+                        do row = 1, unknowns
+                            x(l, row) = x(l, row) - matrix(l, row, m, f, block)*values(l, m)
+                        end do
                     end do
                 end do
             end do
-            call prefetch(matrix(1, 1, 1, 5, next), face_bytes)
-            call substitute(matrix(:, :, :, 5, block), x)
-            ! Columns are read and written whole: see unstructured_lanes.
-            !$omp simd private(slot)
+            call turn_back(x, columns)
             do l = 1, lanes
-                slot = lanes*(block - 1) + l
-                changes(l) = changes(l) + (x(l, 1) - dq(1, slot))**2 + (x(l, 2) - dq(2, slot))**2 &
-                             + (x(l, 3) - dq(3, slot))**2 + (x(l, 4) - dq(4, slot))**2 &
-                             + (x(l, 5) - dq(5, slot))**2
-                dq(1, slot) = x(l, 1)
-                dq(2, slot) = x(l, 2)
-                dq(3, slot) = x(l, 3)
-                dq(4, slot) = x(l, 4)
-                dq(5, slot) = x(l, 5)
-                dq(6, slot) = 0
-                dq(7, slot) = 0
-                dq(8, slot) = 0
+                !$omp simd
+                do m = 1, width
+                    changes(m) = changes(m) + (columns(m, l) - dq(m, l, block))**2
+                    dq(m, l, block) = columns(m, l)
+                end do
             end do
         end do
         change = sum(changes)
     end subroutine relax
 
+    !> Solves the equations of a factorized matrix. Written out, so that values stay in registers.
     pure subroutine substitute(a, x)
         real(dp), intent(in) :: a(lanes, unknowns, unknowns)
         real(dp), intent(inout) :: x(lanes, unknowns)
-        integer :: i, j, l
-        do j = 1, unknowns - 1
-            do i = j + 1, unknowns
-                !$omp simd
-                do l = 1, lanes
-                    x(l, i) = x(l, i) - a(l, i, j)*x(l, j)
-                end do
-            end do
-        end do
-        do j = unknowns, 1, -1
-            !$omp simd
-            do l = 1, lanes
-                x(l, j) = x(l, j)*a(l, j, j)
-            end do
-            do i = 1, j - 1
-                !$omp simd
-                do l = 1, lanes
-                    x(l, i) = x(l, i) - a(l, i, j)*x(l, j)
-                end do
-            end do
+        real(dp) :: x1, x2, x3, x4, x5
+        integer :: l
+        !$omp simd
+        do l = 1, lanes
+            x1 = x(l, 1)
+            x2 = x(l, 2) - a(l, 2, 1)*x1
+            x3 = x(l, 3) - a(l, 3, 1)*x1 - a(l, 3, 2)*x2
+            x4 = x(l, 4) - a(l, 4, 1)*x1 - a(l, 4, 2)*x2 - a(l, 4, 3)*x3
+            x5 = x(l, 5) - a(l, 5, 1)*x1 - a(l, 5, 2)*x2 - a(l, 5, 3)*x3 - a(l, 5, 4)*x4
+            x5 = x5*a(l, 5, 5)
+            x4 = (x4 - a(l, 4, 5)*x5)*a(l, 4, 4)
+            x3 = (x3 - a(l, 3, 5)*x5 - a(l, 3, 4)*x4)*a(l, 3, 3)
+            x2 = (x2 - a(l, 2, 5)*x5 - a(l, 2, 4)*x4 - a(l, 2, 3)*x3)*a(l, 2, 2)
+            x1 = (x1 - a(l, 1, 5)*x5 - a(l, 1, 4)*x4 - a(l, 1, 3)*x3 - a(l, 1, 2)*x2)*a(l, 1, 1)
+            x(l, 1) = x1
+            x(l, 2) = x2
+            x(l, 3) = x3
+            x(l, 4) = x4
+            x(l, 5) = x5
         end do
     end subroutine substitute
 

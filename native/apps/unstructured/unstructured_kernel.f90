@@ -33,11 +33,11 @@ module unstructured_kernel
         type(unstructured_problem_t) :: problem
         type(mesh_t) :: mesh
         integer :: comm = 0
-        !> Flow (density, velocity, pressure) of slots, at nodes and on sides of faces; change of the
-        !> conserved quantities.
+        !> Flow (density, velocity, pressure) of slots, a third of it at nodes, on sides of faces (see
+        !> unstructured_mesh); change of the conserved quantities.
         real(dp), pointer, contiguous :: w(:, :) => null(), at_nodes(:, :) => null(), &
             sides(:, :) => null(), dq(:, :) => null()
-        !> What flows into the cells, and the matrix.
+        !> What flows into the cells, in the sweeps solved for the cells' own change; and the matrix.
         real(dp), pointer, contiguous :: inflow(:, :, :) => null(), matrix(:, :, :, :, :) => null()
         !> What is added to the inflow, if anything (lane, unknown, block).
         real(dp), allocatable :: source(:, :, :)
@@ -62,7 +62,7 @@ contains
     pure integer(i8) function unstructured_memory_bytes(problem, ranks) result(size_bytes)
         type(unstructured_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
-        integer(i8), parameter :: cell_bytes = 1850, halo_bytes = 300
+        integer(i8), parameter :: cell_bytes = 1550, halo_bytes = 300
         integer(i8) :: cells
         cells = problem%cells()/ranks
         size_bytes = cell_bytes*cells + halo_bytes*nint(36*(real(cells)/6)**(2.0/3.0), i8)
@@ -79,7 +79,7 @@ contains
         associate (mesh => self%mesh)
             call new_columns(mesh%slots, self%w)
             call new_columns(mesh%slots, self%dq)
-            call new_columns(size(mesh%first) - 1, self%at_nodes)
+            call new_columns(mesh%no_node, self%at_nodes)
             call new_columns(mesh%sides, self%sides)
             call new_blocks(mesh%numbering%own/lanes, self%inflow, self%matrix)
         end associate
@@ -99,8 +99,8 @@ contains
         real(dp), pointer, contiguous :: space(:)
         space => aligned(int(lanes*unknowns, i8)*blocks)
         inflow(1:lanes, 1:unknowns, 1:blocks) => space
-        space => aligned(int(lanes*unknowns**2*5, i8)*blocks)
-        matrix(1:lanes, 1:unknowns, 1:unknowns, 1:5, 1:blocks) => space
+        space => aligned(int(lanes*unknowns**2*4, i8)*blocks)
+        matrix(1:lanes, 1:unknowns, 1:unknowns, 1:4, 1:blocks) => space
     end subroutine new_blocks
 
     !> Density, velocity and pressure of the free stream.
@@ -147,7 +147,7 @@ contains
         call self%find_inflow(.true.)
         call self%measure()
         call assemble(self%mesh%numbering%block_end(colours), self%mesh%across, self%mesh%area, &
-                      self%w, self%problem%courant_of(self%steps), self%matrix)
+                      self%w, self%problem%courant_of(self%steps), self%matrix, self%inflow)
         self%dq = 0
         change_first = 0
         change = 0
@@ -169,11 +169,13 @@ contains
         associate (mesh => self%mesh, blocks => self%mesh%numbering%block_end(colours))
             call average(size(mesh%first) - 1, mesh%first, mesh%member, mesh%weight, self%w, &
                          self%at_nodes)
-            call reconstruct(mesh%numbering%own, mesh%corner, self%w, self%at_nodes, self%sides)
+            call reconstruct(blocks, mesh%corner, self%w, self%at_nodes, mesh%edge_side, &
+                             mesh%edge_cell, mesh%edge_node, self%sides)
             call mesh%shared%refresh(self%sides)
             if (mirrored) call mirror(1, mesh%walls%last(colours), mesh%walls%cell_side, &
                                       mesh%walls%ghost_side, mesh%walls%normal, self%sides)
-            call gather_fluxes(blocks, mesh%side, mesh%area, self%sides, self%inflow)
+            call gather_fluxes(blocks, mesh%corner, mesh%side, mesh%opposite, mesh%area, &
+                               self%at_nodes, self%sides, self%inflow)
         end associate
         if (allocated(self%source)) self%inflow = self%inflow + self%source
     end subroutine find_inflow

@@ -14,7 +14,7 @@ module unstructured_lanes
     implicit none(type, external)
     private
 
-    public :: gather_columns
+    public :: gather_columns, gather_differences, turn_back
 
 contains
 
@@ -28,14 +28,52 @@ contains
         do l = 1, lanes
             beside(:, l) = columns(:, places(l))
         end do
+        call turn(beside, values)
+    end subroutine gather_columns
+
+    !> The same of columns less others.
+    pure subroutine gather_differences(places, columns, less_places, less, values)
+        integer, intent(in) :: places(lanes), less_places(lanes)
+        real(dp), intent(in) :: columns(width, *), less(width, *)
+        real(dp), intent(out) :: values(lanes, unknowns)
+        real(dp) :: beside(width, lanes)
+        integer :: l
+        do l = 1, lanes
+            beside(:, l) = columns(:, places(l)) - less(:, less_places(l))
+        end do
+        call turn(beside, values)
+    end subroutine gather_differences
+
+    pure subroutine turn(columns, values)
+        real(dp), intent(in) :: columns(width, lanes)
+        real(dp), intent(out) :: values(lanes, unknowns)
+        integer :: l
         !$omp simd
         do l = 1, lanes
-            values(l, 1) = beside(1, l)
-            values(l, 2) = beside(2, l)
-            values(l, 3) = beside(3, l)
-            values(l, 4) = beside(4, l)
-            values(l, 5) = beside(5, l)
+            values(l, 1) = columns(1, l)
+            values(l, 2) = columns(2, l)
+            values(l, 3) = columns(3, l)
+            values(l, 4) = columns(4, l)
+            values(l, 5) = columns(5, l)
         end do
-    end subroutine gather_columns
+    end subroutine turn
+
+    !> The columns whose unknowns these are; whole ones, as a column is written whole.
+    pure subroutine turn_back(values, columns)
+        real(dp), intent(in) :: values(lanes, unknowns)
+        real(dp), intent(out) :: columns(width, lanes)
+        integer :: l
+        !$omp simd
+        do l = 1, lanes
+            columns(1, l) = values(l, 1)
+            columns(2, l) = values(l, 2)
+            columns(3, l) = values(l, 3)
+            columns(4, l) = values(l, 4)
+            columns(5, l) = values(l, 5)
+            columns(6, l) = 0
+            columns(7, l) = 0
+            columns(8, l) = 0
+        end do
+    end subroutine turn_back
 
 end module unstructured_lanes

@@ -1,10 +1,11 @@
 !> A process's part of the mesh as the solver sees it: lists of neighbours, areas and weights.
 !>
 !> Slots (see unstructured_numbering) go on after the halo with ghosts: one for each face on the
-!> box's boundary, those of own cells first. Each face of an own cell has two sides, the values of the
-!> flow on which are kept apart: side 4 (slot - 1) + f is the cell's own; what lies across is another
-!> own cell's side, or one of those that follow: for faces that another process shares, then for
-!> ghosts.
+!> box's boundary, those of own cells first. Each face of an own cell has two sides with values of the
+!> flow that differ. A value is a column of the sides less that of a node: of an own cell's side the
+!> column of its slot, which its four sides share, and the node opposite to the face. Further columns
+!> are whole values, with a node of zeros: what other processes have on shared faces, then ghosts;
+!> then the edge, those sides of own cells that are needed whole, for other processes and at walls.
 !>
 !> Values at the nodes are those of the linear function that fits the cells and ghosts around best
 !> (least squares, all alike); the weights depend on the mesh alone.
@@ -37,13 +38,14 @@ module unstructured_mesh
 
     type :: mesh_t
         type(numbering_t) :: numbering
-        !> Slots with ghosts, and sides.
-        integer :: slots = 0, sides = 0
+        !> Slots with ghosts, columns of sides, and the node of zeros.
+        integer :: slots = 0, sides = 0, no_node = 0
         !> Ghosts, of which the first are those of own cells; the first's slot and side less one.
         integer :: ghosts = 0, ghosts_own = 0, ghost_slot = 0, ghost_side = 0
-        !> Of own cells: slot across (lane, face, block), side across, areas (lane, axis, face, block)
-        !> that point outwards, numbers of the corners' nodes (corner, slot).
-        integer, allocatable :: across(:, :, :), side(:, :, :), corner(:, :)
+        !> Of own cells (lane, face, block): slot across, column and node of the side across, number of
+        !> the corner's node opposite to the face; and (lane, axis, face, block) the normal, of length
+        !> 1, that points outwards, and in the place of a fourth axis the area.
+        integer, allocatable :: across(:, :, :), side(:, :, :), opposite(:, :, :), corner(:, :, :)
         real(dp), allocatable :: area(:, :, :, :)
         !> Stencils of the nodes: first(node) to first(node + 1) - 1.
         integer, allocatable :: first(:), member(:)
@@ -51,6 +53,9 @@ module unstructured_mesh
         type(walls_t) :: walls
         !> Where the faces of the ghosts lie.
         real(dp), allocatable :: ghost_centre(:, :)
+        !> The edge: cells and nodes of its sides; the first's column less one.
+        integer, allocatable :: edge_cell(:), edge_node(:)
+        integer :: edge_side = 0
         !> The whole halo; sides of shared faces; cells of a colour across shared faces.
         type(exchange_t) :: halo, shared, colour(colours)
         !> Faces shared by two processes, in the whole mesh; the most cells of a process.
@@ -59,6 +64,8 @@ module unstructured_mesh
         procedure :: setup
         procedure, private :: find_ghosts
         procedure, private :: join
+        procedure, private :: find_opposite
+        procedure, private :: arrange_edge
         procedure, private :: add_wall
         procedure, private :: weigh
         procedure, private :: arrange_exchanges
@@ -173,8 +180,9 @@ contains
                     walls%normal(:, many) = area/norm2(area)
                     walls%cell(many) = slot
                     walls%ghost(many) = self%ghost_slot + ghost_of(f, slot)
-                    walls%cell_side(many) = 4*(slot - 1) + f
-                    ! The sides of ghosts are counted from `ghost_side`, which `join` finds.
+                    ! Faces until `arrange_edge` has the columns of their sides, and ghosts counted from
+                    ! `ghost_side`, which `join` finds.
+                    walls%cell_side(many) = f
                     walls%ghost_side(many) = ghost_of(f, slot)
                     group = colours + 1
                     if (slot <= numbers%own) group = numbers%cells(slot)%colour()
@@ -189,44 +197,80 @@ contains
         class(mesh_t), intent(inout) :: self
         integer, intent(in) :: ghost_of(:, :)
         type(cell_t) :: other
-        real(dp) :: middle(3)
+        real(dp) :: area(3), middle(3)
         integer :: block, lane, slot, f, shared
 
         associate (numbers => self%numbering)
+            allocate (self%area(lanes, 4, 4, numbers%own/lanes), source=0.0_dp)
+            allocate (self%corner(lanes, 4, numbers%own/lanes), source=1)
             allocate (self%across(lanes, 4, numbers%own/lanes), &
-                      self%side(lanes, 4, numbers%own/lanes), self%corner(4, numbers%own))
-            allocate (self%area(lanes, 3, 4, numbers%own/lanes), source=0.0_dp)
+                      self%side(lanes, 4, numbers%own/lanes))
             shared = 0
             do slot = 1, numbers%own
-                block = (slot - 1)/lanes + 1
-                lane = slot - lanes*(block - 1)
+                call locate(slot, lane, block)
                 self%across(lane, :, block) = slot
-                self%side(lane, :, block) = [(4*(slot - 1) + f, f=1, 4)]
-                self%corner(:, slot) = 1
                 if (numbers%is_empty(slot)) cycle
-                self%corner(:, slot) = corners_of(numbers, numbers%cells(slot))
+                self%corner(lane, :, block) = corners_of(numbers, numbers%cells(slot))
                 do f = 1, 4
-                    call look_at_face(numbers%nodes%of_cell(numbers%cells(slot)), f, &
-                                      self%area(lane, :, f, block), middle)
+                    call look_at_face(numbers%nodes%of_cell(numbers%cells(slot)), f, area, middle)
+                    self%area(lane, :, f, block) = [area/norm2(area), norm2(area)]
                     if (ghost_of(f, slot) > 0) then
                         self%across(lane, f, block) = self%ghost_slot + ghost_of(f, slot)
                         cycle
                     end if
                     other = numbers%cells(slot)%across(f)
                     self%across(lane, f, block) = numbers%slot(other)
-                    self%side(lane, f, block) = 4*(numbers%slot(other) - 1) + face_across(f)
-                    if (numbers%slot(other) <= numbers%own) cycle
-                    shared = shared + 1
-                    self%side(lane, f, block) = 4*numbers%own + shared
                 end do
             end do
-            self%ghost_side = 4*numbers%own + shared
-            self%sides = self%ghost_side + self%ghosts_own
+            self%side = self%across
+            do block = 1, numbers%own/lanes
+                do f = 1, 4
+                    do lane = 1, lanes
+                        associate (across => self%across(lane, f, block))
+                            if (across <= numbers%own .or. across > self%ghost_slot) cycle
+                            shared = shared + 1
+                            self%side(lane, f, block) = numbers%own + shared
+                        end associate
+                    end do
+                end do
+            end do
+            self%ghost_side = numbers%own + shared
             where (self%across > self%ghost_slot) &
                 self%side = self%across - self%ghost_slot + self%ghost_side
             self%walls%ghost_side = self%walls%ghost_side + self%ghost_side
+            self%edge_side = self%ghost_side + self%ghosts_own
         end associate
+        call self%find_opposite()
     end subroutine join
+
+    !> The nodes of the sides across.
+    subroutine find_opposite(self)
+        class(mesh_t), intent(inout) :: self
+        integer :: block, lane, slot, f, other_lane, other_block
+
+        self%no_node = size(self%numbering%node_at, 2) + 1
+        allocate (self%opposite(lanes, 4, size(self%side, 3)))
+        do slot = 1, self%numbering%own
+            call locate(slot, lane, block)
+            do f = 1, 4
+                self%opposite(lane, f, block) = self%no_node
+                associate (other => self%side(lane, f, block))
+                    if (other > self%numbering%own) cycle
+                    call locate(other, other_lane, other_block)
+                    self%opposite(lane, f, block) = &
+                        self%corner(other_lane, face_across(f), other_block)
+                end associate
+            end do
+        end do
+    end subroutine find_opposite
+
+    !> Lane and block of a slot.
+    pure subroutine locate(slot, lane, block)
+        integer, intent(in) :: slot
+        integer, intent(out) :: lane, block
+        block = (slot - 1)/lanes + 1
+        lane = slot - lanes*(block - 1)
+    end subroutine locate
 
     pure function corners_of(numbers, cell) result(corner)
         type(numbering_t), intent(in) :: numbers
@@ -315,7 +359,7 @@ contains
             self%halo%sent = slots_of(mine, asked)
             call self%arrange_faces(comm, ranks, owners, numbers, places)
 
-            sums = self%ghost_side - 4*mine%own
+            sums = self%ghost_side - mine%own
             call comm_allreduce(sums, 1, MPI_INTEGER8, MPI_SUM, comm)
             self%cut_faces = sums(1)/2
             sums = mine%cells_own
@@ -337,17 +381,17 @@ contains
         integer :: many, colour, i
 
         associate (mine => self%numbering)
-            many = self%ghost_side - 4*mine%own
+            many = self%ghost_side - mine%own
             allocate (keys(many), is_near(mine%own + 1:mine%slots))
-            sides = pack(self%side, self%side > 4*mine%own .and. self%side <= self%ghost_side)
-            across = pack(self%across, self%side > 4*mine%own .and. self%side <= self%ghost_side)
+            sides = pack(self%side, self%side > mine%own .and. self%side <= self%ghost_side)
+            across = pack(self%across, self%side > mine%own .and. self%side <= self%ghost_side)
             keys = pack(spread(spread([1, 2, 3, 4], 1, lanes), 3, mine%own/lanes), &
-                        self%side > 4*mine%own .and. self%side <= self%ghost_side)
+                        self%side > mine%own .and. self%side <= self%ghost_side)
             do i = 1, many
                 keys(i) = 4*numbers(across(i)) + face_across(keys(i)) - 1
             end do
             call self%shared%ask(comm, ranks, owners(across), keys, sides, asked)
-            self%shared%sent = 4*(slots_of(mine, asked/4) - 1) + int(mod(asked, 4_i8)) + 1
+            call self%arrange_edge(slots_of(mine, asked/4), int(mod(asked, 4_i8)) + 1)
 
             is_near = .false.
             is_near(across) = .true.
@@ -363,6 +407,25 @@ contains
             end do
         end associate
     end subroutine arrange_faces
+
+    !> The edge: sides (slots, faces) that others ask for, then those at walls.
+    subroutine arrange_edge(self, slots, faces)
+        class(mesh_t), intent(inout) :: self
+        integer, intent(in) :: slots(:), faces(:)
+        integer :: i, lane, block
+
+        associate (walls => self%walls, at_walls => self%walls%last(colours))
+            self%edge_cell = [slots, walls%cell(:at_walls)]
+            self%edge_node = [faces, walls%cell_side(:at_walls)]
+            do i = 1, size(self%edge_cell)
+                call locate(self%edge_cell(i), lane, block)
+                self%edge_node(i) = self%corner(lane, self%edge_node(i), block)
+            end do
+            self%shared%sent = [(self%edge_side + i, i=1, size(slots))]
+            walls%cell_side(:at_walls) = [(self%edge_side + size(slots) + i, i=1, at_walls)]
+            self%sides = self%edge_side + size(self%edge_cell)
+        end associate
+    end subroutine arrange_edge
 
     pure function slots_of(numbers, cells) result(slots)
         type(numbering_t), intent(in) :: numbers
