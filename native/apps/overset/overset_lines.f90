@@ -311,59 +311,120 @@ contains
         integer, intent(in) :: n, apart, pitch
         type(stencil_t), intent(in) :: weights
         real(dp), intent(in), dimension(apart, 0:*) :: along, sound
+        real(dp), intent(inout), dimension(pitch, *) :: a, b, c, minus, plus
+        real(dp), intent(inout) :: kept(lanes, kept_values, -1:n)
+        call eliminate(n, weights, apart, along, sound, pitch, a, b, c, minus, plus, kept)
+        call substitute(n, pitch, a, b, c, minus, plus, kept)
+    end subroutine solve
+
+    !> From the first point to the last: each without the two before it.
+    pure subroutine eliminate(n, weights, apart, along, sound, pitch, a, b, c, minus, plus, kept)
+        integer, intent(in) :: n, apart, pitch
+        type(stencil_t), intent(in) :: weights
+        real(dp), intent(in), dimension(apart, 0:*) :: along, sound
         real(dp), intent(inout), dimension(pitch, -1:*) :: a, b, c, minus, plus
         real(dp), intent(inout) :: kept(lanes, kept_values, -1:n)
-        real(dp) :: low1, low2, low3, pivot1, pivot2, pivot3, inverse, over1, over2, over3
+        ! Of the point before: factors and variables. Arrays of one vector each stay in registers.
+        real(dp), dimension(lanes) :: f1, f2, f3, g1, g2, g3, a1, b1, c1, minus1, plus1
+        real(dp) :: low1, low2, low3, over1, over2, over3
         integer :: i, l
 
         kept(:, :, -1:0) = 0
+        f1 = 0
+        f2 = 0
+        f3 = 0
+        g1 = 0
+        g2 = 0
+        g3 = 0
+        a1 = 0
+        b1 = 0
+        c1 = 0
+        minus1 = 0
+        plus1 = 0
         associate (w0 => weights%centre, w1 => weights%next, w2 => weights%second)
             do i = 1, n
-                !$omp simd private(low1, low2, low3, pivot1, pivot2, pivot3, inverse, over1, &
-                !$omp over2, over3)
+                !$omp simd private(low1, low2, low3, over1, over2, over3)
                 do l = 1, lanes
                     low1 = w1 - along(l, i - 1)
                     low2 = low1 + sound(l, i - 1) - w2*kept(l, 3, i - 2)
                     low3 = low1 - sound(l, i - 1) - w2*kept(l, 5, i - 2)
                     low1 = low1 - w2*kept(l, 1, i - 2)
-                    pivot1 = w0 - w2*kept(l, 2, i - 2) - low1*kept(l, 1, i - 1)
-                    pivot2 = w0 - w2*kept(l, 4, i - 2) - low2*kept(l, 3, i - 1)
-                    pivot3 = w0 - w2*kept(l, 6, i - 2) - low3*kept(l, 5, i - 1)
-                    ! One division for three pivots, none of which is far from w0.
-                    inverse = 1/(pivot1*pivot2*pivot3)
-                    over1 = inverse*(pivot2*pivot3)
-                    over2 = inverse*(pivot1*pivot3)
-                    over3 = inverse*(pivot1*pivot2)
-                    kept(l, 1, i) = (w1 + along(l, i + 1) - low1*kept(l, 2, i - 1))*over1
-                    kept(l, 2, i) = w2*over1
-                    kept(l, 3, i) = (w1 + (along(l, i + 1) - sound(l, i + 1)) &
-                                     - low2*kept(l, 4, i - 1))*over2
-                    kept(l, 4, i) = w2*over2
-                    kept(l, 5, i) = (w1 + (along(l, i + 1) + sound(l, i + 1)) &
-                                     - low3*kept(l, 6, i - 1))*over3
-                    kept(l, 6, i) = w2*over3
-                    a(l, i) = (a(l, i) - w2*a(l, i - 2) - low1*a(l, i - 1))*over1
-                    b(l, i) = (b(l, i) - w2*b(l, i - 2) - low1*b(l, i - 1))*over1
-                    c(l, i) = (c(l, i) - w2*c(l, i - 2) - low1*c(l, i - 1))*over1
-                    minus(l, i) = (minus(l, i) - w2*minus(l, i - 2) &
-                                   - low2*minus(l, i - 1))*over2
-                    plus(l, i) = (plus(l, i) - w2*plus(l, i - 2) - low3*plus(l, i - 1))*over3
-                end do
-            end do
-            ! The next point last: it is what has just been computed.
-            do i = n - 1, 1, -1
-                !$omp simd
-                do l = 1, lanes
-                    a(l, i) = a(l, i) - kept(l, 2, i)*a(l, i + 2) - kept(l, 1, i)*a(l, i + 1)
-                    b(l, i) = b(l, i) - kept(l, 2, i)*b(l, i + 2) - kept(l, 1, i)*b(l, i + 1)
-                    c(l, i) = c(l, i) - kept(l, 2, i)*c(l, i + 2) - kept(l, 1, i)*c(l, i + 1)
-                    minus(l, i) = minus(l, i) - kept(l, 4, i)*minus(l, i + 2) &
-                                  - kept(l, 3, i)*minus(l, i + 1)
-                    plus(l, i) = plus(l, i) - kept(l, 6, i)*plus(l, i + 2) &
-                                 - kept(l, 5, i)*plus(l, i + 1)
+                    over1 = 1/(w0 - w2*kept(l, 2, i - 2) - low1*f1(l))
+                    over2 = 1/(w0 - w2*kept(l, 4, i - 2) - low2*f2(l))
+                    over3 = 1/(w0 - w2*kept(l, 6, i - 2) - low3*f3(l))
+                    f1(l) = (w1 + along(l, i + 1) - low1*g1(l))*over1
+                    f2(l) = (w1 + (along(l, i + 1) - sound(l, i + 1)) - low2*g2(l))*over2
+                    f3(l) = (w1 + (along(l, i + 1) + sound(l, i + 1)) - low3*g3(l))*over3
+                    g1(l) = w2*over1
+                    g2(l) = w2*over2
+                    g3(l) = w2*over3
+                    kept(l, 1, i) = f1(l)
+                    kept(l, 2, i) = g1(l)
+                    kept(l, 3, i) = f2(l)
+                    kept(l, 4, i) = g2(l)
+                    kept(l, 5, i) = f3(l)
+                    kept(l, 6, i) = g3(l)
+                    a1(l) = (a(l, i) - w2*a(l, i - 2) - low1*a1(l))*over1
+                    b1(l) = (b(l, i) - w2*b(l, i - 2) - low1*b1(l))*over1
+                    c1(l) = (c(l, i) - w2*c(l, i - 2) - low1*c1(l))*over1
+                    minus1(l) = (minus(l, i) - w2*minus(l, i - 2) - low2*minus1(l))*over2
+                    plus1(l) = (plus(l, i) - w2*plus(l, i - 2) - low3*plus1(l))*over3
+                    a(l, i) = a1(l)
+                    b(l, i) = b1(l)
+                    c(l, i) = c1(l)
+                    minus(l, i) = minus1(l)
+                    plus(l, i) = plus1(l)
                 end do
             end do
         end associate
-    end subroutine solve
+    end subroutine eliminate
+
+    !> From the last point to the first, with what the elimination has kept.
+    pure subroutine substitute(n, pitch, a, b, c, minus, plus, kept)
+        integer, intent(in) :: n, pitch
+        real(dp), intent(inout), dimension(pitch, -1:*) :: a, b, c, minus, plus
+        real(dp), intent(in) :: kept(lanes, kept_values, -1:n)
+        ! Of the next point and of the one after it.
+        real(dp), dimension(lanes) :: a1, b1, c1, minus1, plus1, a2, b2, c2, minus2, plus2
+        real(dp) :: here
+        integer :: i, l
+
+        a1 = 0
+        b1 = 0
+        c1 = 0
+        minus1 = 0
+        plus1 = 0
+        a2 = 0
+        b2 = 0
+        c2 = 0
+        minus2 = 0
+        plus2 = 0
+        do i = n, 1, -1
+            ! The next point last: it is what has just been computed.
+            !$omp simd private(here)
+            do l = 1, lanes
+                here = a(l, i) - kept(l, 2, i)*a2(l) - kept(l, 1, i)*a1(l)
+                a2(l) = a1(l)
+                a1(l) = here
+                a(l, i) = here
+                here = b(l, i) - kept(l, 2, i)*b2(l) - kept(l, 1, i)*b1(l)
+                b2(l) = b1(l)
+                b1(l) = here
+                b(l, i) = here
+                here = c(l, i) - kept(l, 2, i)*c2(l) - kept(l, 1, i)*c1(l)
+                c2(l) = c1(l)
+                c1(l) = here
+                c(l, i) = here
+                here = minus(l, i) - kept(l, 4, i)*minus2(l) - kept(l, 3, i)*minus1(l)
+                minus2(l) = minus1(l)
+                minus1(l) = here
+                minus(l, i) = here
+                here = plus(l, i) - kept(l, 6, i)*plus2(l) - kept(l, 5, i)*plus1(l)
+                plus2(l) = plus1(l)
+                plus1(l) = here
+                plus(l, i) = here
+            end do
+        end do
+    end subroutine substitute
 
 end module overset_lines
