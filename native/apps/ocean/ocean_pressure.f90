@@ -11,7 +11,7 @@
 !> The solution moves along a direction when the next one is made of it, so that an iteration passes
 !> over the arrays three times: r to z; z, p and d to p, d and q; q and r to r.
 !>
-!> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all. Fields have one level.
+!> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all.
 module ocean_pressure
 
     use bl_kinds, only: dp
@@ -31,14 +31,14 @@ module ocean_pressure
 
     type :: pressure_t
         type(grid_t) :: grid
-        !> Of the residual, of the pressure.
-        type(ghosts_t) :: ghosts_r, ghosts_p
+        !> Of the residual and the pressure.
+        type(ghosts_t) :: ghosts
         !> Weights of the neighbours in x and y, and their sum: the centre.
         real(dp) :: weight_x = 0, weight_y = 0, centre = 0
-        !> Pressure, residual (with two ghosts), preconditioned residual, direction and the
+        !> Pressure and residual (with two ghosts), preconditioned residual, direction and the
         !> operator's product with it.
-        real(dp), pointer, contiguous :: p(:, :, :) => null(), r(:, :, :) => null(), &
-            z(:, :, :) => null(), d(:, :, :) => null(), q(:, :, :) => null()
+        real(dp), pointer, contiguous :: p(:, :) => null(), r(:, :) => null(), z(:, :) => null(), &
+            d(:, :) => null(), q(:, :) => null()
         !> Square norms of the right-hand side and of the residual after the last solution.
         real(dp) :: norm_begin = 0, norm_end = 0
     contains
@@ -58,13 +58,12 @@ contains
         self%weight_x = depth/dx**2
         self%weight_y = depth/dy**2
         self%centre = 2*(self%weight_x + self%weight_y)
-        call grid%new_ghosts(1, 1, self%ghosts_p)
-        call grid%new_ghosts(1, 2, self%ghosts_r)
-        call grid%new_field(1, 1, self%p)
-        call grid%new_field(1, 2, self%r)
-        call grid%new_field(1, 1, self%z)
-        call grid%new_field(1, 1, self%d)
-        call grid%new_field(1, 1, self%q)
+        call grid%new_ghosts(2, self%ghosts)
+        call grid%new_field(2, self%p)
+        call grid%new_field(2, self%r)
+        call grid%new_field(1, self%z)
+        call grid%new_field(1, self%d)
+        call grid%new_field(1, self%q)
     end subroutine setup
 
     !> Improves p, which is the first guess, by so many iterations. On entry r holds -b, on return
@@ -81,7 +80,7 @@ contains
         ! What rounding leaves. A constant, which the operator does not see, would grow out of it.
         nothing = rounding**2*self%norm_begin/self%centre
         do iteration = 1, iterations
-            call self%ghosts_r%exchange(self%r)
+            call self%ghosts%exchange(self%r)
             call precondition(self%grid, self%weight_x, self%weight_y, self%centre, self%r, &
                               self%z, rho)
             call comm_sum(rho, self%grid%comm)
@@ -98,7 +97,7 @@ contains
         call advance(self%grid, alpha, self%d, self%p)
         self%norm_end = square(self%grid, self%r)
         call comm_sum(self%norm_end, self%grid%comm)
-        call self%ghosts_p%exchange(self%p)
+        call self%ghosts%exchange(self%p)
     end subroutine solve
 
     !> From -b to the residual of the first guess, whose ghosts are right.
@@ -159,7 +158,8 @@ contains
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: weight_x, weight_y, centre, alpha, beta
         real(dp), intent(in) :: z(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout), dimension(first_i:grid%last_i, 0:grid%ny + 1) :: p, d, q
+        real(dp), intent(inout) :: p(first_i:grid%last_i, -1:grid%ny + 2)
+        real(dp), intent(inout), dimension(first_i:grid%last_i, 0:grid%ny + 1) :: d, q
         real(dp), intent(out) :: product
         integer :: i, j
         product = 0
@@ -197,7 +197,7 @@ contains
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: alpha
         real(dp), intent(in) :: d(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout) :: p(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: p(first_i:grid%last_i, -1:grid%ny + 2)
         integer :: i, j
         do j = 1, grid%ny
             do i = 1, grid%nx
@@ -208,9 +208,9 @@ contains
 
     pure subroutine copy(grid, from, to)
         type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: from(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(in) :: from(first_i:grid%last_i, -1:grid%ny + 2)
         real(dp), intent(inout) :: to(first_i:grid%last_i, 0:grid%ny + 1)
-        to = from
+        to = from(:, 0:grid%ny + 1)
     end subroutine copy
 
     !> r = r - alpha q on the own cells.
