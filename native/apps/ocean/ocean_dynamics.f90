@@ -226,7 +226,7 @@ contains
         real(dp), intent(in), dimension(first_i:last_i, levels) :: p_south, p
         real(dp), intent(inout) :: before(nx, fields, levels)
         real(dp), intent(inout), dimension(first_i:last_i) :: sum_u, sum_v
-        integer :: f, k, above, below
+        integer :: k, above, below
 
         sum_u = 0
         sum_v = 0
@@ -234,12 +234,10 @@ contains
             above = max(k - 1, 1)
             below = min(k + 1, levels)
             if (north_ahead) then
-                do f = 3, 4
-                    call advance_tracer(nx, last_i, tracers, slab(:, 1, k), slab(:, 2, k), &
-                                        ahead(:, 2, k), w(:, k), w(:, k + 1), slab(:, f, k), &
-                                        ahead(:, f, k), slab(:, f, above), slab(:, f, below), &
-                                        before(:, f, k), behind(:, f, k))
-                end do
+                call advance_tracers(nx, last_i, tracers, slab(:, 1, k), slab(:, 2, k), &
+                                     ahead(:, 2, k), w(:, k), w(:, k + 1), slab(:, 3:4, k), &
+                                     ahead(:, 3:4, k), slab(:, 3:4, above), slab(:, 3:4, below), &
+                                     before(:, 3:4, k), behind(:, 3:4, k))
                 call advance_v(nx, last_i, currents, turn, over_dy, slab(:, 2, k), &
                                ahead(:, 2, k), slab(:, 2, above), slab(:, 2, below), &
                                slab(:, 1, k), behind(:, 1, k), w(:, k), w(:, k + 1), &
@@ -250,12 +248,10 @@ contains
                                slab(:, 2, k), ahead(:, 2, k), w(:, k), w(:, k + 1), p(:, k), &
                                before(:, 1, k), behind(:, 1, k), sum_u)
             else
-                do f = 3, 4
-                    call advance_tracer(nx, last_i, tracers, slab(:, 1, k), behind(:, 2, k), &
-                                        slab(:, 2, k), w(:, k), w(:, k + 1), slab(:, f, k), &
-                                        ahead(:, f, k), slab(:, f, above), slab(:, f, below), &
-                                        before(:, f, k), behind(:, f, k))
-                end do
+                call advance_tracers(nx, last_i, tracers, slab(:, 1, k), behind(:, 2, k), &
+                                     slab(:, 2, k), w(:, k), w(:, k + 1), slab(:, 3:4, k), &
+                                     ahead(:, 3:4, k), slab(:, 3:4, above), slab(:, 3:4, below), &
+                                     before(:, 3:4, k), behind(:, 3:4, k))
                 call advance_u(nx, last_i, currents, turn, over_dx, slab(:, 1, k), &
                                ahead(:, 1, k), slab(:, 1, above), slab(:, 1, below), &
                                behind(:, 2, k), slab(:, 2, k), w(:, k), w(:, k + 1), p(:, k), &
@@ -328,25 +324,36 @@ contains
         end do
     end subroutine advance_v
 
-    !> T or S of one level.
-    pure subroutine advance_tracer(nx, last_i, c, u, v_behind, v_ahead, w, w_below, t, t_ahead, &
-                                   t_above, t_below, before, behind)
+    !> T and S of one level.
+    pure subroutine advance_tracers(nx, last_i, c, u, v_behind, v_ahead, w, w_below, t, t_ahead, &
+                                    t_above, t_below, before, behind)
         integer, intent(in) :: nx, last_i
         type(weights_t), intent(in) :: c
-        real(dp), intent(in), dimension(first_i:last_i) :: u, v_behind, v_ahead, w, w_below, t, &
-            t_ahead, t_above, t_below
-        real(dp), intent(inout) :: before(nx), behind(first_i:last_i)
-        real(dp) :: g
+        real(dp), intent(in), dimension(first_i:last_i) :: u, v_behind, v_ahead, w, w_below
+        real(dp), intent(in), dimension(first_i:last_i, 2) :: t, t_ahead, t_above, t_below
+        real(dp), intent(inout) :: before(nx, 2), behind(first_i:last_i, 2)
+        real(dp) :: from_west, from_east, from_behind, from_ahead, from_below, from_above, g, h
         integer :: i
 
         do i = 1, nx
+            from_west = c%mix_x + c%x*u(i)
+            from_east = c%mix_x - c%x*u(i + 1)
+            from_behind = c%mix_y + c%y*v_behind(i)
+            from_ahead = c%mix_y - c%y*v_ahead(i)
             ! Of a w in units of twice dz the weight is 1.
-            g = (c%mix_x + c%x*u(i))*t(i - 1) + (c%mix_x - c%x*u(i + 1))*t(i + 1) &
-                + (c%mix_y + c%y*v_behind(i))*behind(i) + (c%mix_y - c%y*v_ahead(i))*t_ahead(i) &
-                + (c%mix_z + w_below(i))*t_below(i) + (c%mix_z - w(i))*t_above(i) - c%mix*t(i)
-            behind(i) = t(i) + c%now*g + c%before*before(i)
-            before(i) = g
+            from_below = c%mix_z + w_below(i)
+            from_above = c%mix_z - w(i)
+            g = from_west*t(i - 1, 1) + from_east*t(i + 1, 1) + from_behind*behind(i, 1) &
+                + from_ahead*t_ahead(i, 1) + from_below*t_below(i, 1) + from_above*t_above(i, 1) &
+                - c%mix*t(i, 1)
+            h = from_west*t(i - 1, 2) + from_east*t(i + 1, 2) + from_behind*behind(i, 2) &
+                + from_ahead*t_ahead(i, 2) + from_below*t_below(i, 2) + from_above*t_above(i, 2) &
+                - c%mix*t(i, 2)
+            behind(i, 1) = t(i, 1) + c%now*g + c%before*before(i, 1)
+            behind(i, 2) = t(i, 2) + c%now*h + c%before*before(i, 2)
+            before(i, 1) = g
+            before(i, 2) = h
         end do
-    end subroutine advance_tracer
+    end subroutine advance_tracers
 
 end module ocean_dynamics
