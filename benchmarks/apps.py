@@ -107,13 +107,13 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
     return [
         Part(
             "explicit",
-            moved_bytes=problem["steps"] * cells * 8 * (2 * 4 + 2 * 4 + 2 * 2),
+            moved_bytes=problem["steps"] * cells * 8 * (2 * 4 + 2 * 4),
             arrays_bytes=round(cells * 8 * 8),
-            flops=problem["steps"] * cells * 2 * 139,
+            flops=problem["steps"] * cells * 2 * (2 + 8 + 2 * 26 + 6 + 2 * 9),
         ),
         Part(
             "lid",
-            moved_bytes=iterations * columns * 8 * (2 + 6 + 3),
+            moved_bytes=iterations * columns * 8 * (4 + 6),
             arrays_bytes=round(columns * 8 * 5),
             flops=iterations * columns * 2 * 15,
         ),

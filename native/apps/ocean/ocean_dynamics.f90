@@ -21,14 +21,14 @@
 !> w is taken with its sign turned: so the flux through it drops out and the divergence remains.
 !>
 !> Sweeps over rows leave the new row j where the old row j - 1 was, from south to north, or j + 1,
-!> from north to south: the row behind. What a row needs of the old ones is there without copies, and
-!> no more memory is touched than if it were written in place. Before a row is used the first time
-!> its currents are corrected by the gradient of the lid's pressure, which is left from the step
-!> before.
+!> from north to south: the row behind. What a row needs of the old ones is there without copies,
+!> and no more memory is touched than if it were written in place. Before a row is used the first
+!> time its currents are corrected by the gradient of the lid's pressure, which is left from the
+!> step before.
 !>
-!> Exported: `rows_t`, what rows share; `correct_row`, `integrate_row`, `advance_row`. Nothing is
-!> collective. A slab is a row of columns of all fields: slab(first_i:last_i, field, level), fields
-!> being u, v, T, S, with right ghosts, one wide.
+!> Exported: `rows_t`, what rows share, and `make_rows`; `correct_row`, `integrate_row`,
+!> `advance_row`. Nothing is collective. A slab is a row of columns of all fields:
+!> slab(first_i:last_i, field, level), fields being u, v, T, S, with right ghosts, one wide.
 module ocean_dynamics
 
     use bl_kinds, only: dp, i8
@@ -45,6 +45,7 @@ module ocean_dynamics
         integer :: nx = 0, last_i = 0, levels = 0
         !> Whether a row's ghosts are its own cells.
         logical :: closed = .false.
+        !> Of `fetch`.
         real(dp) :: found = 0
         real(dp) :: dx = 0, dy = 0, dz = 0, dt = 0
         !> Weights of the tendency and of the one before.
@@ -79,9 +80,8 @@ contains
         rows%p(first_i:rows%last_i, 1:rows%levels, 0:3) => space
     end subroutine make_rows
 
-    !> Subtracts the same from the currents of all levels of row j, and integrates its pressure. This
-    !> is where a slab comes from memory, from its first number to its last: so the processor sees
-    !> what comes next, which it does not where rows of several fields are read side by side.
+    !> Subtracts the same from the currents of all levels of row j, and integrates its pressure. It
+    !> is the first to need the slab, and fetches it.
     subroutine correct_row(rows, problem, j, change_u, change_v, slab)
         type(rows_t), intent(inout) :: rows
         type(ocean_problem_t), intent(in) :: problem
@@ -146,12 +146,10 @@ contains
         end do
     end subroutine integrate_columns
 
-    !> Advances row j by one step, from the old slabs of the row and of its neighbours behind and ahead,
-    !> but for the lid's pressure. The new slab replaces the one behind, which is that to the south
-    !> if `north_ahead`. `before` holds the tendencies of the step before and gets the present ones.
-    !> `sum_u` and `sum_v` become the sums over depth. `later` is the slab that is needed next: it
-    !> and `before` come from memory and are asked for ahead, since the processor's own prediction
-    !> sees too little of them.
+    !> Advances row j by one step, from the old slabs of the row and of its neighbours behind and
+    !> ahead, but for the lid's pressure. The new slab replaces the one behind, which is that to the
+    !> south if `north_ahead`. `before` holds the tendencies of the step before and gets the present
+    !> ones. `sum_u` and `sum_v` become the sums over depth.
     subroutine advance_row(rows, problem, j, north_ahead, slab, behind, ahead, before, &
                            sum_u, sum_v)
         type(rows_t), intent(inout) :: rows
@@ -177,9 +175,11 @@ contains
                             sum_u, sum_v)
     end subroutine advance_row
 
-    !> Brings numbers from memory by reading one of each line, with nothing else between: so the
-    !> processor has as many lines under way as it can, which it has not where it computes with them
-    !> at once or is asked to prefetch. What is found is of no use, but must be kept.
+    !> Brings numbers from memory into the second-level cache by reading one of each line, from the
+    !> first to the last with nothing between: so a processor has as many lines under way as it can.
+    !> Where it computes with the numbers as they come, several rows side by side or one after the
+    !> other, or where they are prefetched a level ahead, it has not. What is found is of no use,
+    !> but must be kept, or the compiler would read nothing.
     pure subroutine fetch(many, values, found)
         integer, intent(in) :: many
         real(dp), intent(in) :: values(line, many/line)

@@ -9,8 +9,8 @@
 !> The next step corrects them, row by row, before it uses a row; after the last one `correct` does.
 !>
 !> Exported: `ocean_t`. Timed: `step`, `correct`. Collective over the job: all but `restart` and
-!> `correct`, which only set values. A step sends 4 exchanges of fields with levels, 3 + iterations + 1 of fields without, and
-!> sums 8 bytes 2 iterations + 2 times.
+!> `correct`, which only set values. A step sends 4 exchanges of fields with levels, 3 + iterations
+!> of fields without, and sums 8 bytes 2 iterations + 2 times.
 !>
 !> Reference: J. Marshall, A. Adcroft, C. Hill, L. Perelman, C. Heisey (1997): A finite-volume,
 !> incompressible Navier Stokes model for studies of the ocean on parallel computers. J. Geophys.
@@ -210,8 +210,8 @@ contains
         self%steps = self%steps + 1
     end subroutine step
 
-    !> Takes all rows to the new time but for the lid's pressure: from south to north if the free slab
-    !> is in the south, else from north to south.
+    !> Takes all rows to the new time but for the lid's pressure: from south to north if the free
+    !> slab is in the south, else from north to south.
     subroutine add_tendencies(self)
         class(ocean_t), intent(inout) :: self
         real(dp), pointer, contiguous :: old(:, :, :, :)
