@@ -96,10 +96,12 @@ class Part:
 
 
 def ocean(problem: Mapping[str, float]) -> list[Part]:
-    """Four fields and four tendencies read and written, u and v once more; then the lid.
+    """Four fields and four tendencies read and written; then the lid.
 
-    An iteration reads r and writes z; reads z and reads and writes p and d and writes q; reads q
-    and reads and writes r. Its five arrays are small and stay in a cache.
+    Of a cell: currents corrected (2), pressure and w integrated (8), currents (26 each), weights of
+    the tracers' neighbours (6), tracers (9 each). An iteration for the lid reads q, reads and
+    writes r and writes z; reads z, reads and writes p and d and writes q. Its five arrays are small
+    and stay in a cache.
     """
     columns = problem["n"] ** 2
     cells = columns * problem["levels"]

@@ -176,25 +176,19 @@ contains
     end subroutine advance_row
 
     !> Brings numbers from memory into the second-level cache by reading one of each line, from the
-    !> first to the last with nothing between: so a processor has as many lines under way as it can.
-    !> Where it computes with the numbers as they come, several rows side by side or one after the
-    !> other, or where they are prefetched a level ahead, it has not. What is found is of no use,
-    !> but must be kept, or the compiler would read nothing.
+    !> first to the last with nothing between. It takes less time than to compute with the numbers
+    !> as they come, several rows side by side or one after the other, or to read or prefetch pieces
+    !> of them a level ahead. One reading waits for the other; eight at once were slower. What is
+    !> found is of no use, but must be kept, or the compiler would read nothing.
     pure subroutine fetch(many, values, found)
         integer, intent(in) :: many
         real(dp), intent(in) :: values(line, many/line)
         real(dp), intent(inout) :: found
-        real(dp) :: largest(4)
         integer :: i
 
-        largest = found
-        do i = 1, size(values, 2) - 3, 4
-            largest(1) = max(largest(1), values(1, i))
-            largest(2) = max(largest(2), values(1, i + 1))
-            largest(3) = max(largest(3), values(1, i + 2))
-            largest(4) = max(largest(4), values(1, i + 3))
+        do i = 1, size(values, 2)
+            found = max(found, values(1, i))
         end do
-        found = maxval(largest)
     end subroutine fetch
 
     pure type(weights_t) function new_weights(rows, direction, share, mixing, mixing_z) &
