@@ -44,6 +44,7 @@ program app_ocean
     do step = 1, problem%steps
         call ocean%step()
     end do
+    call ocean%correct()
     timing = timing_end()
 
     call report_point(run, timing, problem%steps, problem%cell_steps(), &

@@ -1,4 +1,4 @@
-!> Tendencies of currents, temperature and salinity: one row of columns (all levels of one y).
+!> Explicit step of currents, temperature and salinity: one row of columns (all levels of one y).
 !>
 !> On a staggered grid (u on the west faces of cells, v on the south faces, w on the upper ones,
 !> T, S and the pressure p in the centres), level 1 at the top:
@@ -10,362 +10,343 @@
 !>
 !> with second-order fluxes through the faces, none through the lid and the bottom, and steps by
 !> Adams and Bashforth: X = X + dt (3/2 G - 1/2 G of the step before). The pressure at the lid is
-!> left to ocean_pressure. Fluxes are positive towards east, north and up.
+!> left to ocean_pressure.
 !>
-!> Exported: `field_t`; `rows_t`, what rows share; `begin_rows`, then `advance_row` from south to
-!> north. Nothing is collective. Fields are u, v, T, S in this order, with right ghosts, one wide.
+!> A tendency is a sum over the six neighbours. Through a face with the outward speed U between
+!> values X and X' there goes U (X + X')/2 - kappa (X' - X)/d, and what leaves a cell with its own
+!> value cancels: the U of its faces add up to nothing, since w comes from that. So G = sum of
+!> (kappa/d - U/2)/d X' over the neighbours, less the sum of kappa/d^2 times X. Both cells of a face
+!> use the same U, so that what leaves one enters the other, but for rounding. At lid and bottom the
+!> neighbour is the level itself. At the lid, where iterations for its pressure leave some w, that
+!> w is taken with its sign turned: so the flux through it drops out and the divergence remains.
+!>
+!> Sweeps over rows leave the new row j where the old row j - 1 was, from south to north, or j + 1,
+!> from north to south: the row behind. What a row needs of the old ones is there without copies,
+!> and no more memory is touched than if it were written in place. Before a row is used the first
+!> time its currents are corrected by the gradient of the lid's pressure, which is left from the
+!> step before.
+!>
+!> Exported: `rows_t`, what rows share, and `make_rows`; `correct_row`, `integrate_row`,
+!> `advance_row`. Nothing is collective. A slab is a row of columns of all fields:
+!> slab(first_i:last_i, field, level), fields being u, v, T, S, with right ghosts, one wide.
 module ocean_dynamics
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: aligned, prefetch
-    use ocean_grid, only: first_i
+    use bl_memory, only: aligned
+    use ocean_grid, only: close_level, fields, first_i, line
     use ocean_problem, only: ocean_problem_t
 
     implicit none(type, external)
     private
 
-    public :: field_t, rows_t, begin_rows, advance_row
-
-    !> values(first_i:last_i, levels, 0:ny + 1).
-    type :: field_t
-        real(dp), pointer, contiguous :: values(:, :, :) => null()
-    end type field_t
+    public :: rows_t, make_rows, correct_row, integrate_row, advance_row
 
     type :: rows_t
         integer :: nx = 0, last_i = 0, levels = 0
+        !> Whether a row's ghosts are its own cells.
+        logical :: closed = .false.
+        !> Of `fetch`.
+        real(dp) :: found = 0
         real(dp) :: dx = 0, dy = 0, dz = 0, dt = 0
         !> Weights of the tendency and of the one before.
         real(dp) :: weight = 1, weight_before = 0
-        !> w on the upper faces and p in the centres: this row and the one to the south.
-        real(dp), pointer, contiguous :: w(:, :) => null(), p(:, :) => null(), &
-            w_south(:, :) => null(), p_south(:, :) => null()
-        !> u of the row to the south, before its step.
-        real(dp), pointer, contiguous :: u_south(:, :) => null()
-        !> Fluxes of u and v (1), T and S (2) through the southern faces of a row, by level; a row
-        !> leaves there those through its northern faces.
-        real(dp), pointer, contiguous :: edge(:, :, :, :) => null()
-        !> Fluxes through the upper faces of a level, which leaves there those through the lower.
-        real(dp), pointer, contiguous :: faces(:, :, :) => null()
-        !> A row of two fields after the step: before it is written all of the old row is needed.
-        real(dp), pointer, contiguous :: new(:, :) => null()
+        !> w on the upper faces in units of 2 dz, that of the lid with its sign turned, and p in the
+        !> centres: of two rows, odd and even ones.
+        real(dp), pointer, contiguous :: w(:, :, :) => null(), p(:, :, :) => null()
     end type rows_t
+
+    !> Weights of what a cell gets from its neighbours.
+    type :: weights_t
+        !> Of u on a face along x, v along y, w along z: a half or, where two speeds are added, a
+        !> quarter, by the cells' size.
+        real(dp) :: x = 0, y = 0, z = 0
+        !> Of what diffuses through a face along x, y, z; their sum over all six faces.
+        real(dp) :: mix_x = 0, mix_y = 0, mix_z = 0, mix = 0
+        !> Of the tendency now and of the one before.
+        real(dp) :: now = 0, before = 0
+    end type weights_t
 
 contains
 
-    !> Prepares the southern edge of row 1.
-    subroutine begin_rows(rows, problem, x)
-        type(rows_t), intent(inout) :: rows
-        type(ocean_problem_t), intent(in) :: problem
-        type(field_t), intent(in) :: x(4)
-        integer :: k
-
-        if (.not. associated(rows%w)) call make_space(rows)
-        call integrate(rows, problem, x, 0)
-        rows%u_south = x(1)%values(:, :, 0)
-        do k = 1, rows%levels
-            call fluxes_north(rows%nx, rows%last_i, problem, 1/rows%dy, &
-                              x(1)%values(:, k, 0), x(1)%values(:, k, 1), &
-                              x(2)%values(:, k, 0), x(2)%values(:, k, 1), &
-                              x(3)%values(:, k, 0), x(3)%values(:, k, 1), &
-                              x(4)%values(:, k, 0), x(4)%values(:, k, 1), &
-                              rows%edge(:, :, k, 1), rows%edge(:, :, k, 2))
-        end do
-    end subroutine begin_rows
-
-    subroutine make_space(rows)
+    subroutine make_rows(rows)
         type(rows_t), intent(inout) :: rows
         real(dp), pointer, contiguous :: space(:)
         integer(i8) :: row
 
         row = rows%last_i - first_i + 1
-        associate (last => rows%last_i, nz => rows%levels)
-            space => aligned(row*(nz + 1))
-            rows%w(first_i:last, 1:nz + 1) => space
-            space => aligned(row*(nz + 1))
-            rows%w_south(first_i:last, 1:nz + 1) => space
-            space => aligned(row*nz)
-            rows%p(first_i:last, 1:nz) => space
-            space => aligned(row*nz)
-            rows%p_south(first_i:last, 1:nz) => space
-            space => aligned(row*nz)
-            rows%u_south(first_i:last, 1:nz) => space
-            space => aligned(row*nz*4)
-            rows%edge(first_i:last, 1:2, 1:nz, 1:2) => space
-            space => aligned(row*4)
-            rows%faces(first_i:last, 1:2, 1:2) => space
-            space => aligned(row*2)
-            rows%new(first_i:last, 1:2) => space
-        end associate
-    end subroutine make_space
+        space => aligned(2*row*(rows%levels + 1))
+        rows%w(first_i:rows%last_i, 1:rows%levels + 1, 0:1) => space
+        space => aligned(4*row*rows%levels)
+        rows%p(first_i:rows%last_i, 1:rows%levels, 0:3) => space
+    end subroutine make_rows
 
-    !> Advances row j by one step, in place, but for the lid's pressure. `before` holds the
-    !> tendencies of the step before and gets the present ones. `sum_u` and `sum_v` become the sums
-    !> over depth.
-    subroutine advance_row(rows, problem, j, x, before, sum_u, sum_v)
+    !> Subtracts the same from the currents of all levels of row j, and integrates its pressure. It
+    !> is the first to need the slab, and fetches it.
+    subroutine correct_row(rows, problem, j, change_u, change_v, slab)
         type(rows_t), intent(inout) :: rows
         type(ocean_problem_t), intent(in) :: problem
         integer, intent(in) :: j
-        type(field_t), intent(in) :: x(4), before(4)
-        real(dp), intent(inout), dimension(first_i:rows%last_i) :: sum_u, sum_v
+        real(dp), intent(in), dimension(first_i:rows%last_i) :: change_u, change_v
+        real(dp), intent(inout) :: slab(first_i:rows%last_i, fields, rows%levels)
+        call fetch(size(slab), slab, rows%found)
+        call correct_columns(rows%last_i, rows%levels, rows%dz*problem%expansion/2, &
+                             rows%dz*problem%contraction/2, change_u, change_v, slab, &
+                             rows%p(:, :, modulo(j, 4)))
+    end subroutine correct_row
 
-        call integrate(rows, problem, x, j)
-        sum_u = 0
-        sum_v = 0
-        rows%faces = 0
-        call advance_levels(rows%last_i, rows%levels, ubound(x(1)%values, 3), rows, problem, j, &
-                            x(1)%values, x(2)%values, x(3)%values, x(4)%values, &
-                            before(1)%values, before(2)%values, before(3)%values, &
-                            before(4)%values, rows%u_south, rows%w, rows%w_south, rows%p, &
-                            rows%p_south, rows%edge, rows%faces, sum_u, sum_v, rows%new)
-    end subroutine advance_row
-
-    !> All levels of row j. The arrays are arguments so that the compiler knows them to be contiguous
-    !> and distinct: of a pointer's rows it would make copies.
-    !> What is not in a cache yet, the fields of the row to the north and the tendencies before, is
-    !> asked for a level ahead: too many streams for the processor's own prediction.
-    subroutine advance_levels(last_i, levels, last_j, rows, problem, j, u, v, t, s, before_u, &
-                              before_v, before_t, before_s, u_south, w, w_south, p, p_south, &
-                              edge, faces, sum_u, sum_v, new)
-        integer, intent(in) :: last_i, levels, last_j, j
-        type(rows_t), intent(in) :: rows
-        type(ocean_problem_t), intent(in) :: problem
-        real(dp), intent(inout), dimension(first_i:last_i, levels, 0:last_j) :: u, v, t, s, &
-            before_u, before_v, before_t, before_s
-        real(dp), intent(inout), dimension(first_i:last_i, levels) :: u_south
-        real(dp), intent(in), dimension(first_i:last_i, levels + 1) :: w, w_south
-        real(dp), intent(in), dimension(first_i:last_i, levels) :: p, p_south
-        real(dp), intent(inout) :: edge(first_i:last_i, 2, levels, 2), faces(first_i:last_i, 2, 2)
-        real(dp), intent(inout), dimension(first_i:last_i) :: sum_u, sum_v
-        real(dp), intent(inout) :: new(first_i:last_i, 2)
-        integer :: k, below, next
-        integer(i8) :: row_bytes
-        real(dp) :: open
-
-        row_bytes = 8*(last_i - first_i + 1)
-        do k = 1, levels
-            ! The bottom is closed: of the level below, any other one, nothing comes.
-            below = merge(k + 1, 1, k < levels)
-            open = merge(1.0_dp, 0.0_dp, k < levels)
-            next = min(k + 1, levels)
-            call prefetch(before_t(first_i, next, j), row_bytes)
-            call prefetch(before_s(first_i, next, j), row_bytes)
-            call prefetch(t(first_i, next, j + 1), row_bytes)
-            call prefetch(s(first_i, next, j + 1), row_bytes)
-            ! Tracers first: they need the currents before the step.
-            call advance_tracers(rows%nx, last_i, rows, problem, open, u(:, k, j), &
-                                 v(:, k, j + 1), w(:, k + 1), t(:, k, j), t(:, k, j + 1), &
-                                 t(:, below, j), s(:, k, j), s(:, k, j + 1), s(:, below, j), &
-                                 edge(:, :, k, 2), faces(:, :, 2), before_t(:, k, j), &
-                                 before_s(:, k, j), new)
-            call prefetch(before_u(first_i, next, j), row_bytes)
-            call prefetch(before_v(first_i, next, j), row_bytes)
-            call prefetch(u(first_i, next, j + 1), row_bytes)
-            call prefetch(v(first_i, next, j + 1), row_bytes)
-            call advance_currents(rows%nx, last_i, rows, problem, open, u_south(:, k), &
-                                  u(:, k, j), u(:, k, j + 1), u(:, below, j), v(:, k, j), &
-                                  v(:, k, j + 1), v(:, below, j), w(:, k + 1), &
-                                  w_south(:, k + 1), p(:, k), p_south(:, k), edge(:, :, k, 1), &
-                                  faces(:, :, 1), before_u(:, k, j), before_v(:, k, j), sum_u, &
-                                  sum_v, new)
-        end do
-    end subroutine advance_levels
-
-    !> Vertical speed and pressure of row j; those of the row before are kept.
-    subroutine integrate(rows, problem, x, j)
-        type(rows_t), intent(inout) :: rows
-        type(ocean_problem_t), intent(in) :: problem
-        type(field_t), intent(in) :: x(4)
-        integer, intent(in) :: j
-        real(dp), pointer, contiguous :: kept(:, :)
-
-        kept => rows%w_south
-        rows%w_south => rows%w
-        rows%w => kept
-        kept => rows%p_south
-        rows%p_south => rows%p
-        rows%p => kept
-        ! Own cells begin a cache line; loops that began at the ghost would straddle two with
-        ! each vector.
-        call columns(1, rows%nx)
-        call columns(0, 0)
-
-    contains
-
-        subroutine columns(first, last)
-            integer, intent(in) :: first, last
-            call integrate_columns(first, last, rows%last_i, rows%levels, rows%dz/rows%dx, &
-                                   rows%dz/rows%dy, rows%dz*problem%expansion/2, &
-                                   rows%dz*problem%contraction/2, j, ubound(x(1)%values, 3), &
-                                   x(1)%values, x(2)%values, x(3)%values, x(4)%values, rows%w, &
-                                   rows%p)
-        end subroutine columns
-    end subroutine integrate
-
-    pure subroutine integrate_columns(first, last, last_i, levels, over_dx, over_dy, heat, salt, &
-                                      j, last_j, u, v, t, s, w, p)
-        integer, intent(in) :: first, last, last_i, levels, j, last_j
-        real(dp), intent(in) :: over_dx, over_dy, heat, salt
-        real(dp), intent(in), dimension(first_i:last_i, levels, 0:last_j) :: u, v, t, s
-        real(dp), intent(inout) :: w(first_i:last_i, levels + 1), p(first_i:last_i, levels)
+    pure subroutine correct_columns(last_i, levels, heat, salt, change_u, change_v, slab, p)
+        integer, intent(in) :: last_i, levels
+        real(dp), intent(in) :: heat, salt
+        real(dp), intent(in), dimension(first_i:last_i) :: change_u, change_v
+        real(dp), intent(inout) :: slab(first_i:last_i, fields, levels), p(first_i:last_i, levels)
+        real(dp) :: half(first_i:last_i), weight
         integer :: i, k
 
-        do i = first, last
-            w(i, levels + 1) = 0
-            p(i, 1) = salt*s(i, 1, j) - heat*t(i, 1, j)
+        half = 0
+        do k = 1, levels
+            do i = first_i, last_i
+                slab(i, 1, k) = slab(i, 1, k) - change_u(i)
+            end do
+            do i = first_i, last_i
+                slab(i, 2, k) = slab(i, 2, k) - change_v(i)
+            end do
+            do i = first_i, last_i
+                weight = salt*slab(i, 4, k) - heat*slab(i, 3, k)
+                p(i, k) = half(i) + weight
+                half(i) = p(i, k) + weight
+            end do
         end do
+    end subroutine correct_columns
+
+    !> Vertical speed of row j, whose currents and those to the north are right.
+    subroutine integrate_row(rows, j, slab, north)
+        type(rows_t), intent(inout) :: rows
+        integer, intent(in) :: j
+        real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, north
+        call integrate_columns(rows%last_i, rows%levels, 0.5_dp/rows%dx, 0.5_dp/rows%dy, slab, &
+                               north, rows%w(:, :, modulo(j, 2)))
+    end subroutine integrate_row
+
+    !> Begins before the ghosts, where lines of the caches do.
+    pure subroutine integrate_columns(last_i, levels, over_dx, over_dy, slab, north, w)
+        integer, intent(in) :: last_i, levels
+        real(dp), intent(in) :: over_dx, over_dy
+        real(dp), intent(in), dimension(first_i:last_i, fields, levels) :: slab, north
+        real(dp), intent(inout) :: w(first_i:last_i, levels + 1)
+        integer :: i, k
+
         do k = levels, 1, -1
-            do i = first, last
-                w(i, k) = w(i, k + 1) - over_dx*(u(i + 1, k, j) - u(i, k, j)) &
-                          - over_dy*(v(i, k, j + 1) - v(i, k, j))
+            do i = first_i, last_i - 1
+                w(i, k) = w(i, k + 1) - over_dx*(slab(i + 1, 1, k) - slab(i, 1, k)) &
+                          - over_dy*(north(i, 2, k) - slab(i, 2, k))
             end do
         end do
-        do k = 2, levels
-            do i = first, last
-                p(i, k) = p(i, k - 1) - heat*(t(i, k - 1, j) + t(i, k, j)) &
-                          + salt*(s(i, k - 1, j) + s(i, k, j))
-            end do
+        do i = first_i, last_i
+            w(i, 1) = -w(i, 1)
         end do
     end subroutine integrate_columns
 
-    !> Of u at the corners north of a row, of v in the centres of the row, of T and S at v to the
-    !> north.
-    pure subroutine fluxes_north(nx, last_i, problem, over_dy, u, u_north, v, v_north, t, t_north, &
-                                 s, s_north, flux, tracer_flux)
-        integer, intent(in) :: nx, last_i
+    !> Advances row j by one step, from the old slabs of the row and of its neighbours behind and
+    !> ahead, but for the lid's pressure. The new slab replaces the one behind, which is that to the
+    !> south if `north_ahead`. `before` holds the tendencies of the step before and gets the present
+    !> ones. `sum_u` and `sum_v` become the sums over depth.
+    subroutine advance_row(rows, problem, j, north_ahead, slab, behind, ahead, before, &
+                           sum_u, sum_v)
+        type(rows_t), intent(inout) :: rows
         type(ocean_problem_t), intent(in) :: problem
-        real(dp), intent(in) :: over_dy
-        real(dp), intent(in), dimension(first_i:last_i) :: u, u_north, v, v_north, t, t_north, s, &
-            s_north
-        real(dp), intent(inout), dimension(first_i:last_i, 2) :: flux, tracer_flux
-        real(dp) :: viscous, diffusive
+        integer, intent(in) :: j
+        logical, intent(in) :: north_ahead
+        real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, ahead
+        real(dp), intent(inout) :: behind(first_i:rows%last_i, fields, rows%levels)
+        real(dp), intent(inout) :: before(rows%nx, fields, rows%levels)
+        real(dp), intent(inout), dimension(first_i:rows%last_i) :: sum_u, sum_v
+        real(dp) :: direction
+
+        direction = merge(1.0_dp, -1.0_dp, north_ahead)
+        call fetch(size(before), before, rows%found)
+        call advance_levels(rows%nx, rows%last_i, rows%levels, rows%closed, north_ahead, &
+                            new_weights(rows, direction, 0.25_dp, problem%viscosity, &
+                                        problem%viscosity_z), &
+                            new_weights(rows, direction, 0.5_dp, problem%diffusivity, &
+                                        problem%diffusivity_z), &
+                            problem%coriolis/4, 1/rows%dx, 1/rows%dy, slab, behind, ahead, &
+                            rows%w(:, :, modulo(j - 1, 2)), rows%w(:, :, modulo(j, 2)), &
+                            rows%p(:, :, modulo(j - 1, 4)), rows%p(:, :, modulo(j, 4)), before, &
+                            sum_u, sum_v)
+    end subroutine advance_row
+
+    !> Brings numbers from memory into the second-level cache by reading one of each line, from the
+    !> first to the last with nothing between. It takes less time than to compute with the numbers
+    !> as they come, several rows side by side or one after the other, or to read or prefetch pieces
+    !> of them a level ahead. One reading waits for the other; eight at once were slower. What is
+    !> found is of no use, but must be kept, or the compiler would read nothing.
+    pure subroutine fetch(many, values, found)
+        integer, intent(in) :: many
+        real(dp), intent(in) :: values(line, many/line)
+        real(dp), intent(inout) :: found
         integer :: i
 
-        viscous = problem%viscosity*over_dy
-        diffusive = problem%diffusivity*over_dy
-        do i = 1, nx
-            flux(i, 1) = 0.25_dp*(v_north(i - 1) + v_north(i))*(u(i) + u_north(i)) &
-                         - viscous*(u_north(i) - u(i))
-            flux(i, 2) = 0.25_dp*(v(i) + v_north(i))**2 - viscous*(v_north(i) - v(i))
-            tracer_flux(i, 1) = 0.5_dp*v_north(i)*(t(i) + t_north(i)) &
-                                - diffusive*(t_north(i) - t(i))
-            tracer_flux(i, 2) = 0.5_dp*v_north(i)*(s(i) + s_north(i)) &
-                                - diffusive*(s_north(i) - s(i))
+        do i = 1, size(values, 2)
+            found = max(found, values(1, i))
         end do
-    end subroutine fluxes_north
+    end subroutine fetch
 
-    !> u and v of one level. u_south becomes this row's u before the step. `open` is 1 where there is
-    !> a level below and 0 at the bottom.
-    pure subroutine advance_currents(nx, last_i, rows, problem, open, u_south, u, u_north, &
-                                     u_below, v, v_north, v_below, w, w_south, p, p_south, &
-                                     edge, faces, before_u, before_v, sum_u, sum_v, new)
-        integer, intent(in) :: nx, last_i
+    pure type(weights_t) function new_weights(rows, direction, share, mixing, mixing_z) &
+        result(weights)
         type(rows_t), intent(in) :: rows
-        type(ocean_problem_t), intent(in) :: problem
-        real(dp), intent(in) :: open
-        real(dp), intent(in), dimension(first_i:last_i) :: u_north, u_below, v_north, v_below, w, &
-            w_south, p, p_south
-        real(dp), intent(inout), dimension(first_i:last_i) :: u_south, u, v, before_u, before_v, &
-            sum_u, sum_v
-        real(dp), intent(inout), dimension(first_i:last_i, 2) :: edge, faces, new
-        real(dp) :: over_dx, over_dy, over_dz, nu_x, nu_y, nu_z, turn, now, then, quarter
-        real(dp) :: g_u, g_v, west, east, north, lower
+        real(dp), intent(in) :: direction, share, mixing, mixing_z
+        weights%x = share/rows%dx
+        weights%y = direction*share/rows%dy
+        weights%z = 2*share
+        weights%mix_x = mixing/rows%dx**2
+        weights%mix_y = mixing/rows%dy**2
+        weights%mix_z = mixing_z/rows%dz**2
+        weights%mix = 2*(weights%mix_x + weights%mix_y + weights%mix_z)
+        weights%now = rows%dt*rows%weight
+        weights%before = rows%dt*rows%weight_before
+    end function new_weights
+
+    !> Where one field's old values of the row behind are needed by others, these come first.
+    subroutine advance_levels(nx, last_i, levels, closed, north_ahead, currents, tracers, turn, &
+                              over_dx, over_dy, slab, behind, ahead, w_south, w, p_south, &
+                              p, before, sum_u, sum_v)
+        integer, intent(in) :: nx, last_i, levels
+        logical, intent(in) :: closed, north_ahead
+        type(weights_t), intent(in) :: currents, tracers
+        real(dp), intent(in) :: turn, over_dx, over_dy
+        real(dp), intent(in), dimension(first_i:last_i, fields, levels) :: slab, ahead
+        real(dp), intent(inout) :: behind(first_i:last_i, fields, levels)
+        real(dp), intent(in), dimension(first_i:last_i, levels + 1) :: w_south, w
+        real(dp), intent(in), dimension(first_i:last_i, levels) :: p_south, p
+        real(dp), intent(inout) :: before(nx, fields, levels)
+        real(dp), intent(inout), dimension(first_i:last_i) :: sum_u, sum_v
+        integer :: k, above, below
+
+        sum_u = 0
+        sum_v = 0
+        do k = 1, levels
+            above = max(k - 1, 1)
+            below = min(k + 1, levels)
+            if (north_ahead) then
+                call advance_tracers(nx, last_i, tracers, slab(:, 1, k), slab(:, 2, k), &
+                                     ahead(:, 2, k), w(:, k), w(:, k + 1), slab(:, 3:4, k), &
+                                     ahead(:, 3:4, k), slab(:, 3:4, above), slab(:, 3:4, below), &
+                                     before(:, 3:4, k), behind(:, 3:4, k))
+                call advance_v(nx, last_i, currents, turn, over_dy, slab(:, 2, k), &
+                               ahead(:, 2, k), slab(:, 2, above), slab(:, 2, below), &
+                               slab(:, 1, k), behind(:, 1, k), w(:, k), w(:, k + 1), &
+                               w_south(:, k), w_south(:, k + 1), p(:, k), p_south(:, k), &
+                               before(:, 2, k), behind(:, 2, k), sum_v)
+                call advance_u(nx, last_i, currents, turn, over_dx, slab(:, 1, k), &
+                               ahead(:, 1, k), slab(:, 1, above), slab(:, 1, below), &
+                               slab(:, 2, k), ahead(:, 2, k), w(:, k), w(:, k + 1), p(:, k), &
+                               before(:, 1, k), behind(:, 1, k), sum_u)
+            else
+                call advance_tracers(nx, last_i, tracers, slab(:, 1, k), behind(:, 2, k), &
+                                     slab(:, 2, k), w(:, k), w(:, k + 1), slab(:, 3:4, k), &
+                                     ahead(:, 3:4, k), slab(:, 3:4, above), slab(:, 3:4, below), &
+                                     before(:, 3:4, k), behind(:, 3:4, k))
+                call advance_u(nx, last_i, currents, turn, over_dx, slab(:, 1, k), &
+                               ahead(:, 1, k), slab(:, 1, above), slab(:, 1, below), &
+                               behind(:, 2, k), slab(:, 2, k), w(:, k), w(:, k + 1), p(:, k), &
+                               before(:, 1, k), behind(:, 1, k), sum_u)
+                call advance_v(nx, last_i, currents, turn, over_dy, slab(:, 2, k), &
+                               ahead(:, 2, k), slab(:, 2, above), slab(:, 2, below), &
+                               slab(:, 1, k), ahead(:, 1, k), w(:, k), w(:, k + 1), &
+                               w_south(:, k), w_south(:, k + 1), p(:, k), p_south(:, k), &
+                               before(:, 2, k), behind(:, 2, k), sum_v)
+            end if
+            if (closed) call close_level(nx, last_i, behind(:, :, k))
+        end do
+
+    end subroutine advance_levels
+
+    !> u of one level. v on the faces towards the row behind, and ahead.
+    pure subroutine advance_u(nx, last_i, c, turn, over_dx, u, u_ahead, u_above, u_below, &
+                              v_behind, v_ahead, w, w_below, p, before, behind, total)
+        integer, intent(in) :: nx, last_i
+        type(weights_t), intent(in) :: c
+        real(dp), intent(in) :: turn, over_dx
+        real(dp), intent(in), dimension(first_i:last_i) :: u, u_ahead, u_above, u_below, v_behind, &
+            v_ahead, w, w_below, p
+        real(dp), intent(inout) :: before(nx)
+        real(dp), intent(inout), dimension(first_i:last_i) :: behind, total
+        real(dp) :: g, v_here, v_there
         integer :: i
 
-        over_dx = 1/rows%dx
-        over_dy = 1/rows%dy
-        over_dz = 1/rows%dz
-        nu_x = problem%viscosity*over_dx
-        nu_y = problem%viscosity*over_dy
-        nu_z = open*problem%viscosity_z*over_dz
-        quarter = 0.25_dp*open
-        turn = 0.25_dp*problem%coriolis
-        now = rows%dt*rows%weight
-        then = rows%dt*rows%weight_before
         do i = 1, nx
-            west = 0.25_dp*(u(i - 1) + u(i))**2 - nu_x*(u(i) - u(i - 1))
-            east = 0.25_dp*(u(i) + u(i + 1))**2 - nu_x*(u(i + 1) - u(i))
-            north = 0.25_dp*(v_north(i - 1) + v_north(i))*(u(i) + u_north(i)) &
-                    - nu_y*(u_north(i) - u(i))
-            lower = quarter*(w(i - 1) + w(i))*(u(i) + u_below(i)) - nu_z*(u(i) - u_below(i))
-            g_u = over_dx*(west - east + p(i - 1) - p(i)) + over_dy*(edge(i, 1) - north) &
-                  + over_dz*(lower - faces(i, 1)) &
-                  + turn*(v(i - 1) + v(i) + v_north(i - 1) + v_north(i))
-            edge(i, 1) = north
-            faces(i, 1) = lower
-            new(i, 1) = u(i) + now*g_u + then*before_u(i)
-            before_u(i) = g_u
+            v_here = v_behind(i - 1) + v_behind(i)
+            v_there = v_ahead(i - 1) + v_ahead(i)
+            g = (c%mix_x + c%x*(u(i - 1) + u(i)))*u(i - 1) &
+                + (c%mix_x - c%x*(u(i) + u(i + 1)))*u(i + 1) &
+                + (c%mix_y + c%y*v_here)*behind(i) + (c%mix_y - c%y*v_there)*u_ahead(i) &
+                + (c%mix_z + c%z*(w_below(i - 1) + w_below(i)))*u_below(i) &
+                + (c%mix_z - c%z*(w(i - 1) + w(i)))*u_above(i) - c%mix*u(i) &
+                + turn*(v_here + v_there) + over_dx*(p(i - 1) - p(i))
+            behind(i) = u(i) + c%now*g + c%before*before(i)
+            before(i) = g
+            total(i) = total(i) + behind(i)
+        end do
+    end subroutine advance_u
 
-            west = 0.25_dp*(u_south(i) + u(i))*(v(i - 1) + v(i)) - nu_x*(v(i) - v(i - 1))
-            east = 0.25_dp*(u_south(i + 1) + u(i + 1))*(v(i) + v(i + 1)) - nu_x*(v(i + 1) - v(i))
-            north = 0.25_dp*(v(i) + v_north(i))**2 - nu_y*(v_north(i) - v(i))
-            lower = quarter*(w_south(i) + w(i))*(v(i) + v_below(i)) - nu_z*(v(i) - v_below(i))
-            g_v = over_dx*(west - east) + over_dy*(edge(i, 2) - north + p_south(i) - p(i)) &
-                  + over_dz*(lower - faces(i, 2)) &
-                  - turn*(u_south(i) + u_south(i + 1) + u(i) + u(i + 1))
-            edge(i, 2) = north
-            faces(i, 2) = lower
-            new(i, 2) = v(i) + now*g_v + then*before_v(i)
-            before_v(i) = g_v
-        end do
-        u_south(nx + 1) = u(nx + 1)
+    !> v of one level.
+    pure subroutine advance_v(nx, last_i, c, turn, over_dy, v, v_ahead, v_above, v_below, u, &
+                              u_south, w, w_below, w_south, w_south_below, p, p_south, before, &
+                              behind, total)
+        integer, intent(in) :: nx, last_i
+        type(weights_t), intent(in) :: c
+        real(dp), intent(in) :: turn, over_dy
+        real(dp), intent(in), dimension(first_i:last_i) :: v, v_ahead, v_above, v_below, u, &
+            u_south, w, w_below, w_south, w_south_below, p, p_south
+        real(dp), intent(inout) :: before(nx)
+        real(dp), intent(inout), dimension(first_i:last_i) :: behind, total
+        real(dp) :: g, u_west, u_east
+        integer :: i
+
         do i = 1, nx
-            u_south(i) = u(i)
-            u(i) = new(i, 1)
-            v(i) = new(i, 2)
-            sum_u(i) = sum_u(i) + new(i, 1)
-            sum_v(i) = sum_v(i) + new(i, 2)
+            u_west = u_south(i) + u(i)
+            u_east = u_south(i + 1) + u(i + 1)
+            g = (c%mix_x + c%x*u_west)*v(i - 1) + (c%mix_x - c%x*u_east)*v(i + 1) &
+                + (c%mix_y + c%y*(behind(i) + v(i)))*behind(i) &
+                + (c%mix_y - c%y*(v(i) + v_ahead(i)))*v_ahead(i) &
+                + (c%mix_z + c%z*(w_south_below(i) + w_below(i)))*v_below(i) &
+                + (c%mix_z - c%z*(w_south(i) + w(i)))*v_above(i) - c%mix*v(i) &
+                - turn*(u_west + u_east) + over_dy*(p_south(i) - p(i))
+            behind(i) = v(i) + c%now*g + c%before*before(i)
+            before(i) = g
+            total(i) = total(i) + behind(i)
         end do
-    end subroutine advance_currents
+    end subroutine advance_v
 
     !> T and S of one level.
-    pure subroutine advance_tracers(nx, last_i, rows, problem, open, u, v_north, w, t, t_north, &
-                                    t_below, s, s_north, s_below, edge, faces, before_t, &
-                                    before_s, new)
+    pure subroutine advance_tracers(nx, last_i, c, u, v_behind, v_ahead, w, w_below, t, t_ahead, &
+                                    t_above, t_below, before, behind)
         integer, intent(in) :: nx, last_i
-        type(rows_t), intent(in) :: rows
-        type(ocean_problem_t), intent(in) :: problem
-        real(dp), intent(in) :: open
-        real(dp), intent(in), dimension(first_i:last_i) :: u, v_north, w, t_north, t_below, &
-            s_north, s_below
-        real(dp), intent(inout), dimension(first_i:last_i) :: t, s, before_t, before_s
-        real(dp), intent(inout), dimension(first_i:last_i, 2) :: edge, faces, new
-        real(dp) :: over_dx, over_dy, over_dz, kappa_x, kappa_y, kappa_z, now, then, half
-        real(dp) :: g, west, east, north, lower
+        type(weights_t), intent(in) :: c
+        real(dp), intent(in), dimension(first_i:last_i) :: u, v_behind, v_ahead, w, w_below
+        real(dp), intent(in), dimension(first_i:last_i, 2) :: t, t_ahead, t_above, t_below
+        real(dp), intent(inout) :: before(nx, 2), behind(first_i:last_i, 2)
+        real(dp) :: from_west, from_east, from_behind, from_ahead, from_below, from_above, g, h
         integer :: i
 
-        over_dx = 1/rows%dx
-        over_dy = 1/rows%dy
-        over_dz = 1/rows%dz
-        kappa_x = problem%diffusivity*over_dx
-        kappa_y = problem%diffusivity*over_dy
-        kappa_z = open*problem%diffusivity_z*over_dz
-        half = 0.5_dp*open
-        now = rows%dt*rows%weight
-        then = rows%dt*rows%weight_before
         do i = 1, nx
-            west = 0.5_dp*u(i)*(t(i - 1) + t(i)) - kappa_x*(t(i) - t(i - 1))
-            east = 0.5_dp*u(i + 1)*(t(i) + t(i + 1)) - kappa_x*(t(i + 1) - t(i))
-            north = 0.5_dp*v_north(i)*(t(i) + t_north(i)) - kappa_y*(t_north(i) - t(i))
-            lower = half*w(i)*(t(i) + t_below(i)) - kappa_z*(t(i) - t_below(i))
-            g = over_dx*(west - east) + over_dy*(edge(i, 1) - north) + over_dz*(lower - faces(i, 1))
-            edge(i, 1) = north
-            faces(i, 1) = lower
-            new(i, 1) = t(i) + now*g + then*before_t(i)
-            before_t(i) = g
-
-            west = 0.5_dp*u(i)*(s(i - 1) + s(i)) - kappa_x*(s(i) - s(i - 1))
-            east = 0.5_dp*u(i + 1)*(s(i) + s(i + 1)) - kappa_x*(s(i + 1) - s(i))
-            north = 0.5_dp*v_north(i)*(s(i) + s_north(i)) - kappa_y*(s_north(i) - s(i))
-            lower = half*w(i)*(s(i) + s_below(i)) - kappa_z*(s(i) - s_below(i))
-            g = over_dx*(west - east) + over_dy*(edge(i, 2) - north) + over_dz*(lower - faces(i, 2))
-            edge(i, 2) = north
-            faces(i, 2) = lower
-            new(i, 2) = s(i) + now*g + then*before_s(i)
-            before_s(i) = g
-        end do
-        do i = 1, nx
-            t(i) = new(i, 1)
-            s(i) = new(i, 2)
+            from_west = c%mix_x + c%x*u(i)
+            from_east = c%mix_x - c%x*u(i + 1)
+            from_behind = c%mix_y + c%y*v_behind(i)
+            from_ahead = c%mix_y - c%y*v_ahead(i)
+            ! Of a w in units of twice dz the weight is 1.
+            from_below = c%mix_z + w_below(i)
+            from_above = c%mix_z - w(i)
+            g = from_west*t(i - 1, 1) + from_east*t(i + 1, 1) + from_behind*behind(i, 1) &
+                + from_ahead*t_ahead(i, 1) + from_below*t_below(i, 1) + from_above*t_above(i, 1) &
+                - c%mix*t(i, 1)
+            h = from_west*t(i - 1, 2) + from_east*t(i + 1, 2) + from_behind*behind(i, 2) &
+                + from_ahead*t_ahead(i, 2) + from_below*t_below(i, 2) + from_above*t_above(i, 2) &
+                - c%mix*t(i, 2)
+            behind(i, 1) = t(i, 1) + c%now*g + c%before*before(i, 1)
+            behind(i, 2) = t(i, 2) + c%now*h + c%before*before(i, 2)
+            before(i, 1) = g
+            before(i, 2) = h
         end do
     end subroutine advance_tracers
 

@@ -1,13 +1,15 @@
 !> The part of the basin that a process has, and the exchange of ghosts with its neighbours.
 !>
 !> The basin is cut along x and y into rectangles of about equal size; processes lie row by row. A
-!> field is stored as f(first_i:last_i, levels, 1 - width:ny + width): columns of one y together,
-!> so that sums over depth stay in cache; its own cells are 1 to nx and 1 to ny, with `width` ghosts
-!> on every side. Rows begin on cache lines.
+!> field without levels is stored as f(first_i:last_i, 1 - width:ny + width): its own cells are 1 to
+!> nx and 1 to ny, with `width` ghosts on every side. Rows begin on cache lines. The fields with
+!> levels lie together, x(first_i:last_i, field, level, 0:ny + 1), with one ghost: what a column of
+!> one y needs is one piece of memory. They are views of a store that has one slab (row of columns)
+!> more than they, which is free at the one end or at the other.
 !>
 !> An exchange sends along x first, then along y with the ghosts in x, so that corners are right:
 !> two messages for each direction that is cut, of width ny levels and width (nx + 2 width) levels
-!> numbers.
+!> numbers. Where a direction is not cut numbers are copied.
 !>
 !> Exported: `grid_t`, `ghosts_t`, `process_grid`. Collective over the grid: `exchange`.
 module ocean_grid
@@ -19,8 +21,11 @@ module ocean_grid
     implicit none(type, external)
     private
 
-    public :: grid_t, ghosts_t, first_i, process_grid
+    public :: grid_t, ghosts_t, slab_ghosts_t, fields, first_i, line, process_grid, &
+              close_level
 
+    !> Fields with levels: u, v, T, S.
+    integer, parameter :: fields = 4
     !> Index of the first element of a row: cell 1 begins a cache line of eight numbers.
     integer, parameter :: first_i = -7
     integer, parameter :: line = 8
@@ -37,15 +42,28 @@ module ocean_grid
     contains
         procedure :: new_field
         procedure :: new_ghosts
+        procedure :: new_slabs
+        procedure :: new_slab_ghosts
     end type grid_t
 
-    !> The exchange of fields of one kind: x, then y.
+    !> The exchange of fields without levels: x, then y.
     type :: ghosts_t
         private
         type(halo_t) :: x, y
     contains
         procedure :: exchange
     end type ghosts_t
+
+    !> The exchange of those with levels, each for itself.
+    type :: slab_ghosts_t
+        private
+        type(halo_t) :: x(fields), y(fields)
+        integer :: slab = 0, ny = 0
+        !> Whether the process is its own neighbour along x, along y.
+        logical, public :: closed_x = .false., closed_y = .false.
+    contains
+        procedure :: exchange => exchange_slabs
+    end type slab_ghosts_t
 
     interface grid_t
         module procedure new_grid
@@ -83,38 +101,78 @@ contains
         columns(2) = ranks/columns(1)
     end function process_grid
 
-    !> A field of zeros.
-    subroutine new_field(self, levels, width, field)
+    !> A field of zeros, without levels.
+    subroutine new_field(self, width, field)
         class(grid_t), intent(in) :: self
-        integer, intent(in) :: levels, width
-        real(dp), pointer, contiguous, intent(out) :: field(:, :, :)
+        integer, intent(in) :: width
+        real(dp), pointer, contiguous, intent(out) :: field(:, :)
         real(dp), pointer, contiguous :: values(:)
         integer(i8) :: row
         row = self%last_i - first_i + 1
-        values => aligned(row*levels*(self%ny + 2*width))
-        field(first_i:self%last_i, 1:levels, 1 - width:self%ny + width) => values
+        values => aligned(row*(self%ny + 2*width))
+        field(first_i:self%last_i, 1 - width:self%ny + width) => values
     end subroutine new_field
 
-    !> The exchange of fields with so many levels and ghosts.
-    subroutine new_ghosts(self, levels, width, ghosts)
+    !> Room for the fields with levels and one slab more, zeros. There is a level more than is used,
+    !> so that what lies in the same place of neighbouring slabs is not a multiple of a page apart:
+    !> caches would keep all of it in the same few lines.
+    subroutine new_slabs(self, levels, store)
         class(grid_t), intent(in) :: self
-        integer, intent(in) :: levels, width
+        integer, intent(in) :: levels
+        real(dp), pointer, contiguous, intent(out) :: store(:, :, :, :)
+        real(dp), pointer, contiguous :: values(:)
+        integer(i8) :: row
+        row = self%last_i - first_i + 1
+        values => aligned(row*fields*(levels + 1)*(self%ny + 3))
+        store(first_i:self%last_i, 1:fields, 1:levels + 1, 0:self%ny + 2) => values
+    end subroutine new_slabs
+
+    !> The exchange of fields without levels, with so many ghosts.
+    subroutine new_ghosts(self, width, ghosts)
+        class(grid_t), intent(in) :: self
+        integer, intent(in) :: width
         type(ghosts_t), intent(out) :: ghosts
-        integer :: extent(3)
+        integer :: extent(2)
         type(box_t) :: span
 
-        extent = [self%last_i - first_i + 1, levels, self%ny + 2*width]
+        extent = [self%last_i - first_i + 1, self%ny + 2*width]
         associate (west => 2 - first_i, south => 1 + width)
-            span%first(:3) = [west, 1, south]
-            span%last(:3) = [west + self%nx - 1, levels, south + self%ny - 1]
+            span%first(:2) = [west, south]
+            span%last(:2) = [west + self%nx - 1, south + self%ny - 1]
             call ghosts%x%setup(self%comm, self%rank, extent, posted=.false.)
             call ghosts%x%add(1, [self%west, self%east], width, span)
             span%first(1) = west - width
             span%last(1) = west + self%nx - 1 + width
             call ghosts%y%setup(self%comm, self%rank, extent, posted=.false.)
-            call ghosts%y%add(3, [self%south, self%north], width, span)
+            call ghosts%y%add(2, [self%south, self%north], width, span)
         end associate
     end subroutine new_ghosts
+
+    subroutine new_slab_ghosts(self, levels, ghosts)
+        class(grid_t), intent(in) :: self
+        integer, intent(in) :: levels
+        type(slab_ghosts_t), intent(out) :: ghosts
+        integer :: extent(4), f
+        type(box_t) :: span
+
+        extent = [self%last_i - first_i + 1, fields, levels + 1, self%ny + 2]
+        ghosts%slab = product(extent(:3))
+        ghosts%ny = self%ny
+        ghosts%closed_x = self%west == self%rank
+        ghosts%closed_y = self%south == self%rank
+        associate (west => 2 - first_i, south => 2)
+            do f = 1, fields
+                span%first(:4) = [west, f, 1, south]
+                span%last(:4) = [west + self%nx - 1, f, levels, south + self%ny - 1]
+                call ghosts%x(f)%setup(self%comm, self%rank, extent, posted=.false.)
+                call ghosts%x(f)%add(1, [self%west, self%east], 1, span)
+                span%first(1) = west - 1
+                span%last(1) = west + self%nx
+                call ghosts%y(f)%setup(self%comm, self%rank, extent, posted=.false.)
+                call ghosts%y(f)%add(4, [self%south, self%north], 1, span)
+            end do
+        end associate
+    end subroutine new_slab_ghosts
 
     !> Refreshes all ghosts of a field.
     subroutine exchange(self, field)
@@ -123,5 +181,33 @@ contains
         call self%x%exchange(field)
         call self%y%exchange(field)
     end subroutine exchange
+
+    !> Refreshes all ghosts of the fields with levels but those of columns that are copied
+    !> (`close_level`).
+    subroutine exchange_slabs(self, x)
+        class(slab_ghosts_t), intent(inout) :: self
+        real(dp), intent(inout) :: x(self%slab, 0:self%ny + 1)
+        integer :: f
+
+        do f = 1, fields
+            if (.not. self%closed_x) call self%x(f)%exchange(x)
+            if (.not. self%closed_y) call self%y(f)%exchange(x)
+        end do
+        if (self%closed_y) then
+            x(:, 0) = x(:, self%ny)
+            x(:, self%ny + 1) = x(:, 1)
+        end if
+    end subroutine exchange_slabs
+
+    !> The ghosts of a level's columns from its own cells, where x is not cut.
+    pure subroutine close_level(nx, last_i, values)
+        integer, intent(in) :: nx, last_i
+        real(dp), intent(inout) :: values(first_i:last_i, fields)
+        integer :: f
+        do f = 1, fields
+            values(0, f) = values(nx, f)
+            values(nx + 1, f) = values(1, f)
+        end do
+    end subroutine close_level
 
 end module ocean_grid

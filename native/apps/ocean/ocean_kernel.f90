@@ -6,9 +6,11 @@
 !>
 !>     D div(grad p) = div(sum of u dz)/dt,   u = u - dt grad p
 !>
-!> Exported: `ocean_t`. Timed: `step`. Collective over the job: all but `restart`, which only sets
-!> values. A step sends 4 exchanges of fields with levels, 3 + iterations + 1 of fields without, and
-!> sums 8 bytes 2 iterations + 2 times.
+!> The next step corrects them, row by row, before it uses a row; after the last one `correct` does.
+!>
+!> Exported: `ocean_t`. Timed: `step`, `correct`. Collective over the job: all but `restart` and
+!> `correct`, which only set values. A step sends 4 exchanges of fields with levels, 3 + iterations
+!> of fields without, and sums 8 bytes 2 iterations + 2 times.
 !>
 !> Reference: J. Marshall, A. Adcroft, C. Hill, L. Perelman, C. Heisey (1997): A finite-volume,
 !> incompressible Navier Stokes model for studies of the ocean on parallel computers. J. Geophys.
@@ -16,9 +18,10 @@
 module ocean_kernel
 
     use bl_kinds, only: dp, i8
+    use bl_memory, only: aligned
     use bl_messages, only: comm_sum
-    use ocean_dynamics, only: advance_row, begin_rows, field_t, rows_t
-    use ocean_grid, only: first_i, ghosts_t, grid_t
+    use ocean_dynamics, only: advance_row, correct_row, integrate_row, make_rows, rows_t
+    use ocean_grid, only: close_level, fields, first_i, ghosts_t, grid_t, slab_ghosts_t
     use ocean_pressure, only: pressure_t
     use ocean_problem, only: ocean_problem_t
 
@@ -39,31 +42,49 @@ module ocean_kernel
         real(dp) :: divergence = 0
     end type invariants_t
 
+    !> values(first_i:last_i, levels, 0:ny + 1).
+    type :: field_t
+        real(dp), pointer :: values(:, :, :) => null()
+    end type field_t
+
     type :: ocean_t
         type(ocean_problem_t) :: problem
         type(grid_t) :: grid
         !> Of fields with levels, of those without.
-        type(ghosts_t) :: ghosts, ghosts_of_sums
+        type(slab_ghosts_t) :: ghosts
+        type(ghosts_t) :: ghosts_of_sums
         type(rows_t) :: rows
         type(pressure_t) :: lid
-        !> u, v, T, S: now, and the tendencies of the step before.
-        type(field_t) :: x(4), before(4)
+        !> u, v, T, S: parts of `slabs`.
+        type(field_t) :: x(fields)
+        !> The fields and a slab that is free, before them (`first` = 1) or behind (`first` = 0). A
+        !> step moves the fields from there to here.
+        real(dp), pointer, contiguous :: store(:, :, :, :) => null()
+        integer :: first = 0
+        !> The fields: slabs(first_i:last_i, field, level, 0:ny + 1).
+        real(dp), pointer, contiguous :: slabs(:, :, :, :) => null()
+        !> Tendencies of the step before: before(nx, field, level, ny).
+        real(dp), pointer, contiguous :: before(:, :, :, :) => null()
         !> Forces beside those of the equations; only where a step is given some.
         type(field_t), allocatable :: forcing(:)
         !> Sums over depth of u and v.
-        real(dp), pointer, contiguous :: sum_u(:, :, :) => null(), sum_v(:, :, :) => null()
+        real(dp), pointer, contiguous :: sum_u(:, :) => null(), sum_v(:, :) => null()
         !> Steps that were taken.
         integer :: steps = 0
+        !> Whether the currents have still to be corrected by the lid's pressure.
+        logical :: uncorrected = .false.
     contains
         procedure :: setup
         procedure :: restart
         procedure :: step
+        procedure :: correct
         procedure :: refresh
         procedure :: invariants
         procedure, private :: add_tendencies
         procedure, private :: add_forces
         procedure, private :: gather_divergence
-        procedure, private :: correct
+        procedure, private :: move_to
+        procedure, private :: correct_at
     end type ocean_t
 
     abstract interface
@@ -88,18 +109,21 @@ contains
         class(ocean_t), intent(inout) :: self
         integer, intent(in) :: comm, rank, ranks
         type(ocean_problem_t), intent(in) :: problem
-        integer :: f
+        real(dp), pointer, contiguous :: space(:)
 
         self%problem = problem
         self%grid = grid_t(comm, rank, ranks, problem%n)
-        do f = 1, 4
-            call self%grid%new_field(problem%levels, 1, self%x(f)%values)
-            call self%grid%new_field(problem%levels, 1, self%before(f)%values)
-        end do
-        call self%grid%new_ghosts(problem%levels, 1, self%ghosts)
-        call self%grid%new_ghosts(1, 1, self%ghosts_of_sums)
-        call self%grid%new_field(1, 1, self%sum_u)
-        call self%grid%new_field(1, 1, self%sum_v)
+        call self%grid%new_slabs(problem%levels, self%store)
+        call self%move_to(0)
+        associate (nx => self%grid%nx, ny => self%grid%ny)
+            space => aligned(int(nx, i8)*fields*problem%levels*ny)
+            self%before(1:nx, 1:fields, 1:problem%levels, 1:ny) => space
+        end associate
+        call self%grid%new_slab_ghosts(problem%levels, self%ghosts)
+        call self%grid%new_ghosts(1, self%ghosts_of_sums)
+        call self%grid%new_field(1, self%sum_u)
+        call self%grid%new_field(1, self%sum_v)
+        self%rows%closed = self%ghosts%closed_x
         self%rows%nx = self%grid%nx
         self%rows%last_i = self%grid%last_i
         self%rows%levels = problem%levels
@@ -107,8 +131,24 @@ contains
         self%rows%dy = 1.0_dp/problem%n
         self%rows%dz = problem%depth/problem%levels
         self%rows%dt = problem%courant/problem%n
+        call make_rows(self%rows)
         call self%lid%setup(self%grid, self%rows%dx, self%rows%dy, problem%depth)
     end subroutine setup
+
+    !> The fields begin at this slab of the store.
+    subroutine move_to(self, first)
+        class(ocean_t), intent(inout) :: self
+        integer, intent(in) :: first
+        integer :: f
+
+        self%first = first
+        associate (last_i => self%grid%last_i, last_j => self%grid%ny + 1)
+            self%slabs(first_i:, 1:, 1:, 0:) => self%store(:, :, :, first:first + last_j)
+            do f = 1, fields
+                self%x(f)%values(first_i:, 1:, 0:) => self%slabs(:, f, :self%problem%levels, :)
+            end do
+        end associate
+    end subroutine move_to
 
     !> The initial state: a stratified ocean with eddies. Ghosts are not set.
     subroutine restart(self)
@@ -117,6 +157,7 @@ contains
         integer :: i, j, k
 
         self%steps = 0
+        self%uncorrected = .false.
         self%lid%p = 0
         associate (grid => self%grid, rows => self%rows)
             do j = 1, grid%ny
@@ -139,10 +180,16 @@ contains
     !> Refreshes the ghosts of all fields.
     subroutine refresh(self)
         class(ocean_t), intent(inout) :: self
-        integer :: f
-        do f = 1, 4
-            call self%ghosts%exchange(self%x(f)%values)
-        end do
+        integer :: j, k
+
+        if (self%rows%closed) then
+            do j = 1, self%grid%ny
+                do k = 1, self%problem%levels
+                    call close_level(self%grid%nx, self%grid%last_i, self%slabs(:, :, k, j))
+                end do
+            end do
+        end if
+        call self%ghosts%exchange(self%slabs)
     end subroutine refresh
 
     !> One step, from right ghosts to right ghosts. The first one is Euler's.
@@ -158,21 +205,53 @@ contains
         call self%ghosts_of_sums%exchange(self%sum_v)
         call self%gather_divergence(self%rows%dz/self%rows%dt)
         call self%lid%solve(self%problem%iterations)
-        call self%correct()
-        call self%refresh()
+        self%uncorrected = .true.
+        call self%ghosts%exchange(self%slabs)
         self%steps = self%steps + 1
     end subroutine step
 
-    !> Takes all rows to the new time but for the lid's pressure.
+    !> Takes all rows to the new time but for the lid's pressure: from south to north if the free
+    !> slab is in the south, else from north to south.
     subroutine add_tendencies(self)
         class(ocean_t), intent(inout) :: self
-        integer :: j
+        real(dp), pointer, contiguous :: old(:, :, :, :)
+        integer :: j, ny
 
-        call begin_rows(self%rows, self%problem, self%x)
-        do j = 1, self%grid%ny
-            call advance_row(self%rows, self%problem, j, self%x, self%before, &
-                             self%sum_u(:, 1, j), self%sum_v(:, 1, j))
-        end do
+        ny = self%grid%ny
+        old => self%slabs
+        call self%move_to(1 - self%first)
+        if (self%first == 0) then
+            call self%correct_at(0, old)
+            call self%correct_at(1, old)
+            call integrate_row(self%rows, 0, old(:, :, :, 0), old(:, :, :, 1))
+            do j = 1, ny
+                call self%correct_at(j + 1, old)
+                call integrate_row(self%rows, j, old(:, :, :, j), old(:, :, :, j + 1))
+                call advance(j, .true., j - 1, j + 1)
+            end do
+        else
+            call self%correct_at(ny + 1, old)
+            call self%correct_at(ny, old)
+            call integrate_row(self%rows, ny, old(:, :, :, ny), &
+                               old(:, :, :, ny + 1))
+            do j = ny, 1, -1
+                call self%correct_at(j - 1, old)
+                call integrate_row(self%rows, j - 1, old(:, :, :, j - 1), &
+                                   old(:, :, :, j))
+                call advance(j, .false., j + 1, j - 1)
+            end do
+        end if
+        self%uncorrected = .false.
+
+    contains
+
+        subroutine advance(j, north_ahead, behind, ahead)
+            integer, intent(in) :: j, behind, ahead
+            logical, intent(in) :: north_ahead
+            call advance_row(self%rows, self%problem, j, north_ahead, old(:, :, :, j), &
+                             old(:, :, :, behind), old(:, :, :, ahead), self%before(:, :, :, j), &
+                             self%sum_u(:, j), self%sum_v(:, j))
+        end subroutine advance
     end subroutine add_tendencies
 
     !> Adds given forces to the tendencies, as if they had been part of them.
@@ -182,24 +261,25 @@ contains
         integer :: f, k
 
         if (.not. allocated(self%forcing)) then
-            allocate (self%forcing(4))
-            do f = 1, 4
-                call self%grid%new_field(self%problem%levels, 1, self%forcing(f)%values)
+            allocate (self%forcing(fields))
+            do f = 1, fields
+                allocate (self%forcing(f)%values(self%grid%nx, self%problem%levels, self%grid%ny))
             end do
         end if
         call force(self)
-        do f = 1, 4
-            self%x(f)%values = self%x(f)%values &
-                               + self%rows%dt*self%rows%weight*self%forcing(f)%values
-            self%before(f)%values = self%before(f)%values + self%forcing(f)%values
-        end do
-        associate (factor => self%rows%dt*self%rows%weight)
-            do k = 1, self%problem%levels
-                self%sum_u(:, 1, 1:self%grid%ny) = self%sum_u(:, 1, 1:self%grid%ny) &
-                    + factor*self%forcing(1)%values(:, k, 1:self%grid%ny)
-                self%sum_v(:, 1, 1:self%grid%ny) = self%sum_v(:, 1, 1:self%grid%ny) &
-                    + factor*self%forcing(2)%values(:, k, 1:self%grid%ny)
+        associate (factor => self%rows%dt*self%rows%weight, nx => self%grid%nx, ny => self%grid%ny)
+            do f = 1, fields
+                self%x(f)%values(1:nx, :, 1:ny) = self%x(f)%values(1:nx, :, 1:ny) &
+                                                  + factor*self%forcing(f)%values
+                self%before(:, f, :, :) = self%before(:, f, :, :) + self%forcing(f)%values
             end do
+            do k = 1, self%problem%levels
+                self%sum_u(1:nx, 1:ny) = self%sum_u(1:nx, 1:ny) &
+                                         + factor*self%forcing(1)%values(:, k, :)
+                self%sum_v(1:nx, 1:ny) = self%sum_v(1:nx, 1:ny) &
+                                         + factor*self%forcing(2)%values(:, k, :)
+            end do
+            if (self%rows%closed) call self%refresh()
         end associate
     end subroutine add_forces
 
@@ -212,41 +292,45 @@ contains
         associate (u => self%sum_u, v => self%sum_v, r => self%lid%r, rows => self%rows)
             do j = 1, self%grid%ny
                 do i = 1, self%grid%nx
-                    r(i, 1, j) = -factor*((u(i + 1, 1, j) - u(i, 1, j))/rows%dx &
-                                          + (v(i, 1, j + 1) - v(i, 1, j))/rows%dy)
+                    r(i, j) = -factor*((u(i + 1, j) - u(i, j))/rows%dx &
+                                       + (v(i, j + 1) - v(i, j))/rows%dy)
                 end do
             end do
         end associate
     end subroutine gather_divergence
 
+    !> Corrects the currents of all rows, if that is left to do.
     subroutine correct(self)
         class(ocean_t), intent(inout) :: self
-        real(dp) :: change_u(first_i:self%grid%last_i), change_v(first_i:self%grid%last_i)
-        integer :: i, j, k
+        integer :: j
 
-        do j = 1, self%grid%ny
-            do i = 1, self%grid%nx
-                change_u(i) = self%rows%dt/self%rows%dx*(self%lid%p(i, 1, j) &
-                                                         - self%lid%p(i - 1, 1, j))
-                change_v(i) = self%rows%dt/self%rows%dy*(self%lid%p(i, 1, j) &
-                                                         - self%lid%p(i, 1, j - 1))
-            end do
-            do k = 1, self%problem%levels
-                call subtract(self%grid%nx, self%grid%last_i, change_u, self%x(1)%values(:, k, j))
-                call subtract(self%grid%nx, self%grid%last_i, change_v, self%x(2)%values(:, k, j))
-            end do
+        do j = 0, self%grid%ny + 1
+            call self%correct_at(j, self%slabs)
         end do
+        self%uncorrected = .false.
     end subroutine correct
 
-    pure subroutine subtract(nx, last_i, change, values)
-        integer, intent(in) :: nx, last_i
-        real(dp), intent(in) :: change(first_i:last_i)
-        real(dp), intent(inout) :: values(first_i:last_i)
+    !> The currents of row j, with their ghosts.
+    subroutine correct_at(self, j, slabs)
+        class(ocean_t), intent(inout) :: self
+        integer, intent(in) :: j
+        real(dp), intent(inout) :: slabs(first_i:self%grid%last_i, fields, &
+                                         self%problem%levels + 1, 0:self%grid%ny + 1)
+        real(dp) :: change_u(first_i:self%grid%last_i), change_v(first_i:self%grid%last_i)
         integer :: i
-        do i = 1, nx
-            values(i) = values(i) - change(i)
-        end do
-    end subroutine subtract
+
+        change_u = 0
+        change_v = 0
+        if (self%uncorrected) then
+            associate (p => self%lid%p, rows => self%rows)
+            do i = 0, self%grid%nx + 1
+                change_u(i) = rows%dt/rows%dx*(p(i, j) - p(i - 1, j))
+                change_v(i) = rows%dt/rows%dy*(p(i, j) - p(i, j - 1))
+            end do
+            end associate
+        end if
+        call correct_row(self%rows, self%problem, j, change_u, change_v, slabs(:, :, :, j))
+    end subroutine correct_at
 
     type(invariants_t) function invariants(self)
         class(ocean_t), intent(inout) :: self
@@ -261,11 +345,11 @@ contains
                                   + sum(self%x(2)%values(1:nx, :, 1:ny)**2))/(2*cells)
             invariants%variance = sum(self%x(3)%values(1:nx, :, 1:ny)**2)/cells
             do j = 0, ny + 1
-                self%sum_u(:, 1, j) = sum(self%x(1)%values(:, :, j), 2)
-                self%sum_v(:, 1, j) = sum(self%x(2)%values(:, :, j), 2)
+                self%sum_u(:, j) = sum(self%x(1)%values(:, :, j), 2)
+                self%sum_v(:, j) = sum(self%x(2)%values(:, :, j), 2)
             end do
             call self%gather_divergence(self%rows%dx/self%problem%levels)
-            divergence = sum(self%lid%r(1:nx, 1, 1:ny)**2)/self%problem%n**2
+            divergence = sum(self%lid%r(1:nx, 1:ny)**2)/self%problem%n**2
             call comm_sum(invariants%heat, grid%comm)
             call comm_sum(invariants%salt, grid%comm)
             call comm_sum(invariants%kinetic, grid%comm)

@@ -11,7 +11,7 @@
 !> The solution moves along a direction when the next one is made of it, so that an iteration passes
 !> over the arrays three times: r to z; z, p and d to p, d and q; q and r to r.
 !>
-!> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all. Fields have one level.
+!> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all.
 module ocean_pressure
 
     use bl_kinds, only: dp
@@ -31,14 +31,14 @@ module ocean_pressure
 
     type :: pressure_t
         type(grid_t) :: grid
-        !> Of the residual, of the pressure.
-        type(ghosts_t) :: ghosts_r, ghosts_p
+        !> Of those with two.
+        type(ghosts_t) :: ghosts
         !> Weights of the neighbours in x and y, and their sum: the centre.
         real(dp) :: weight_x = 0, weight_y = 0, centre = 0
-        !> Pressure, residual (with two ghosts), preconditioned residual, direction and the
-        !> operator's product with it.
-        real(dp), pointer, contiguous :: p(:, :, :) => null(), r(:, :, :) => null(), &
-            z(:, :, :) => null(), d(:, :, :) => null(), q(:, :, :) => null()
+        !> Pressure, residual and the operator's product with the direction (with two ghosts);
+        !> preconditioned residual and direction.
+        real(dp), pointer, contiguous :: p(:, :) => null(), r(:, :) => null(), z(:, :) => null(), &
+            d(:, :) => null(), q(:, :) => null()
         !> Square norms of the right-hand side and of the residual after the last solution.
         real(dp) :: norm_begin = 0, norm_end = 0
     contains
@@ -58,13 +58,12 @@ contains
         self%weight_x = depth/dx**2
         self%weight_y = depth/dy**2
         self%centre = 2*(self%weight_x + self%weight_y)
-        call grid%new_ghosts(1, 1, self%ghosts_p)
-        call grid%new_ghosts(1, 2, self%ghosts_r)
-        call grid%new_field(1, 1, self%p)
-        call grid%new_field(1, 2, self%r)
-        call grid%new_field(1, 1, self%z)
-        call grid%new_field(1, 1, self%d)
-        call grid%new_field(1, 1, self%q)
+        call grid%new_ghosts(2, self%ghosts)
+        call grid%new_field(2, self%p)
+        call grid%new_field(2, self%r)
+        call grid%new_field(1, self%z)
+        call grid%new_field(1, self%d)
+        call grid%new_field(2, self%q)
     end subroutine setup
 
     !> Improves p, which is the first guess, by so many iterations. On entry r holds -b, on return
@@ -76,29 +75,30 @@ contains
         integer :: iteration
 
         call self%begin()
+        call self%ghosts%exchange(self%r)
         rho_before = 1
         alpha = 0
         ! What rounding leaves. A constant, which the operator does not see, would grow out of it.
         nothing = rounding**2*self%norm_begin/self%centre
         do iteration = 1, iterations
-            call self%ghosts_r%exchange(self%r)
-            call precondition(self%grid, self%weight_x, self%weight_y, self%centre, self%r, &
-                              self%z, rho)
+            ! Both with the step of the iteration before.
+            call precondition(self%grid, self%weight_x, self%weight_y, self%centre, alpha, self%q, &
+                              self%r, self%z, rho)
             call comm_sum(rho, self%grid%comm)
             beta = 0
             if (rho > nothing .and. iteration > 1) beta = rho/rho_before
-            ! With the step of the iteration before.
             call self%multiply(alpha, beta, gamma)
+            if (iteration < iterations) call self%ghosts%exchange(self%q)
             call comm_sum(gamma, self%grid%comm)
             alpha = 0
             if (rho > nothing .and. gamma > 0) alpha = rho/gamma
-            call subtract(self%grid, alpha, self%q, self%r)
             rho_before = rho
         end do
         call advance(self%grid, alpha, self%d, self%p)
+        call subtract(self%grid, alpha, self%q, self%r)
         self%norm_end = square(self%grid, self%r)
         call comm_sum(self%norm_end, self%grid%comm)
-        call self%ghosts_p%exchange(self%p)
+        call self%ghosts%exchange(self%p)
     end subroutine solve
 
     !> From -b to the residual of the first guess, whose ghosts are right.
@@ -123,35 +123,56 @@ contains
                    self%p, self%d, self%q, product)
     end subroutine multiply
 
-    !> z from r, one ghost wide, and this process's part of r z.
-    subroutine precondition(grid, weight_x, weight_y, centre, r, z, product)
+    !> r = r - alpha q with both ghosts, z from r, one ghost wide, and this process's part of r z. A
+    !> row of z follows the row of r to the north, so that r comes from cache.
+    subroutine precondition(grid, weight_x, weight_y, centre, alpha, q, r, z, product)
         type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: weight_x, weight_y, centre
-        real(dp), intent(in) :: r(first_i:grid%last_i, -1:grid%ny + 2)
+        real(dp), intent(in) :: weight_x, weight_y, centre, alpha
+        real(dp), intent(in) :: q(first_i:grid%last_i, -1:grid%ny + 2)
+        real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
         real(dp), intent(inout) :: z(first_i:grid%last_i, 0:grid%ny + 1)
         real(dp), intent(out) :: product
-        real(dp) :: own, along, across
+        real(dp) :: own, along, across, here
         integer :: i, j
 
         own = 1/centre
         along = damping*weight_x/centre**2
         across = damping*weight_y/centre**2
         product = 0
+        do j = -1, 1
+            call step(q(:, j), r(:, j))
+        end do
         do j = 0, grid%ny + 1
+            if (j > 0) call step(q(:, j + 1), r(:, j + 1))
             do i = 0, grid%nx + 1, grid%nx + 1
                 z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
                           + across*(r(i, j - 1) + r(i, j + 1))
             end do
+            here = 0
+            !$omp simd reduction(+: here)
             do i = 1, grid%nx
                 z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
                           + across*(r(i, j - 1) + r(i, j + 1))
+                here = here + r(i, j)*z(i, j)
             end do
-            if (j < 1 .or. j > grid%ny) cycle
-            !$omp simd reduction(+: product)
-            do i = 1, grid%nx
-                product = product + r(i, j)*z(i, j)
-            end do
+            if (j >= 1 .and. j <= grid%ny) product = product + here
         end do
+
+    contains
+
+        !> A row of r, its ghosts apart: own cells begin a cache line.
+        pure subroutine step(q, r)
+            real(dp), intent(in) :: q(first_i:grid%last_i)
+            real(dp), intent(inout) :: r(first_i:grid%last_i)
+            integer :: i
+            do i = -1, 0
+                r(i) = r(i) - alpha*q(i)
+                r(i + grid%nx + 2) = r(i + grid%nx + 2) - alpha*q(i + grid%nx + 2)
+            end do
+            do i = 1, grid%nx
+                r(i) = r(i) - alpha*q(i)
+            end do
+        end subroutine step
     end subroutine precondition
 
     !> A row's product follows the direction of the next row, so that directions come from cache.
@@ -159,7 +180,8 @@ contains
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: weight_x, weight_y, centre, alpha, beta
         real(dp), intent(in) :: z(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout), dimension(first_i:grid%last_i, 0:grid%ny + 1) :: p, d, q
+        real(dp), intent(inout), dimension(first_i:grid%last_i, -1:grid%ny + 2) :: p, q
+        real(dp), intent(inout) :: d(first_i:grid%last_i, 0:grid%ny + 1)
         real(dp), intent(out) :: product
         integer :: i, j
         product = 0
@@ -197,7 +219,7 @@ contains
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: alpha
         real(dp), intent(in) :: d(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout) :: p(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(inout) :: p(first_i:grid%last_i, -1:grid%ny + 2)
         integer :: i, j
         do j = 1, grid%ny
             do i = 1, grid%nx
@@ -208,16 +230,16 @@ contains
 
     pure subroutine copy(grid, from, to)
         type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: from(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(in) :: from(first_i:grid%last_i, -1:grid%ny + 2)
         real(dp), intent(inout) :: to(first_i:grid%last_i, 0:grid%ny + 1)
-        to = from
+        to = from(:, 0:grid%ny + 1)
     end subroutine copy
 
     !> r = r - alpha q on the own cells.
     pure subroutine subtract(grid, alpha, q, r)
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: alpha
-        real(dp), intent(in) :: q(first_i:grid%last_i, 0:grid%ny + 1)
+        real(dp), intent(in) :: q(first_i:grid%last_i, -1:grid%ny + 2)
         real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
         integer :: i, j
         do j = 1, grid%ny

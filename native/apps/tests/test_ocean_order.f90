@@ -63,6 +63,7 @@ contains
         do step = 1, problem%steps
             call ocean%step(force)
         end do
+        call ocean%correct()
         do f = 1, 4
             error(f) = rms_error(ocean, f, problem%steps*ocean%rows%dt)
         end do
