@@ -51,7 +51,7 @@ contains
         call lattice%solve(30)
         expected = lattice%solution_square()
         call check(lattice%true_residual() < 1.0e-10_dp, 'thirty do')
-        lattice%links(0)%values(0, 1, 1, 1, 1, 1) = 2*lattice%links(0)%values(0, 1, 1, 1, 1, 1)
+        lattice%links(0)%values(0, 1, 1, 0, 1, 1, 1) = 2*lattice%links(0)%values(0, 1, 1, 0, 1, 1, 1)
         call lattice%reset()
         call lattice%solve(30)
         square = lattice%solution_square()
