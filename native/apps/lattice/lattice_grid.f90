@@ -27,9 +27,8 @@ module lattice_grid
 
     !> Sites of a block: vectors of the widest processors.
     integer, parameter :: most_lanes = 8
-    !> (x, y, z and t, direction, offset r of the row) Where the neighbour of each direction is. Along
-    !> x the first neighbour has another h, h + 1 of rows with r = 1 and else h - 1, and the second
-    !> one the same.
+    !> Where the neighbour of each direction is: (x y z t, direction, r of the row). The first one
+    !> along x has another h, h + 1 in rows with r = 1 and else h - 1, the second one the same.
     integer, parameter :: directions = 8
     integer, parameter :: steps(4, directions, 0:1) = reshape( &
         [-1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, &

@@ -7,6 +7,14 @@
 !> definite; b is one colour at one site. Phases and factors are part of the stored links
 !> (lattice_links).
 !>
+!> What takes the time is the stream of links, which a product reads once, in the order in which it
+!> lies in memory. The processor's own prefetching follows such a stream; asking for the links of
+!> the next block besides made it slower: one core has few requests of that kind in flight.
+!>
+!> Sums of a block stay in registers through all directions but the first (lattice_grid). Products
+!> of that one are formed in the lanes of the neighbours and added at the end, from the lane on
+!> where they belong, so that no vector has to be turned before it is used.
+!>
 !> Exported: `lattice_t`. Timed: `solve`. Collective over the grid: all but `reset`. An iteration
 !> sends the faces of two vectors and sums 8 bytes twice over all processes.
 !>
@@ -185,6 +193,8 @@ contains
                         neighbours(2) = here
                         neighbours(3:) = here + distances
                         shift = grid%lane_of_neighbour(offset, 0, b)
+                        ! The first direction, then the others: one call of `add`, so that the
+                        ! compiler puts it here and the sums into registers.
                         do part = 1, 2
                             call clear(lanes, total)
                             do d = first(part), last(part)
@@ -252,6 +262,8 @@ contains
         end do
     end subroutine add
 
+    !> out = weight same + sign (all products), and each lane's part of the product of out and same.
+    !> The first direction's products begin at lane `shift`.
     pure subroutine finish(lanes, shift, weight, sign, turning, total, same, out, products)
         integer, intent(in) :: lanes, shift
         real(dp), intent(in) :: weight, sign

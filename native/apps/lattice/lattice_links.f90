@@ -9,10 +9,12 @@
 !>     backwards:              -eta(x, mu)/2 U(x - mu, mu)^H
 !>     eta(x, 1) = 1, eta(x, 2) = (-1)**x, eta(x, 3) = (-1)**(x + y), eta(x, 4) = (-1)**(x + y + z)
 !>
-!> and the sign of the last link along t turned (antiperiodic in time). links(lane, e, d, b, y, z, t),
-!> with lanes, blocks and directions d as in lattice_grid; e counts real and imaginary parts row by
-!> row, 1 to 18. All that a block needs lies together in the order of its use. Matrices of the first
-!> direction are in the lane of the neighbour, since it is the sum that is turned (lattice_kernel).
+!> and the sign of the last link along t turned (antiperiodic in time).
+!>
+!> links(lane, e, d, b, y, z, t), with lanes, blocks and directions d as in lattice_grid; e counts
+!> real and imaginary parts row by row, 1 to 18. All that a block needs lies together in the order
+!> of its use. Matrices of the first direction are in the lane of the neighbour, since it is the
+!> product that changes the lane (lattice_kernel).
 !>
 !> Exported: `make_links`, `colours_at`. Nothing is collective.
 module lattice_links
