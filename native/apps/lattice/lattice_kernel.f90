@@ -7,6 +7,14 @@
 !> definite; b is one colour at one site. Phases and factors are part of the stored links
 !> (lattice_links).
 !>
+!> What takes the time is the stream of links, which a product reads once, in the order in which it
+!> lies in memory. The processor's own prefetching follows such a stream; asking for the links of
+!> the next block besides made it slower: one core has few requests of that kind in flight.
+!>
+!> Sums of a block stay in registers through all directions but the first (lattice_grid). Products
+!> of that one are formed in the lanes of the neighbours and added at the end, from the lane on
+!> where they belong, so that no vector has to be turned before it is used.
+!>
 !> Exported: `lattice_t`. Timed: `solve`. Collective over the grid: all but `reset`. An iteration
 !> sends the faces of two vectors and sums 8 bytes twice over all processes.
 !>
@@ -16,9 +24,8 @@
 module lattice_kernel
 
     use bl_kinds, only: dp, i8
-    use bl_memory, only: prefetch
     use bl_messages, only: comm_sum
-    use lattice_grid, only: field_t, grid_t, parts
+    use lattice_grid, only: directions, field_t, grid_t, most_lanes, parts, steps
     use lattice_links, only: make_links
     use lattice_problem, only: lattice_problem_t
 
@@ -27,14 +34,11 @@ module lattice_kernel
 
     public :: lattice_t, lattice_memory_bytes
 
-    !> Where the neighbour of each direction is, along y, z and t.
-    integer, parameter :: along(2:4, 8) = reshape([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, &
-                                                   0, 0, 0, -1, 0, 0, 0, -1, 0, 0, 0, -1], [3, 8])
     !> A site's matrix of one direction.
     integer(i8), parameter :: link_bytes = 144
 
     type :: links_t
-        real(dp), pointer, contiguous :: values(:, :, :, :, :, :) => null()
+        real(dp), pointer, contiguous :: values(:, :, :, :, :, :, :) => null()
     end type links_t
 
     type :: lattice_t
@@ -103,7 +107,7 @@ contains
         class(lattice_t), intent(in) :: self
         type(field_t), intent(inout) :: field
         field%values = 0
-        if (all(self%grid%before == 0)) field%values(0, 1, 1, 1, 1) = 1
+        if (all(self%grid%before == 0)) field%values(0, 1, 0, 1, 1, 1) = 1
     end subroutine set_source
 
     !> So many iterations.
@@ -143,8 +147,8 @@ contains
     end subroutine multiply
 
     !> out = weight same + sign D in, where out and same are of this parity, in of the other; and
-    !> the product of out and same. Links are asked for a row ahead. The usual lengths of a row are
-    !> compiled as such: loops over one vector of the processor gain from knowing it.
+    !> the product of out and same. Blocks as wide as a vector of the widest processors are compiled
+    !> as such.
     subroutine apply(grid, parity, links, in, same, weight, sign, out, product)
         type(grid_t), intent(in) :: grid
         integer, intent(in) :: parity
@@ -152,89 +156,126 @@ contains
         real(dp), intent(in) :: weight, sign
         real(dp), intent(inout) :: out(*)
         real(dp), intent(out) :: product
-        select case (grid%half)
-        case (8)
-            call apply_rows(8, grid, parity, links, in, same, weight, sign, out, product)
-        case (16)
-            call apply_rows(16, grid, parity, links, in, same, weight, sign, out, product)
-        case default
-            call apply_rows(grid%half, grid, parity, links, in, same, weight, sign, out, product)
-        end select
+        if (grid%lanes == most_lanes) then
+            call apply_blocks(most_lanes, grid, parity, links, in, same, weight, sign, out, product)
+        else
+            call apply_blocks(grid%lanes, grid, parity, links, in, same, weight, sign, out, product)
+        end if
     end subroutine apply
 
-    subroutine apply_rows(half, grid, parity, links, in, same, weight, sign, out, product)
-        integer, intent(in) :: half, parity
+    subroutine apply_blocks(lanes, grid, parity, links, in, same, weight, sign, out, product)
+        integer, intent(in) :: lanes, parity
         type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: links(18*half, 8, *)
-        real(dp), intent(in), dimension(6*half + 12, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
-                                        0:grid%n(4) + 1) :: in, same
+        real(dp), intent(in) :: links(18*lanes, directions, *)
+        real(dp), intent(in), dimension(6*lanes, 0:*) :: in, same
         real(dp), intent(in) :: weight, sign
-        real(dp), intent(inout) :: out(6*half + 12, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
-                                       0:grid%n(4) + 1)
+        real(dp), intent(inout) :: out(6*lanes, 0:*)
         real(dp), intent(out) :: product
-        real(dp) :: total(0:half - 1, 6)
-        integer :: y, z, t, d, row, next, shift(8)
+        real(dp) :: total(6*most_lanes), turning(12*most_lanes), products(most_lanes)
+        integer :: y, z, t, b, d, block, here, part, offset, shift
+        integer :: first(2), last(2), stride(4), neighbours(directions), distances(3:directions)
 
-        shift = 0
-        row = 0
-        product = 0
+        first = [1, 2]
+        last = [1, directions]
+        stride = [1, grid%blocks, grid%blocks*(grid%n(2) + 2), &
+                  grid%blocks*(grid%n(2) + 2)*(grid%n(3) + 2)]
+        distances = matmul(stride, steps(:, 3:, 0))
+        block = 0
+        products = 0
         do t = 1, grid%n(4)
             do z = 1, grid%n(3)
                 do y = 1, grid%n(2)
-                    shift(1) = grid%row_offset(parity, y, z, t)
-                    shift(5) = shift(1) - 1
-                    row = row + 1
-                    next = min(row + 1, grid%n(2)*grid%n(3)*grid%n(4))
-                    total = 0
-                    do d = 1, 8
-                        call prefetch(links(1, d, next), link_bytes*half)
-                        call add(half, shift(d), links(:, d, row), &
-                                 in(:, y + along(2, d), z + along(3, d), t + along(4, d)), total)
+                    offset = grid%row_offset(parity, y, z, t)
+                    do b = 0, grid%blocks - 1
+                        block = block + 1
+                        here = dot_product(stride, [b, y, z, t])
+                        neighbours(1) = here - b + modulo(b + steps(1, 1, offset), grid%blocks)
+                        neighbours(2) = here
+                        neighbours(3:) = here + distances
+                        shift = grid%lane_of_neighbour(offset, 0, b)
+                        ! The first direction, then the others: one call of `add`, so that the
+                        ! compiler puts it here and the sums into registers.
+                        do part = 1, 2
+                            call clear(lanes, total)
+                            do d = first(part), last(part)
+                                call add(lanes, links(:, d, block), in(:, neighbours(d)), total)
+                            end do
+                            if (part == 1) call repeat_lanes(lanes, total, turning)
+                        end do
+                        call finish(lanes, shift, weight, sign, turning, total, same(:, here), &
+                                    out(:, here), products)
                     end do
-                    call finish(half, weight, sign, total, same(:, y, z, t), out(:, y, z, t), &
-                                product)
                 end do
             end do
         end do
-    end subroutine apply_rows
+        product = sum(products)
+    end subroutine apply_blocks
 
-    !> Adds the products of a row of links with the neighbours' vectors, `shift` further along x.
-    pure subroutine add(half, shift, link, vector, total)
-        integer, intent(in) :: half, shift
-        real(dp), intent(in) :: link(0:half - 1, 2, 3, 3), vector(-1:half, 2, 3)
-        real(dp), intent(inout) :: total(0:half - 1, 2, 3)
-        integer :: h, row
+    pure subroutine clear(lanes, total)
+        integer, intent(in) :: lanes
+        real(dp), intent(inout) :: total(lanes, 6)
+        integer :: i, c
+        do c = 1, 6
+            !$omp simd
+            do i = 1, lanes
+                total(i, c) = 0
+            end do
+        end do
+    end subroutine clear
+
+    !> Lanes twice, so that all of them lie together from any one on.
+    pure subroutine repeat_lanes(lanes, total, turning)
+        integer, intent(in) :: lanes
+        real(dp), intent(in) :: total(lanes, 6)
+        real(dp), intent(inout) :: turning(lanes, 2, 6)
+        integer :: i, c
+        do c = 1, 6
+            !$omp simd
+            do i = 1, lanes
+                turning(i, 1, c) = total(i, c)
+                turning(i, 2, c) = total(i, c)
+            end do
+        end do
+    end subroutine repeat_lanes
+
+    !> Adds the products of a block's matrices of one direction with the neighbours' vectors.
+    pure subroutine add(lanes, link, vector, total)
+        integer, intent(in) :: lanes
+        real(dp), intent(in) :: link(lanes, 2, 3, 3), vector(lanes, 2, 3)
+        real(dp), intent(inout) :: total(lanes, 2, 3)
+        real(dp) :: re, im, re_total, im_total
+        integer :: i, row, column
         do row = 1, 3
-            do h = 0, half - 1
-                total(h, 1, row) = total(h, 1, row) &
-                                   + link(h, 1, 1, row)*vector(h + shift, 1, 1) &
-                                   - link(h, 2, 1, row)*vector(h + shift, 2, 1) &
-                                   + link(h, 1, 2, row)*vector(h + shift, 1, 2) &
-                                   - link(h, 2, 2, row)*vector(h + shift, 2, 2) &
-                                   + link(h, 1, 3, row)*vector(h + shift, 1, 3) &
-                                   - link(h, 2, 3, row)*vector(h + shift, 2, 3)
-                total(h, 2, row) = total(h, 2, row) &
-                                   + link(h, 1, 1, row)*vector(h + shift, 2, 1) &
-                                   + link(h, 2, 1, row)*vector(h + shift, 1, 1) &
-                                   + link(h, 1, 2, row)*vector(h + shift, 2, 2) &
-                                   + link(h, 2, 2, row)*vector(h + shift, 1, 2) &
-                                   + link(h, 1, 3, row)*vector(h + shift, 2, 3) &
-                                   + link(h, 2, 3, row)*vector(h + shift, 1, 3)
+            !$omp simd private(re, im, re_total, im_total)
+            do i = 1, lanes
+                re_total = total(i, 1, row)
+                im_total = total(i, 2, row)
+                do column = 1, 3
+                    re = link(i, 1, column, row)
+                    im = link(i, 2, column, row)
+                    re_total = re_total + re*vector(i, 1, column) - im*vector(i, 2, column)
+                    im_total = im_total + re*vector(i, 2, column) + im*vector(i, 1, column)
+                end do
+                total(i, 1, row) = re_total
+                total(i, 2, row) = im_total
             end do
         end do
     end subroutine add
 
-    pure subroutine finish(half, weight, sign, total, same, out, product)
-        integer, intent(in) :: half
+    !> out = weight same + sign (all products), and each lane's part of the product of out and same.
+    !> The first direction's products begin at lane `shift`.
+    pure subroutine finish(lanes, shift, weight, sign, turning, total, same, out, products)
+        integer, intent(in) :: lanes, shift
         real(dp), intent(in) :: weight, sign
-        real(dp), intent(in) :: total(0:half - 1, 6), same(-1:half, 6)
-        real(dp), intent(inout) :: out(-1:half, 6), product
-        integer :: h, c
+        real(dp), intent(in) :: turning(0:2*lanes - 1, 6), total(0:lanes - 1, 6)
+        real(dp), intent(in) :: same(0:lanes - 1, 6)
+        real(dp), intent(inout) :: out(0:lanes - 1, 6), products(0:lanes - 1)
+        integer :: i, c
         do c = 1, 6
-            !$omp simd reduction(+: product)
-            do h = 0, half - 1
-                out(h, c) = weight*same(h, c) + sign*total(h, c)
-                product = product + out(h, c)*same(h, c)
+            !$omp simd
+            do i = 0, lanes - 1
+                out(i, c) = weight*same(i, c) + sign*(total(i, c) + turning(i + shift, c))
+                products(i) = products(i) + out(i, c)*same(i, c)
             end do
         end do
     end subroutine finish
@@ -243,22 +284,20 @@ contains
     pure subroutine subtract(grid, alpha, q, r, square)
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: alpha
-        real(dp), intent(in) :: q(-1:grid%half, 6, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
+        real(dp), intent(in) :: q(6*grid%lanes*grid%blocks, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
                                   0:grid%n(4) + 1)
-        real(dp), intent(inout) :: r(-1:grid%half, 6, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
-                                     0:grid%n(4) + 1)
+        real(dp), intent(inout) :: r(6*grid%lanes*grid%blocks, 0:grid%n(2) + 1, &
+                                     0:grid%n(3) + 1, 0:grid%n(4) + 1)
         real(dp), intent(out) :: square
-        integer :: h, c, y, z, t
+        integer :: i, y, z, t
         square = 0
         do t = 1, grid%n(4)
             do z = 1, grid%n(3)
                 do y = 1, grid%n(2)
-                    do c = 1, 6
-                        !$omp simd reduction(+: square)
-                        do h = 0, grid%half - 1
-                            r(h, c, y, z, t) = r(h, c, y, z, t) - alpha*q(h, c, y, z, t)
-                            square = square + r(h, c, y, z, t)**2
-                        end do
+                    !$omp simd reduction(+: square)
+                    do i = 1, 6*grid%lanes*grid%blocks
+                        r(i, y, z, t) = r(i, y, z, t) - alpha*q(i, y, z, t)
+                        square = square + r(i, y, z, t)**2
                     end do
                 end do
             end do
@@ -269,16 +308,15 @@ contains
     pure subroutine advance(grid, alpha, beta, r, x, p)
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: alpha, beta
-        real(dp), intent(in) :: r(6*grid%half + 12, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
+        real(dp), intent(in) :: r(6*grid%lanes*grid%blocks, 0:grid%n(2) + 1, 0:grid%n(3) + 1, &
                                   0:grid%n(4) + 1)
-        real(dp), intent(inout), dimension(6*grid%half + 12, 0:grid%n(2) + 1, &
+        real(dp), intent(inout), dimension(6*grid%lanes*grid%blocks, 0:grid%n(2) + 1, &
                                            0:grid%n(3) + 1, 0:grid%n(4) + 1) :: x, p
         integer :: i, y, z, t
         do t = 1, grid%n(4)
             do z = 1, grid%n(3)
                 do y = 1, grid%n(2)
-                    ! Whole rows with their two ghosts, which the next exchange sets.
-                    do i = 1, 6*grid%half + 12
+                    do i = 1, 6*grid%lanes*grid%blocks
                         x(i, y, z, t) = x(i, y, z, t) + alpha*p(i, y, z, t)
                         p(i, y, z, t) = r(i, y, z, t) + beta*p(i, y, z, t)
                     end do
@@ -290,7 +328,7 @@ contains
     real(dp) function solution_square(self) result(square)
         class(lattice_t), intent(in) :: self
         associate (n => self%grid%n)
-            square = sum(self%x%values(0:self%grid%half - 1, :, 1:n(2), 1:n(3), 1:n(4))**2)
+            square = sum(self%x%values(:, :, :, 1:n(2), 1:n(3), 1:n(4))**2)
         end associate
         call comm_sum(square, self%grid%comm)
     end function solution_square
@@ -299,7 +337,7 @@ contains
     real(dp) function solution_at_source(self) result(value)
         class(lattice_t), intent(in) :: self
         value = 0
-        if (all(self%grid%before == 0)) value = self%x%values(0, 1, 1, 1, 1)
+        if (all(self%grid%before == 0)) value = self%x%values(0, 1, 0, 1, 1, 1)
         call comm_sum(value, self%grid%comm)
     end function solution_at_source
 

@@ -9,8 +9,12 @@
 !>     backwards:              -eta(x, mu)/2 U(x - mu, mu)^H
 !>     eta(x, 1) = 1, eta(x, 2) = (-1)**x, eta(x, 3) = (-1)**(x + y), eta(x, 4) = (-1)**(x + y + z)
 !>
-!> and the sign of the last link along t turned (antiperiodic in time). links(h, e, d, y, z, t): e
-!> counts real and imaginary parts row by row, 1 to 18, d the directions, forwards first.
+!> and the sign of the last link along t turned (antiperiodic in time).
+!>
+!> links(lane, e, d, b, y, z, t), with lanes, blocks and directions d as in lattice_grid; e counts
+!> real and imaginary parts row by row, 1 to 18. All that a block needs lies together in the order
+!> of its use. Matrices of the first direction are in the lane of the neighbour, since it is the
+!> product that changes the lane (lattice_kernel).
 !>
 !> Exported: `make_links`, `colours_at`. Nothing is collective.
 module lattice_links
@@ -18,7 +22,7 @@ module lattice_links
     use bl_kinds, only: dp, i8
     use bl_memory, only: aligned
     use bl_random, only: random_fill, random_seed_common, random_skip
-    use lattice_grid, only: grid_t
+    use lattice_grid, only: directions, grid_t, steps
 
     implicit none(type, external)
     private
@@ -34,31 +38,30 @@ contains
     subroutine make_links(grid, extent, parity, links)
         type(grid_t), intent(in) :: grid
         integer, intent(in) :: extent(4), parity
-        real(dp), pointer, contiguous, intent(out) :: links(:, :, :, :, :, :)
+        real(dp), pointer, contiguous, intent(out) :: links(:, :, :, :, :, :, :)
         real(dp), pointer, contiguous :: values(:)
         complex(dp), allocatable :: basis(:, :, :, :, :, :)
-        integer :: h, y, z, t, mu, x, site(4), other(4)
+        integer :: lane, b, y, z, t, d, offset, stored, site(4), other(4)
 
-        associate (n => grid%n, half => grid%half)
-            values => aligned(144_i8*half*n(2)*n(3)*n(4))
-            links(0:half - 1, 1:18, 1:8, 1:n(2), 1:n(3), 1:n(4)) => values
+        associate (n => grid%n, lanes => grid%lanes, blocks => grid%blocks)
+            values => aligned(144_i8*lanes*blocks*product(int(n, i8)))
+            links(0:lanes - 1, 1:18, 1:8, 0:blocks - 1, 1:n(2), 1:n(3), 1:n(4)) => values
             call make_bases(grid, extent, basis)
             do t = 1, n(4)
                 do z = 1, n(3)
                     do y = 1, n(2)
-                        do h = 0, half - 1
-                            x = 2*h + grid%row_offset(parity, y, z, t)
-                            site = [x, y, z, t]
-                            do mu = 1, 4
-                                other = site
-                                other(mu) = other(mu) + 1
-                                call set(links(h, :, mu, y, z, t), &
-                                         factor(grid, extent, site, mu, site), &
-                                         matrix(basis, extent, site, other))
-                                other(mu) = site(mu) - 1
-                                call set(links(h, :, mu + 4, y, z, t), &
-                                         -factor(grid, extent, site, mu, other), &
-                                         matrix(basis, extent, site, other))
+                        offset = grid%row_offset(parity, y, z, t)
+                        do b = 0, blocks - 1
+                            do lane = 0, lanes - 1
+                                site = [grid%site_x(offset, lane, b), y, z, t]
+                                do d = 1, directions
+                                    other = site + steps(:, d, offset)
+                                    stored = lane
+                                    if (d == 1) stored = grid%lane_of_neighbour(offset, lane, b)
+                                    call set(links(stored, :, d, b, y, z, t), &
+                                             factor(grid, extent, site, other), &
+                                             matrix(basis, extent, site, other))
+                                end do
                             end do
                         end do
                     end do
@@ -78,16 +81,16 @@ contains
         end associate
     end function matrix
 
-    !> Half the phase of a link of the site along mu; `begin` is where the link begins.
-    pure real(dp) function factor(grid, extent, site, mu, begin)
+    !> Half the phase of the link between a site and its neighbour, negative if it leads backwards.
+    pure real(dp) function factor(grid, extent, site, other)
         type(grid_t), intent(in) :: grid
-        integer, intent(in) :: extent(4), site(4), mu, begin(4)
-        integer :: at(4)
+        integer, intent(in) :: extent(4), site(4), other(4)
+        integer :: at(4), mu
         at = [site(1), site(2:4) - 1 + grid%before]
-        factor = 0.5_dp*(-1)**sum(at(:mu - 1))
-        if (mu == 4 .and. modulo(begin(4) - 1 + grid%before(4), extent(4)) == extent(4) - 1) then
+        mu = findloc(site /= other, .true., dim=1)
+        factor = 0.5_dp*(-1)**sum(at(:mu - 1))*(other(mu) - site(mu))
+        if (mu == 4 .and. modulo(at(4) + min(0, other(4) - site(4)), extent(4)) == extent(4) - 1) &
             factor = -factor
-        end if
     end function factor
 
     pure subroutine set(link, phase, elements)
