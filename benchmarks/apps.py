@@ -4,12 +4,13 @@
         [--programs PREFIX/bin]
 
 A round measures DGEMM (with those kernels of OpenBLAS that are fastest here) and vectors of
-divisions and of square roots (apps_divider.c), which a unit of its own does, then runs every
+divisions and of square roots (apps_rates.c), which a unit of its own does, then runs every
 mini-app on one rank and beside it what else bounds it: STREAM triad with arrays that together are
-as large as the app's own, so that a class that fits into a cache is held against that cache; the
-Fourier transform of a cube of its size. The roofline of a part of an app is the longest of three
-times: that of its data at the triad's rate, that of its operations at DGEMM's and the transform's,
-that of its divisions and roots. Parts follow one another and add up.
+as large as the app's own, so that a class that fits into a cache is held against that cache; an
+array of that size that is only read; the Fourier transform of a cube of its size. The roofline of a
+part of an app is the longest of four times: that of its data at the triad's rate; that of what it
+reads at the rate of reading, for parts that hardly write; that of its operations at DGEMM's and the
+transform's; that of its divisions and roots. Parts follow one another and add up.
 
 An app that multiplies matrices by the BLAS has two rows: with the kernels that give the bound, so
 that the ratio is the app's own, and with those that the library chooses by itself.
@@ -40,6 +41,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,7 @@ class Rates:
     """What the cores in use do in a second, all together."""
 
     triad: Mapping[int, float]  # by the size of its three arrays together, in bytes
+    reads: Mapping[int, float]  # by the size of the array that is read
     dgemm: float
     divisions: float
     roots: float
@@ -74,6 +77,7 @@ class Part:
     divisions: float = 0.0
     roots: float = 0.0
     moved_bytes: float = 0.0
+    read_bytes: float = 0.0  # of these, where they are nearly all
     arrays_bytes: int = 0  # what they are moved from and to
 
     def bounds_s(self, rates: Rates) -> dict[str, float]:
@@ -81,6 +85,7 @@ class Part:
         moving = self.moved_bytes / rates.triad[self.arrays_bytes] if self.moved_bytes else 0.0
         return {
             "data": moving,
+            "reading": self.read_bytes / rates.reads[self.arrays_bytes] if self.read_bytes else 0.0,
             "arithmetic": self.flops / rates.dgemm + self.fourier_flops / rates.fourier,
             "divisions": self.divisions / rates.divisions + self.roots / rates.roots,
         }
@@ -123,13 +128,18 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
 
 
 def lattice(problem: Mapping[str, float]) -> list[Part]:
-    """Eight matrices of a site, and half of thirteen vectors of an even and an odd site."""
+    """Eight matrices of a site, and half of thirteen vectors of an even and an odd site.
+
+    Five of the thirteen are written.
+    """
     sites = math.prod(problem[f"n{axis}"] for axis in "xyzt")
     moved = 8 * 144 + 48 * 13 / 2
+    read = 8 * 144 + 48 * 8 / 2
     return [
         Part(
             "iterations",
             moved_bytes=problem["iterations"] * sites * moved,
+            read_bytes=problem["iterations"] * sites * read,
             arrays_bytes=round(sites * (8 * 144 + 48 * 5 / 2)),
             flops=problem["iterations"] * sites * 2 * (8 * 36 + 24),
         )
@@ -247,6 +257,7 @@ def unstructured(problem: Mapping[str, float]) -> list[Part]:
         Part(
             "sweeps",
             moved_bytes=cell_steps * problem["sweeps"] * (8 * (100 + 5 + 15) + 16),
+            read_bytes=cell_steps * problem["sweeps"] * (8 * (100 + 5 + 10) + 16),
             arrays_bytes=arrays_bytes,
             flops=cell_steps * problem["sweeps"] * 2 * 110,
         ),
@@ -280,12 +291,19 @@ class Machine:
 
     mpi: MpiInstallation
     programs: Path
-    divider: Path
+    rates: Path
     ranks: int
 
     def triad(self, arrays_bytes: int) -> float:
         """Measure STREAM triad on as many cores as the apps have ranks."""
         return self._bench("stream", "--size", str(arrays_bytes // 3), threads=self.ranks)
+
+    def reads(self, arrays_bytes: int) -> float:
+        """Measure how fast as many cores read at the same time, each its part."""
+        line = [str(self.rates), str(arrays_bytes // self.ranks)]
+        with ThreadPoolExecutor(self.ranks) as pool:
+            started = [pool.submit(_rows, line) for _ in range(self.ranks)]
+            return sum(float(one.result()[0]["reads"]) for one in started)
 
     def alone(self, *words: str, kernels: str | None = None) -> float:
         """Measure a rate of one core, and give that of all ranks."""
@@ -298,7 +316,7 @@ class Machine:
 
     def arithmetic(self) -> Arithmetic:
         """Measure a round's arithmetic."""
-        (row,) = _rows([str(self.divider)])
+        (row,) = _rows([str(self.rates)])
         dgemm = {kernels: self.alone("dgemm", kernels=kernels) for kernels in _blas_kernels()}
         fastest = max(dgemm, key=lambda kernels: dgemm[kernels])
         rates = {name: self.ranks * float(row[name]) for name in ("divisions", "roots")}
@@ -327,6 +345,7 @@ class Measured:
     parts: list[Part] = field(default_factory=list)
     times_s: list[float] = field(default_factory=list)
     triads: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+    reads: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
     rates: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     @property
@@ -342,6 +361,8 @@ class Measured:
         self.parts = PARTS[self.app](problem)
         for size in {part.arrays_bytes for part in self.parts if part.moved_bytes}:
             self.triads[size].append(machine.triad(size))
+        for size in {part.arrays_bytes for part in self.parts if part.read_bytes}:
+            self.reads[size].append(machine.reads(size))
         if any(part.fourier_flops for part in self.parts):
             cube = str(int(problem["n"]))
             self.rates["fourier"].append(machine.alone("fft", "--n3", cube))
@@ -365,18 +386,23 @@ class Measured:
         """Give the medians of the rates."""
         return Rates(
             triad={size: statistics.median(rates) for size, rates in self.triads.items()},
+            reads={size: statistics.median(rates) for size, rates in self.reads.items()},
             **{unit: statistics.median(rates) for unit, rates in self.rates.items()},
         )
 
     def rates_row(self) -> str:
         """Give the rates that the app's roofline is made of."""
         rates = self.usual()
-        triads = ", ".join(
-            f"{size / 2**20:.1f} MiB {rate / 1e9:.1f} GB/s" for size, rate in rates.triad.items()
+        triads, reads = (
+            ", ".join(
+                f"{size / 2**20:.1f} MiB {rate / 1e9:.1f} GB/s" for size, rate in moved.items()
+            )
+            for moved in (rates.triad, rates.reads)
         )
         transform = f"{rates.fourier / 1e9:.2f}" if math.isfinite(rates.fourier) else "none"
         return (
-            f"| {self.title} | {triads or 'none'} | {rates.dgemm / 1e9:.1f} | {transform} "
+            f"| {self.title} | {triads or 'none'} | {reads or 'none'} "
+            f"| {rates.dgemm / 1e9:.1f} | {transform} "
             f"| {rates.divisions / 1e9:.2f} | {rates.roots / 1e9:.2f} |"
         )
 
@@ -394,9 +420,9 @@ def _rows(line: list[str], kernels: str | None = None) -> list[dict[str, Any]]:
     return [json.loads(text) for text in done.stdout.splitlines() if text.startswith("{")]
 
 
-def _compile_divider(folder: Path) -> Path:
-    program = folder / "apps_divider"
-    source = Path(__file__).with_name("apps_divider.c")
+def _compile_rates(folder: Path) -> Path:
+    program = folder / "apps_rates"
+    source = Path(__file__).with_name("apps_rates.c")
     # As the mini-apps' own loops: vectors of eight, where the processor has them. A square root
     # that may set errno would not be a vector.
     flags = ["-O3", "-march=native", "-mprefer-vector-width=512", "-fno-math-errno"]
@@ -419,7 +445,7 @@ def main() -> None:
     for name in options.apps:
         measured += [Measured(name)] + [Measured(name, False)] * (name in MULTIPLY_MATRICES)
     with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(mpi, programs, _compile_divider(Path(folder)), options.ranks)
+        machine = Machine(mpi, programs, _compile_rates(Path(folder)), options.ranks)
         for count in range(options.rounds):
             arithmetic = machine.arithmetic()
             for app in measured:
@@ -433,8 +459,9 @@ def main() -> None:
     print("|---|" + "---:|" * 5 + "---|")
     for app in measured:
         print(app.row())
-    print("\n| app | triad | DGEMM Gflop/s | transform Gflop/s | divisions G/s | roots G/s |")
-    print("|---|---|" + "---:|" * 4)
+    units = "DGEMM Gflop/s | transform Gflop/s | divisions G/s | roots G/s"
+    print(f"\n| app | triad | reading alone | {units} |")
+    print("|---|---|---|" + "---:|" * 4)
     for app in measured:
         print(app.rates_row())
 
