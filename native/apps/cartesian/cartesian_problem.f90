@@ -21,7 +21,8 @@ module cartesian_problem
     integer, parameter :: side_step(6) = [-1, 1, -1, 1, -1, 1]
 
     type :: cartesian_problem_t
-        !> Cells along an edge of the cube, a multiple of `brick_cells`; multigrid cycles.
+        !> Cells along an edge of the cube, a multiple of `brick_cells`; multigrid cycles, about as
+        !> many more as there are cells along an edge, since the coarsest grid becomes finer, too.
         integer :: n, cycles
         !> Grids of the multigrid; each coarser one has half the cells along an edge.
         integer :: levels = 3
@@ -42,8 +43,8 @@ module cartesian_problem
                                             cartesian_problem_t(32, 20), &
                                             cartesian_problem_t(64, 30), &
                                             cartesian_problem_t(128, 40), &
-                                            cartesian_problem_t(256, 50), &
-                                            cartesian_problem_t(320, 60)]
+                                            cartesian_problem_t(256, 100), &
+                                            cartesian_problem_t(320, 130)]
 
 contains
 

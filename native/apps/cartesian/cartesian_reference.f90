@@ -2,10 +2,11 @@
 !>
 !> An undisturbed flow that the wall lets pass must stay: every cell's surface is closed. The flow
 !> is symmetric about its axis, so that there is no force across. Residual, drag and entropy after
-!> the last cycle of classes S, W and A were computed by this program; that it computes the right
+!> the last cycle of classes S to B were computed by this program; that it computes the right
 !> thing is shown by its order of convergence (native/apps/tests/test_cartesian_order.f90). For
-!> larger classes nothing is stored: their cells are smaller, and they must have less than half of
-!> the drag and change of entropy of class A, which an ideal flow has not, and no larger residual.
+!> class C nothing is stored: its cells are smaller, and it must have less than half of the drag and
+!> change of entropy of class A, which an ideal flow has not, and no larger residual. Class B, from
+!> before its values were stored, keeps these bounds.
 !> States do not depend on the number of processes, sums over them do by rounding.
 module cartesian_reference
 
@@ -25,13 +26,18 @@ module cartesian_reference
     real(dp), parameter :: residual_tolerance = 1.0e-6_dp
 
     !> Of the first classes, in their order.
-    integer, parameter :: stored = 3
+    integer, parameter :: stored = 4
+    !> Class A, which bounds what has no stored values.
+    integer, parameter :: bound = 3
     real(dp), parameter :: residual(stored) = [ &
-                           1.62591927043e-05_dp, 2.64480267949e-06_dp, 6.98298698245e-07_dp]
+                           1.62591927043e-05_dp, 2.64480267949e-06_dp, 6.98298698245e-07_dp, &
+                           3.77157503534e-07_dp]
     real(dp), parameter :: drag(stored) = [ &
-                           0.217205113492_dp, 0.0475781237019_dp, 0.0100146320528_dp]
+                           0.217205113492_dp, 0.0475781237019_dp, 0.0100146320528_dp, &
+                           0.00276900076224_dp]
     real(dp), parameter :: entropy(stored) = [ &
-                           0.00163425583475_dp, 0.000529328964549_dp, 0.000159906599488_dp]
+                           0.00163425583475_dp, 0.000529328964549_dp, 0.000159906599488_dp, &
+                           6.91612636334e-05_dp]
 
 contains
 
@@ -50,9 +56,9 @@ contains
             found(4) = quantity_t('drag', outcome%drag, drag(row), tolerance)
             found(5) = quantity_t('entropy', outcome%entropy, entropy(row), tolerance)
         else
-            found(3) = quantity_t('residual', outcome%residual, 0.0_dp, residual(stored))
-            found(4) = quantity_t('drag', outcome%drag, 0.0_dp, drag(stored)/2)
-            found(5) = quantity_t('entropy', outcome%entropy, 0.0_dp, entropy(stored)/2)
+            found(3) = quantity_t('residual', outcome%residual, 0.0_dp, residual(bound))
+            found(4) = quantity_t('drag', outcome%drag, 0.0_dp, drag(bound)/2)
+            found(5) = quantity_t('entropy', outcome%entropy, 0.0_dp, entropy(bound)/2)
         end if
         quantities = found
     end function verify_cartesian
