@@ -403,8 +403,8 @@ def emulation(case: Case) -> Iterator[Cause]:
         return  # the stream went the same way, on the same processor
     if case.facts.get("cpu.emulated") is True and case.baseline_facts.get("cpu.emulated") is False:
         words = (
-            "its processor is emulated: every instruction of MPI library and kernel is translated, "
-            "at a cost that nothing measured here bounds"
+            "its processor is emulated (every instruction of MPI library and kernel is translated; "
+            "nothing measured here bounds what that costs)"
         )
         yield Cause("emulated processor", words, 1.0, None)
     if case.finding.nodes != 1 and case.finding.layer is not Layer.IO:
