@@ -21,8 +21,8 @@ module cartesian_problem
     integer, parameter :: side_step(6) = [-1, 1, -1, 1, -1, 1]
 
     type :: cartesian_problem_t
-        !> Cells along an edge of the cube, a multiple of `brick_cells`; multigrid cycles, about as
-        !> many more as there are cells along an edge, since the coarsest grid becomes finer, too.
+        !> Cells along an edge of the cube, a multiple of `brick_cells`; multigrid cycles, more of
+        !> them for more cells, since the coarsest of so few grids becomes finer, too.
         integer :: n, cycles
         !> Grids of the multigrid; each coarser one has half the cells along an edge.
         integer :: levels = 3

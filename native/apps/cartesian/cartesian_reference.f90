@@ -5,9 +5,9 @@
 !> the last cycle of classes S to B were computed by this program; that it computes the right
 !> thing is shown by its order of convergence (native/apps/tests/test_cartesian_order.f90). For
 !> class C nothing is stored: its cells are smaller, and it must have less than half of the drag and
-!> change of entropy of class A, which an ideal flow has not, and no larger residual. Class B, from
-!> before its values were stored, keeps these bounds.
-!> States do not depend on the number of processes, sums over them do by rounding.
+!> change of entropy of class A, which an ideal flow has not, and no larger residual. What is stored
+!> of class B lies within these bounds. States do not depend on the number of processes, sums over
+!> them do by rounding.
 module cartesian_reference
 
     use bl_kinds, only: dp

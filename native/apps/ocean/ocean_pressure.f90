@@ -5,11 +5,12 @@
 !> by the five-point stencil on cells. The operator, with its sign turned, is a = c - N: the centre
 !> c and the four neighbours N. It is preconditioned by the first two terms of the Neumann series of
 !> its inverse, damped: (1 + `damping` N/c)/c, five points as well. An iteration costs one exchange
-!> of the residual, two ghosts wide, from which both stencils are computed, and two sums of 8 bytes
-!> over all processes.
+!> of the operator's product with the direction, two ghosts wide, which keeps those of the residual
+!> right, from which both stencils are computed, and two sums of 8 bytes over all processes.
 !>
-!> The solution moves along a direction when the next one is made of it, so that an iteration passes
-!> over the arrays three times: r to z; z, p and d to p, d and q; q and r to r.
+!> The solution moves along a direction when the next one is made of it, the residual when it is
+!> preconditioned, so that an iteration passes over the arrays twice: q and r to r and z; z, p and d
+!> to p, d and q.
 !>
 !> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all.
 module ocean_pressure

@@ -109,6 +109,8 @@ class History:
         for platform, case in self._planned:
             self._on[case].add(platform)
         self._emulated: dict[str, bool] = {}
+        #: The first block in which a case's program was not there.
+        self._absent: dict[tuple[str, Case], int] = {}
         self._durations: dict[tuple[str, Case], tuple[float, int]] = {}
         self._decided: dict[tuple[int, Case], str] = {}
         self._spent_s: dict[int, float] = defaultdict(float)
@@ -135,6 +137,8 @@ class History:
         if isinstance(record.outcome, Measured):
             self._emulated[trial.platform] = "emulated-cpu" in record.caveats
         cell = (trial.platform, trial.case)
+        if record.skipped:
+            self._absent[cell] = min(trial.block, self._absent.get(cell, trial.block))
         seconds, count = self._durations.get(cell, (0.0, 0))
         self._durations[cell] = (seconds + record.duration_s, count + 1)
         self._spent_s[trial.block] += record.duration_s
@@ -183,11 +187,7 @@ class History:
 
     def _is_absent(self, trial: Trial) -> bool:
         """Tell whether an earlier block found that the program is not there."""
-        return any(
-            isinstance(record.outcome, Failed) and record.outcome.skipped
-            for record in self._by_case[trial.case][trial.platform]
-            if record.trial.block < trial.block
-        )
+        return self._absent.get((trial.platform, trial.case), trial.block) < trial.block
 
     def _is_incomparable(self, trial: Trial) -> bool:
         """Tell whether earlier blocks showed enough of what is never compared."""
@@ -343,9 +343,8 @@ class History:
 
     def tally(self) -> Tally:
         """Count what is planned, done and saved."""
-        outcomes = [record.outcome for record in self.records.values()]
-        failures = [outcome for outcome in outcomes if isinstance(outcome, Failed)]
-        skipped = sum(failure.skipped for failure in failures)
+        failed = sum(isinstance(r.outcome, Failed) for r in self.records.values())
+        skipped = sum(record.skipped for record in self.records.values())
         saved = 0
         for block in self.blocks():
             left = [trial for trial in block if trial.index not in self.records]
@@ -353,8 +352,8 @@ class History:
             saved += unneeded
             if unneeded < len(left):
                 break  # what later blocks need depends on this one
-        measured = len(outcomes) - len(failures)
-        return Tally(len(self._plan), measured, len(failures) - skipped, skipped, saved)
+        measured = len(self.records) - failed
+        return Tally(len(self._plan), measured, failed - skipped, skipped, saved)
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
@@ -392,8 +391,7 @@ def status_of(run: Run) -> dict[str, Any]:
         counts["planned"] += 1
         if trial.index in history.records:
             record = history.records[trial.index]
-            skipped = isinstance(record.outcome, Failed) and record.outcome.skipped
-            counts["skipped" if skipped else record.status] += 1
+            counts["skipped" if record.skipped else record.status] += 1
     return {
         "run": str(run.path),
         "study": study.name,

@@ -309,11 +309,6 @@ class Failed:
     stage: Stage
     reason: str
 
-    @property
-    def skipped(self) -> bool:
-        """Whether nothing was tried, since a program is not installed."""
-        return self.stage is Stage.ABSENT
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
@@ -342,6 +337,11 @@ class Record:
     def status(self) -> Literal["measured", "failed"]:
         """Whether the trial delivered numbers."""
         return "measured" if isinstance(self.outcome, Measured) else "failed"
+
+    @property
+    def skipped(self) -> bool:
+        """Whether nothing was tried, since a program is not installed."""
+        return isinstance(self.outcome, Failed) and self.outcome.stage is Stage.ABSENT
 
 
 _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_.:/+*-]*")

@@ -34,6 +34,16 @@ def fill(folder):
         os.pwrite(disk.fileno(), b"end", (64 << 20) - 3)
 
 
+def plant(folder):
+    """Make a tiny image in place of what is there."""
+    image_module.shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    fill(folder)
+    record = {"packages": {"mpich": "4"}, "build_s": 1.5, "suite": "bookworm"}
+    record["parts"] = describe_parts(folder, PARTS)
+    (folder / "image.json").write_text(json.dumps(record))
+
+
 @pytest.fixture
 def cached(tmp_path, monkeypatch):
     """Give a cache with an image, and the list of how often one was built."""
@@ -42,12 +52,7 @@ def cached(tmp_path, monkeypatch):
 
     def build(_recipe, folder):
         builds.append(folder)
-        image_module.shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        fill(folder)
-        record = {"packages": {"mpich": "4"}, "build_s": 1.5, "suite": "bookworm"}
-        record["parts"] = describe_parts(folder, PARTS)
-        (folder / "image.json").write_text(json.dumps(record))
+        plant(folder)
 
     monkeypatch.setattr(image_module, "missing_tools", list)
     monkeypatch.setattr(image_module, "_recipe", lambda further: recipe)
@@ -115,10 +120,7 @@ def test_each_list_of_further_packages_is_an_image_of_its_own(tmp_path, monkeypa
 
     def build(recipe, folder):
         built.append((recipe.packages, folder))
-        folder.mkdir(parents=True)
-        fill(folder)
-        record = {"packages": {}, "build_s": 1.5, "parts": describe_parts(folder, PARTS)}
-        (folder / "image.json").write_text(json.dumps(record))
+        plant(folder)
 
     monkeypatch.setattr(image_module, "missing_tools", list)
     monkeypatch.setattr(image_module, "_build", build)

@@ -115,7 +115,7 @@ def failure_line(record: Record) -> str:
     if len(reason) > 240:
         reason = reason[:237] + "..."
     where = f"{record.trial.case.label} on {record.trial.platform}"
-    if record.outcome.skipped:
+    if record.skipped:
         return clean(f"skipped: {where}: {reason}")
     return clean(f"failed: {where} [{record.outcome.stage.value}] {reason}")
 

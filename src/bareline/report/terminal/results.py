@@ -84,11 +84,11 @@ def print_failed(failed: pl.DataFrame, console: Console) -> None:
         case = f"{row['probe']}, {count(row['ranks'], 'rank')}"
         if row["params"]:
             case += f", {row['params']}"
-        trials = row["n"] + row["n_failed"]
-        said = f"failed: {case} on {row['platform']}: {row['n_failed']} of {count(trials, 'trial')}"
-        said = f"{said} [{row['stage']}] {row['reason']}"
+        where = f"{case} on {row['platform']}"
+        trials = f"{row['n_failed']} of {count(row['n'] + row['n_failed'], 'trial')}"
+        said = f"failed: {where}: {trials} [{row['stage']}] {row['reason']}"
         if row["stage"] == Stage.ABSENT.value:
-            said = f"skipped: {case} on {row['platform']}: {row['reason']}"
+            said = f"skipped: {where}: {row['reason']}"
         console.print(Text(clean(said), "yellow"))
 
 
