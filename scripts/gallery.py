@@ -25,7 +25,7 @@ import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
 from bareline.analysis.comparison import Comparison
-from bareline.analysis.cube import CASE
+from bareline.vocabulary.place import CASE
 from bareline.analysis.records import Records, read_runs
 from bareline.report.content.gather import document_of
 from bareline.report.page.html import render_page

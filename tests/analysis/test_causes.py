@@ -1,16 +1,19 @@
 """Causes predict a bounded factor from other measurements, which may withdraw them, too."""
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bareline.analysis.causes import explain
+from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.comparison import Comparison
-from bareline.analysis.findings import Finding, Point
+from bareline.analysis.findings import Finding
 from bareline.analysis.records import read_runs
-from bareline.vocabulary.model import Layer, Sample
+from bareline.analysis.sizes import classes
+from bareline.vocabulary.caveats import read_caveats
+from bareline.vocabulary.model import Layer, Metric, Sample
+from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.verdicts import Verdict
 
 KEYS = ("sse2", "ssse3", "sse4_1", "sse4_2", "avx", "fma", "avx2", "avx512f")
@@ -26,14 +29,16 @@ NEHALEM = processor("avx", "fma", "avx2", "avx512f", model="Intel Core i7 9xx (N
 
 
 def found(layer, probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=True, nodes=1, **more):
-    point = Point(
-        more.pop("label", ""), ratio, ratio / half, ratio * half, None, None, None,
-        more.pop("base", 1e9), more.pop("unit", "B/s" if rate else "s"), 10, verdict,
+    unit = more.pop("unit", "B/s" if rate else "s")
+    point = Cell(
+        Place(probe, "m", point=more.pop("point", ""), params=more.pop("params", ""), used=nodes),
+        more.pop("platform", "vm"), layer, Metric(unit, "higher" if rate else "lower"),
+        baseline="bare", n=10, n_baseline=10, base=Estimate(more.pop("base", 1e9)),
+        ratio=Estimate(ratio, ratio / half, ratio * half), verdict=verdict, certain=verdict,
+        own_caveats=read_caveats(more.pop("own_caveats", ())),
     )  # fmt: skip
-    return Finding(
-        layer=layer, probe=probe, platform="vm", baseline="bare", title=probe,
-        subject=more.pop("subject", probe), rate=rate, nodes=nodes, points=(point,), **more,
-    )  # fmt: skip
+    kind = next(classes([point.place]))[0]
+    return Finding(probe, (point,), kind, varying([point.place, Place("")]), **more)
 
 
 def explained(*findings, facts=None, base=None):
@@ -114,8 +119,8 @@ def test_a_slower_clock_is_a_cause_unless_the_peak_disagrees():
 
 def test_fewer_cores_explain_only_what_uses_all_of_them():
     facts, base = {"cpu.allowed": 1}, {"cpu.allowed": 2}
-    every = found(Layer.COMPUTE, "compute.dgemm", 2.0, label="mode all")
-    single = found(Layer.COMPUTE, "compute.dgemm", 2.0, label="mode single")
+    every = found(Layer.COMPUTE, "compute.dgemm", 2.0, params="mode=all")
+    single = found(Layer.COMPUTE, "compute.dgemm", 2.0, params="mode=single")
     assert explained(every, facts=facts, base=base).explained == (1.0, 2.0)
     assert not explained(single, facts=facts, base=base).known
 
@@ -142,7 +147,7 @@ def test_a_link_that_the_baseline_does_not_fill_either_is_no_cause():
 
 
 def test_mpi_on_a_link_of_half_the_rate_says_so():
-    large = {"subject": "MPI ping-pong from 256 KiB between two nodes", "nodes": 2, "rate": False}
+    large = {"point": "size_bytes=1048576", "nodes": 2, "rate": False}
     mpi = found(Layer.MPI, "mpi.pingpong", 1.89, **large)
     one = explained(mpi, facts={"net.shaped_bps": 5e9}, base={"net.shaped_bps": 10e9})
     assert one.standing[0].name == "link rate"
@@ -154,13 +159,13 @@ def test_mpi_on_a_link_of_half_the_rate_says_so():
 
 
 def test_a_network_that_does_not_differ_is_withdrawn():
-    large = {"subject": "MPI ping-pong from 256 KiB", "nodes": 2, "rate": False}
+    large = {"point": "size_bytes=1048576", "nodes": 2, "rate": False}
     stream = found(Layer.NETWORK, "net.nuttcp", 1.0, verdict=Verdict.EQUIVALENT, nodes=2)
     assert not explained(found(Layer.MPI, "mpi.pingpong", 1.89, **large), stream).known
 
 
 def test_within_a_node_the_network_is_never_the_cause():
-    large = {"subject": "MPI ping-pong from 256 KiB", "nodes": 1, "rate": False}
+    large = {"point": "size_bytes=1048576", "nodes": 1, "rate": False}
     stream = found(Layer.NETWORK, "net.nuttcp", 1.95, nodes=2)
     mpi = found(Layer.MPI, "mpi.pingpong", 1.89, **large)
     facts = {"net.shaped_bps": 5e9, "net.delay_s": 1e-3}
@@ -168,7 +173,7 @@ def test_within_a_node_the_network_is_never_the_cause():
 
 
 def test_an_added_delay_is_bounded_by_one_way_and_there_and_back():
-    small = {"subject": "MPI ping-pong below 8 KiB", "nodes": 2, "rate": False, "base": 20e-6}
+    small = {"point": "size_bytes=8", "nodes": 2, "rate": False, "base": 20e-6}
     mpi = found(Layer.MPI, "mpi.pingpong", 6.0, **small)
     assert explained(mpi, facts={"net.delay_s": 1e-4}).explained == pytest.approx((6.0, 11.0))
     assert not explained(mpi, facts={"net.delay_s": 1e-4}, base={"net.delay_s": 1e-4}).known
@@ -177,7 +182,7 @@ def test_an_added_delay_is_bounded_by_one_way_and_there_and_back():
 def test_hosts_on_one_core_say_so_and_nothing_bounds_it():
     mpi = found(
         Layer.MPI, "mpi.pingpong", 30.0, nodes=2, rate=False, own_caveats=("shared-host",),
-        subject="MPI ping-pong below 8 KiB",
+        point="size_bytes=8",
     )  # fmt: skip
     one = explained(mpi, facts={"cpu.allowed": 1})
     assert one.standing[0].words == "its 2 hosts take turns on 1 core"
@@ -202,7 +207,7 @@ GUEST = {
     "net.mtu": 1500,
 }  # fmt: skip
 REAL = {"cpu.emulated": False, "net.kind": "virtual link"}
-SMALL = {"rate": False, "nodes": 2, "subject": "MPI_Allreduce below 8 KiB", "label": "64 B"}
+SMALL = {"rate": False, "nodes": 2, "point": "size_bytes=64"}
 
 
 def names(one):
@@ -227,7 +232,7 @@ def test_software_in_place_of_hardware_is_named_and_nothing_bounds_it():
 
 
 def test_a_stream_over_the_same_adapter_is_the_better_cause():
-    large = SMALL | {"subject": "MPI ping-pong from 256 KiB", "label": "1 MiB"}
+    large = SMALL | {"point": "size_bytes=1048576"}
     stream = found(Layer.NETWORK, "net.nuttcp", 20.0, half=1.02, nodes=2)
     one = explained(found(Layer.MPI, "mpi.pingpong", 21.0, **large), stream, facts=GUEST, base=REAL)
     assert names(one) == ["network rate"]
@@ -244,7 +249,7 @@ def test_a_stream_over_the_same_adapter_is_the_better_cause():
 )
 def test_a_guest_with_a_faster_adapter_tells_what_the_adapter_costs(ratio, standing, words):
     slow = found(Layer.MPI, "mpi.allreduce", 150.0, **SMALL)
-    other = replace(found(Layer.MPI, "mpi.allreduce", ratio, **SMALL), platform="q")
+    other = found(Layer.MPI, "mpi.allreduce", ratio, **SMALL, platform="q")
     faster = GUEST | {"net.kind": "paravirtual", "net.driver": "virtio_net"}
 
     def of(facts):

@@ -44,8 +44,8 @@ def test_sizes_stand_in_classes_with_every_point(plant, pingpong):
     ]
     for finding in found:
         assert finding.verdict is Verdict.SLOWER
-        assert finding.ratio == pytest.approx(2.0, rel=0.02)
-        assert [point.value_baseline > 0 for point in finding.points] == [True]
+        assert finding.ratio.value == pytest.approx(2.0, rel=0.02)
+        assert [point.base.value > 0 for point in finding.points] == [True]
 
 
 def test_half_slower_and_half_faster_is_mixed_never_equal(plant_study):
@@ -60,8 +60,8 @@ def test_one_of_fifty_cases_is_found_and_named(plant_study):
     (finding,) = compared(run).findings
     assert finding.verdict is Verdict.SLOWER
     (slower,) = finding.of(Verdict.SLOWER)
-    assert slower.ratio == pytest.approx(2.5, rel=0.02)
-    assert "18.0 ms" in slower.label
+    assert slower.ratio.value == pytest.approx(2.5, rel=0.02)
+    assert "18.0 ms" in finding.label(slower)
 
 
 def test_kernels_are_not_averaged(plant_study):
@@ -73,8 +73,8 @@ def test_kernels_are_not_averaged(plant_study):
 
     (finding,) = compared(plant_study(stream, {"probe": "memory.stream"})).findings
     assert finding.verdict is Verdict.MIXED
-    assert [point.label for point in finding.of(Verdict.SLOWER)] == ["kernel triad"]
-    assert [point.label for point in finding.of(Verdict.FASTER)] == ["kernel copy"]
+    assert [finding.label(point) for point in finding.of(Verdict.SLOWER)] == ["triad"]
+    assert [finding.label(point) for point in finding.of(Verdict.FASTER)] == ["copy"]
 
 
 def test_a_lone_large_loss_is_decided_at_six_launches(plant_study):

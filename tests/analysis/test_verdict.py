@@ -49,7 +49,7 @@ def test_the_matrix_holds_the_worst_certain_change_or_why_there_is_none(comparis
         ("mpi", "vm"): Verdict.SLOWER,
     }
     mpi = squares[Layer.MPI, "vm"]
-    assert mpi.point.ratio == pytest.approx(40, rel=0.02)
+    assert mpi.point.ratio.value == pytest.approx(40, rel=0.02)
     assert "times slower [" in mpi.words.text
     assert mpi.subject.startswith("MPI ping-pong below 8 KiB")
     assert squares[Layer.COMPUTE, "vm"].note == "emulated processor"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bareline.facts import BLAS_KERNELS, blas_caveats
-from bareline.vocabulary.caveats import CAVEATS, caveat_brief
+from bareline.vocabulary.caveats import CAVEATS, Caveat
 from bareline.vocabulary.instructions import KERNEL_SETS
 
 AVX2 = {"cpu.flags.avx2": True, "cpu.flags.avx512f": False}
@@ -48,4 +48,4 @@ def test_nodes_that_are_held_to_a_set_without_avx2_run_such_kernels_on_purpose()
 
 def test_a_reader_is_told_in_a_sentence_and_what_to_do():
     assert "OPENBLAS_CORETYPE" in CAVEATS["generic-blas"]
-    assert caveat_brief("generic-blas")
+    assert Caveat.read("generic-blas").brief

@@ -8,7 +8,7 @@ import pytest
 from bareline.probes.base import find_probe, load_probes
 from bareline.probes.npb._kernel import NpbProgram
 from bareline.study.measure import Measure
-from bareline.vocabulary.caveats import caveat_brief
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.errors import BarelineError, ParseError, ProbeError
 from bareline.vocabulary.model import Output
 
@@ -120,7 +120,9 @@ def test_a_part_of_the_iterations_is_marked_as_not_verified():
     out = Output(stdout=part(), stderr="", exit_code=0, duration_s=1.0)
     assert probe.read(params, out)
     assert tuple(probe.caveats(params, out)) == ("not verified: 3 of 15 iterations",)
-    assert caveat_brief("not verified: 3 of 15 iterations") == "not verified: 3 of 15 iterations"
+    assert (
+        Caveat.read("not verified: 3 of 15 iterations").brief == "not verified: 3 of 15 iterations"
+    )
     whole = Output(stdout=text(good("npb.cg")), stderr="", exit_code=0, duration_s=1.0)
     assert tuple(probe.caveats(probe.make_params({}), whole)) == ()
 

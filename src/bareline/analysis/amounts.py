@@ -1,24 +1,86 @@
-"""Amounts in words: how many times, or per cent, worse or better, and from where to where.
+"""Amounts in words: the one writer of ratios and of their intervals.
 
-One amount has one unit: its interval and its range are written as the amount is, and in the same
-direction.
+A time is so many times slower, or per cent; a rate is per cent lower, a fraction of the baseline's,
+or so many times as high. One amount has one unit: its interval and its range are written as the
+amount is, and in the same direction.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from bareline.analysis.findings import Finding, Point
+from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Amount, Interval, Piece
 from bareline.vocabulary.units import format_value, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
-#: Below so many times a difference is said in per cent.
+#: Below so many times a difference of times is said in per cent, and a higher rate below twice.
 _PERCENT_BELOW = 1.1
+_HIGHER_PERCENT_BELOW = 2.0
+#: From so many times on a lower rate is a fraction of the baseline's.
+_FRACTION_FROM = 10.0
 #: What certainty over a whole verdict needs beyond a single interval, in half-widths.
 _FAMILY = 1.5
 _MOST_LAUNCHES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How amounts of one sentence are written: all of them alike.
+
+    `write` takes a ratio (above 1 is worse); `most` begins a clause about the largest of several.
+    """
+
+    write: Callable[[float], str]
+    unit: str
+    most: str = "up to"
+
+    @classmethod
+    def of(cls, ratio: float, rate: bool) -> Form:
+        """Choose the form in which a ratio reads best."""
+        worse = ratio > 1
+        size = max(ratio, 1 / ratio)
+        if rate and worse:
+            if size < _FRACTION_FROM:
+                return cls(lambda r: _percent(1 - 1 / r), "% lower")
+            return cls(lambda r: f"1/{significant(r)}", "of the baseline's", "down to")
+        if rate:
+            if size < _HIGHER_PERCENT_BELOW:
+                return cls(lambda r: _percent(1 / r - 1), "% higher")
+            return cls(lambda r: significant(1 / r), "times as high")
+        how = "slower" if worse else "faster"
+        if size < _PERCENT_BELOW:
+            return cls(lambda r: _percent((r if worse else 1 / r) - 1), f"% {how}")
+        return cls(lambda r: significant(r if worse else 1 / r), f"times {how}")
+
+    def text(self, ratio: float) -> str:
+        """Write a ratio with its unit: ``2.34 times slower``."""
+        return f"{self.write(ratio)} {self.unit}"
+
+    def bounds(self, ratio: Estimate, worse: bool) -> list[Piece]:
+        """Write its interval, the smaller figure first; a bound may be open."""
+        if ratio.lo is None and ratio.hi is None:
+            return []
+        low = self.write(ratio.lo) if ratio.lo else None
+        high = self.write(ratio.hi) if ratio.hi else None
+        if self.unit == "% lower":
+            return [" ", Interval(low or "-", high or "100")]
+        if self.most == "down to":
+            return [" ", Interval(high or "0", low or "-")]
+        if worse:
+            return [" ", Interval(low or "-", high or "unlimited")]
+        return [" ", Interval(high or "-", low or "unlimited")]
+
+
+def _percent(share: float) -> str:
+    """Write a share in per cent with as many digits as tell it from none."""
+    percent = 100 * share
+    if abs(percent) >= 9.95:
+        return f"{percent:.0f}"
+    return f"{percent:.1f}" if abs(percent) >= 0.05 else significant(percent, 1)
 
 
 def word(rate: bool, *, worse: bool) -> str:
@@ -28,26 +90,37 @@ def word(rate: bool, *, worse: bool) -> str:
     return "slower" if worse else "faster"
 
 
+def ratio_pieces(ratio: Estimate, rate: bool) -> list[Piece]:
+    """Write a ratio with its interval: ``2.34 times slower [2.10, 2.50]``."""
+    form = Form.of(ratio.value, rate)
+    return [Amount(form.text(ratio.value)), *form.bounds(ratio, ratio.value > 1)]
+
+
+def ratio_words(ratio: Estimate | None, rate: bool) -> str:
+    """Write a ratio with its interval as plain words; say where it has none."""
+    if ratio is None:
+        return "no ratio"
+    pieces = ratio_pieces(ratio, rate)
+    text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
+    return text if len(pieces) > 1 else f"{text}, without an interval"
+
+
 def span(lo: float | None, hi: float | None, rate: bool) -> str:
-    """Write from where to where a ratio may lie: ``from 2.00 times higher to 1.30 times lower``."""
+    """Write from where to where a ratio may lie: ``from 1.2 times faster to 1.3 times slower``."""
     if lo is None and hi is None:
         return "no interval"
-    sizes = [max(end, 1 / end) for end in (lo, hi) if end]
-    if not sizes:
+    if not lo and not hi:
         return "any amount either way"
-    in_percent = max(sizes) < _PERCENT_BELOW
 
-    def end(ratio: float | None) -> str:
+    def end(ratio: float | None, *, worse: bool) -> str:
         if not ratio:
-            return "any amount"
-        size = max(ratio, 1 / ratio)
-        amount = f"{_percent(size)} %" if in_percent else f"{significant(size)} times"
-        return f"{amount} {word(rate, worse=ratio > 1)}"
+            return f"any amount {word(rate, worse=worse)}"
+        return "equal" if ratio == 1 else Form.of(ratio, rate).text(ratio)
 
-    return f"from {end(lo)} to {end(hi)}"
+    return f"from {end(lo, worse=False)} to {end(hi, worse=True)}"
 
 
-def said(points: Sequence[Point], rate: bool) -> list[Piece]:
+def said(points: Sequence[Cell], rate: bool) -> list[Piece]:
     """Say how much worse, or better, points are that agree in direction, largest first.
 
     One point has its interval; several have their range, and the first of them is named with its
@@ -56,44 +129,43 @@ def said(points: Sequence[Point], rate: bool) -> list[Piece]:
     first = points[0]
     if first.ratio is None:
         return _off_scale(first, rate)
-    worse = first.ratio > 1
-    sizes = [_size(point.ratio, worse) for point in points if point.ratio is not None]
-    largest, smallest = max(sizes), min(sizes)
-    how = word(rate, worse=worse)
-    in_percent = largest < _PERCENT_BELOW
-    write = _percent if in_percent else significant
-    unit = "%" if in_percent else "times"
-    bounds = _bounds(first, worse, in_percent)
-    if len(points) == 1:
-        return [Amount(f"{write(largest)} {unit} {how}"), *bounds]
-    least, most = write(smallest), write(largest)
-    if least == most:
-        return [Amount(f"{most} {unit} {how}"), *bounds]
-    return [Amount(f"between {least} and {most} {unit} {how}")]
+    ratios = [point.ratio.value for point in points if point.ratio is not None]
+    form = Form.of(first.ratio.value, rate)
+    largest, smallest = form.write(ratios[0]), form.write(ratios[-1])
+    if largest == smallest:
+        return ratio_pieces(first.ratio, rate)
+    return [Amount(f"between {smallest} and {largest} {form.unit}")]
 
 
-def named(points: Sequence[Point]) -> list[Piece]:
+def at_most(point: Cell, rate: bool, *, of_several: bool) -> list[Piece]:
+    """Say a change without its interval, as the largest of several: ``up to 2.34 times slower``."""
+    if point.ratio is None:
+        return said([point], rate)
+    form = Form.of(point.ratio.value, rate)
+    amount = Amount(form.text(point.ratio.value))
+    return [f"{form.most} ", amount] if of_several else [amount]
+
+
+def named(finding: Finding, points: Sequence[Cell]) -> list[Piece]:
     """Name the first of several points with its interval: ``most at 8 B: 2.34 [2.1, 2.5]``."""
     first = points[0]
     if len(points) == 1 or first.ratio is None:
         return []
-    worse = first.ratio > 1
-    in_percent = _size(first.ratio, worse) < _PERCENT_BELOW
-    write = _percent if in_percent else significant
-    bounds = _bounds(first, worse, in_percent)
-    amount = f"{write(_size(first.ratio, worse))}{' %' if in_percent else ''}"
-    return [f"most at {first.label}: {amount}", *bounds]
+    form = Form.of(first.ratio.value, finding.rate)
+    percent = " %" if form.unit.startswith("%") else ""
+    bounds = form.bounds(first.ratio, first.ratio.value > 1)
+    return [f"most at {finding.label(first)}: {form.write(first.ratio.value)}{percent}", *bounds]
 
 
-def baseline_value(point: Point) -> str:
+def baseline_value(point: Cell) -> str:
     """Write the baseline's median."""
-    return format_value(point.value_baseline, point.unit)
+    return format_value(point.base.value if point.base else None, point.metric.unit)
 
 
 def too_few(finding: Finding) -> bool:
     """Tell whether an undecided finding has no interval because it has too few launches."""
-    points = _open_points([finding])
-    return not finding.exact and min(point.n for point in points) < MIN_LAUNCHES
+    points = finding.of(Verdict.INCONCLUSIVE)
+    return not finding.exact and min(point.n_both for point in points) < MIN_LAUNCHES
 
 
 def undecided(findings: Sequence[Finding], margin: float) -> str:
@@ -104,31 +176,34 @@ def undecided(findings: Sequence[Finding], margin: float) -> str:
     findings
         One, or several that have too few launches.
     """
-    points = _open_points(findings)
     if too_few(findings[0]):
-        counts = sorted({point.n for point in points})
+        points = [p for finding in findings for p in finding.of(Verdict.INCONCLUSIVE)]
+        counts = sorted({point.n_both for point in points})
         several = f" to {counts[-1]}" if len(counts) > 1 else ""
-        return f"n = {counts[0]}{several}, below {MIN_LAUNCHES}: no interval"
+        return f"not decided yet: {counts[0]}{several} of {MIN_LAUNCHES} launches"
     finding, point = widest(findings)
-    at = f"at {point.label} " if len(finding.compared) > 1 and point.label else ""
+    label = finding.label(point)
+    at = f"at {label} " if len(finding.compared) > 1 and label else ""
     needed = would_decide(findings, margin)
     return f"{at}{reach(point, finding.rate)}" + (f"; {needed}" if needed else "")
 
 
-def widest(findings: Sequence[Finding]) -> tuple[Finding, Point]:
+def widest(findings: Sequence[Finding]) -> tuple[Finding, Cell]:
     """Give the undecided point with the widest range, and the finding that has it."""
-    every = [(finding, point) for finding in findings for point in _open_points([finding])]
+    every = [(part, point) for part in findings for point in part.of(Verdict.INCONCLUSIVE)]
     return max(every, key=lambda one: _width(one[1]))
 
 
-def reach(point: Point, rate: bool) -> str:
+def reach(point: Cell, rate: bool) -> str:
     """Say from where to where an undecided point may lie."""
     if point.ratio is not None:
         model = ", by the error of the model" if point.exact else ""
-        return f"{span(point.lo, point.hi, rate)}{model}"
-    if point.difference_lo is None or point.difference_hi is None:
+        return f"{span(point.ratio.lo, point.ratio.hi, rate)}{model}"
+    apart = point.difference
+    if apart is None or apart.lo is None or apart.hi is None:
         return "no interval"
-    low, high = (format_value(v, point.unit) for v in (point.difference_lo, point.difference_hi))
+    unit = point.metric.unit
+    low, high = (format_value(value, unit) for value in (apart.lo, apart.hi))
     return f"a difference from {low} to {high}"
 
 
@@ -140,7 +215,7 @@ def would_decide(findings: Sequence[Finding], margin: float) -> str:
     """
     needed = []
     for finding in findings:
-        own = [point for point in _open_points([finding]) if point.ratio is not None]
+        own = [point for point in finding.of(Verdict.INCONCLUSIVE) if point.ratio is not None]
         if own and not finding.exact:
             each = sorted(launches_needed(point, margin) for point in own)
             needed.append(each[len(each) // 2])
@@ -155,58 +230,38 @@ def would_decide(findings: Sequence[Finding], margin: float) -> str:
     return f"about {fewest:.0f}{several} launches would decide"
 
 
-def _open_points(findings: Sequence[Finding]) -> list[Point]:
-    return [point for finding in findings for point in finding.of(Verdict.INCONCLUSIVE)]
-
-
-def launches_needed(point: Point, margin: float) -> float:
+def launches_needed(point: Cell, margin: float) -> float:
     """Estimate how many launches would decide a point as it looks now."""
-    if point.ratio is None or not point.lo or not point.hi:
+    ratio = point.ratio
+    if ratio is None or not ratio.lo or not ratio.hi:
         return math.inf
-    distance, zone = abs(math.log(point.ratio)), math.log1p(margin)
-    half_width = math.log(point.hi / point.lo) / 2
+    distance, zone = abs(math.log(ratio.value)), math.log1p(margin)
+    half_width = math.log(ratio.hi / ratio.lo) / 2
     if distance > zone:
         factor = _FAMILY * half_width / distance
     elif distance < zone:
         factor = half_width / (zone - distance)
     else:
         return math.inf
-    return max(point.n + 2.0, math.ceil(point.n * factor**2))
+    return max(point.n_both + 2.0, math.ceil(point.n_both * factor**2))
 
 
-def _size(ratio: float, worse: bool) -> float:
-    return ratio if worse else 1 / ratio
-
-
-def _percent(size: float) -> str:
-    return f"{(size - 1) * 100:.1f}"
-
-
-def _bounds(point: Point, worse: bool, in_percent: bool) -> list[Piece]:
-    """Give a point's interval as its amount is written; a bound may be open."""
-    if point.lo is None and point.hi is None:
-        return []
-    sizes = [_size(end, worse) if end else None for end in (point.lo, point.hi)]
-    low, high = sizes if worse else reversed(sizes)
-    write = _percent if in_percent else significant
-    ends = (write(low) if low else "-", write(high) if high else "unlimited")
-    return [" ", Interval(*ends)]
-
-
-def _off_scale(point: Point, rate: bool) -> list[Piece]:
+def _off_scale(point: Cell, rate: bool) -> list[Piece]:
     """Say a difference where there is no ratio: a value is zero, or most launches were lost."""
-    if point.difference is None:
-        worse = point.verdict is Verdict.SLOWER
+    apart = point.difference
+    if apart is None:
+        worse = point.said is Verdict.SLOWER
         return [Amount(f"{word(rate, worse=worse)} than any limit measures"), " in most launches"]
-    how = "worse" if point.difference > 0 else "better"
-    amount = Amount(f"{format_value(abs(point.difference), point.unit)} {how}")
-    if point.difference_lo is None or point.difference_hi is None:
+    unit = point.metric.unit
+    how = "worse" if apart.value > 0 else "better"
+    amount = Amount(f"{format_value(abs(apart.value), unit)} {how}")
+    if apart.lo is None or apart.hi is None:
         return [amount]
-    low, high = sorted((abs(point.difference_lo), abs(point.difference_hi)))
-    return [amount, " ", Interval(format_value(low, point.unit), format_value(high, point.unit))]
+    low, high = sorted((abs(apart.lo), abs(apart.hi)))
+    return [amount, " ", Interval(format_value(low, unit), format_value(high, unit))]
 
 
-def _width(point: Point) -> float:
-    if point.lo and point.hi:
-        return math.log(point.hi / point.lo)
+def _width(point: Cell) -> float:
+    if point.ratio and point.ratio.lo and point.ratio.hi:
+        return math.log(point.ratio.hi / point.ratio.lo)
     return math.inf

@@ -13,8 +13,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.findings import Finding, Point
-from bareline.vocabulary.caveats import caveat_code
+from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.findings import Finding
+from bareline.analysis.sizes import Size
+from bareline.vocabulary.caveats import codes as codes_of
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.units import format_value, listing, significant
@@ -43,8 +45,6 @@ _BY_BLAS = (
     *("compute.dgemm", "compute.linpack", "compute.linpack_mpi"),
     *("app.planewave", "app.quantum_espresso"),
 )
-#: Bandwidth and latency of large and small messages by the ends of their size classes.
-_LARGE, _SMALL = "from 256 KiB", "below 8 KiB"
 #: Ways of a guest to the wire that cost something, dearest first, with what each frame meets.
 _NICS = {
     "emulated": "every access to it ends in the hypervisor",
@@ -90,7 +90,7 @@ class Explanation:
     """
 
     finding: Finding
-    point: Point
+    point: Cell
     causes: tuple[Cause, ...]
 
     @property
@@ -106,11 +106,18 @@ class Explanation:
         return lo, None if None in his else math.prod(hi for hi in his if hi is not None)
 
     @property
+    def measured(self) -> Estimate:
+        """The ratio that is explained."""
+        assert self.point.ratio is not None
+        return self.point.ratio
+
+    @property
     def residual(self) -> tuple[float | None, float | None]:
         """Bounds of what is left: measured over explained."""
         lo, hi = self.explained
-        least = None if self.point.lo is None or hi is None else self.point.lo / hi
-        return least, None if self.point.hi is None else self.point.hi / lo
+        ratio = self.measured
+        least = None if ratio.lo is None or hi is None else ratio.lo / hi
+        return least, None if ratio.hi is None else ratio.hi / lo
 
     @property
     def known(self) -> bool:
@@ -120,10 +127,10 @@ class Explanation:
     @property
     def text(self) -> str:
         """Measured, explained and residual in words."""
-        point = self.point
-        measured = f"{significant(point.ratio or 0.0)}"
-        if point.lo is not None and point.hi is not None:
-            measured += f" [{significant(point.lo)}, {significant(point.hi)}]"
+        ratio = self.measured
+        measured = significant(ratio.value)
+        if ratio.lo is not None and ratio.hi is not None:
+            measured += f" [{significant(ratio.lo)}, {significant(ratio.hi)}]"
         return f"measured {measured} = explained {_range(*self.explained)} x residual " + _range(
             *self.residual
         )
@@ -155,21 +162,20 @@ class Case:
     """
 
     finding: Finding
-    point: Point
+    point: Cell
     findings: Sequence[Finding]
     facts: Facts
     baseline_facts: Facts
     others: Sequence[tuple[Finding, Facts]] = ()
 
-    def measured(self, *probes: str, ending: str = "") -> tuple[Finding, Point] | None:
+    def measured(self, *probes: str) -> tuple[Finding, Cell, Estimate] | None:
         """Give what another probe measured on the same layout, the worst point of the first."""
         for probe in probes:
             for other in self.findings:
-                alike = other.probe == probe and other.subject.find(ending) >= 0
-                if alike and other.probe != self.finding.probe and other.compared:
+                if other.probe == probe and other.probe != self.finding.probe and other.compared:
                     worst = other.worst
-                    if worst is not None and worst.ratio is not None and worst.lo and worst.hi:
-                        return other, worst
+                    if worst is not None and worst.ratio is not None and worst.ratio.bounded:
+                        return other, worst, worst.ratio
         return None
 
     def quotient(self, key: str) -> float | None:
@@ -266,7 +272,7 @@ def clock(case: Case) -> Iterator[Cause]:
 def cores(case: Case) -> Iterator[Cause]:
     """Fewer cores, where a probe uses all of them; and ranks that take turns on one."""
     quotient = case.quotient("cpu.allowed") or case.quotient("cpu.cores")
-    label = case.point.label
+    label = case.finding.label(case.point)
     uses_all = "mode all" in label or "mode star" in label or case.finding.layer is Layer.NPB
     if quotient is not None and quotient > 1 and uses_all:
         words = f"it has {significant(quotient)} times fewer cores"
@@ -275,7 +281,7 @@ def cores(case: Case) -> Iterator[Cause]:
 
 def sharing(case: Case) -> Iterator[Cause]:
     """Ranks, or hosts, that take turns on the cores of one machine."""
-    codes = {caveat_code(caveat) for caveat in case.finding.own_caveats}
+    codes = codes_of(case.finding.own_caveats)
     nodes, allowed = case.finding.nodes or 1, case.facts.get("cpu.allowed")
     if "shared-host" in codes and isinstance(allowed, int) and allowed < nodes:
         words = f"its {nodes} hosts take turns on {allowed} core{'s' if allowed > 1 else ''}"
@@ -289,15 +295,15 @@ def _checked(case: Case, cause: Cause, probe: str) -> Cause:
     other = case.measured(probe)
     if other is None:
         return cause
-    finding, point = other
-    assert point.lo is not None and point.hi is not None
-    words = f"{cause.words}; {finding.title} is {_times(point)}"
-    if point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
-        reason = f"{finding.title} is not worse {_interval(point)}"
+    finding, point, ratio = other
+    assert ratio.lo is not None and ratio.hi is not None
+    words = f"{cause.words}; {finding.title} is {_times(ratio)}"
+    if point.said in (Verdict.EQUIVALENT, Verdict.FASTER):
+        reason = f"{finding.title} is not worse {_interval(ratio)}"
         return replace(cause, withdrawn=reason)
-    if point.verdict is not Verdict.SLOWER:
+    if point.said is not Verdict.SLOWER:
         return cause
-    return replace(cause, words=words, lo=point.lo, hi=point.hi)
+    return replace(cause, words=words, lo=ratio.lo, hi=ratio.hi)
 
 
 # Memory -------------------------------------------------------------------------------------------
@@ -327,15 +333,15 @@ def pages(case: Case) -> Iterator[Cause]:
 def link_rate(case: Case) -> Iterator[Cause]:
     """A link that carries less than the baseline did, if the stream fills it."""
     rate = _link_bps(case.facts)
-    base_value = case.point.value_baseline
+    base_value = case.point.base.value if case.point.base else None
     if rate is None or not base_value or not case.finding.rate or case.point.ratio is None:
         return
-    bytes_per_s = rate / 8 if case.point.unit == "B/s" else rate
+    bytes_per_s = rate / 8 if case.point.metric.unit == "B/s" else rate
     words = f"its link carries {format_value(rate, 'bit/s')}"
     cause = Cause("link rate", words, base_value / bytes_per_s, base_value / bytes_per_s / _PAYLOAD)
     if cause.hi is not None and cause.hi <= 1 + DEFAULT_MARGIN:
         return  # the baseline did not carry more either
-    reached = base_value / case.point.ratio / bytes_per_s
+    reached = base_value / case.point.ratio.value / bytes_per_s
     if reached < _LINK_FULL:
         reason = f"only {100 * reached:.0f} % of the link is used"
         cause = replace(cause, withdrawn=reason)
@@ -344,26 +350,27 @@ def link_rate(case: Case) -> Iterator[Cause]:
 
 def network_below(case: Case) -> Iterator[Cause]:
     """What the network probes measured: a rate for large messages, a latency for small ones."""
-    subject = case.finding.subject
+    sizes = case.finding.sizes
+    messages = sizes.size if sizes and sizes.of_messages else None
     if case.finding.nodes == 1:
         return  # within a node no network is used
-    if _LARGE in subject or case.point.unit == "B/s":
+    if messages is Size.LARGE or case.point.metric.unit == "B/s":
         other = case.measured("net.nuttcp", "net.iperf3", "net.ib_write_bw")
         name, facts_quotient = "network rate", _link_quotient(case)
-    elif _SMALL in subject:
+    elif messages is Size.SMALL:
         other = case.measured("net.sockperf", "net.ib_write_lat")
         name, facts_quotient = "network latency", None
     else:
         return
     if other is not None:
-        finding, point = other
-        assert point.lo is not None and point.hi is not None
-        words = f"{finding.title} is {_times(point)}"
-        if point.verdict in (Verdict.EQUIVALENT, Verdict.FASTER):
-            reason = f"{finding.title} is not worse {_interval(point)}"
-            yield Cause(name, words, point.lo, point.hi, reason)
-        elif point.lo > 1:
-            yield Cause(name, words, point.lo, point.hi)
+        finding, point, ratio = other
+        assert ratio.lo is not None and ratio.hi is not None
+        words = f"{finding.title} is {_times(ratio)}"
+        if point.said in (Verdict.EQUIVALENT, Verdict.FASTER):
+            reason = f"{finding.title} is not worse {_interval(ratio)}"
+            yield Cause(name, words, ratio.lo, ratio.hi, reason)
+        elif ratio.lo > 1:
+            yield Cause(name, words, ratio.lo, ratio.hi)
     elif facts_quotient is not None and facts_quotient > 1 + DEFAULT_MARGIN:
         words = f"its link carries {significant(facts_quotient)} times less than the baseline's"
         yield Cause("link rate", words, 1.0, facts_quotient)
@@ -381,12 +388,12 @@ def transport(case: Case) -> Iterator[Cause]:
 def delay(case: Case) -> Iterator[Cause]:
     """A delay that was added to the link, over the baseline's own time."""
     own, base = (facts.get("net.delay_s", 0.0) for facts in (case.facts, case.baseline_facts))
-    base_value = case.point.value_baseline
+    base_value = case.point.base.value if case.point.base else None
     numbers = isinstance(own, int | float) and isinstance(base, int | float)
     if not numbers or case.finding.nodes == 1 or not base_value or case.finding.rate:
         return
     added = float(own) - float(base)
-    if added <= 0 or case.point.unit != "s":
+    if added <= 0 or case.point.metric.unit != "s":
         return
     # One way at least, and there and back at most: probes differ in what they call latency.
     before = format_value(base_value, "s")
@@ -420,11 +427,12 @@ def _nic(case: Case) -> Iterator[Cause]:
     words = f"its NIC is {own}{f' ({driver})' if driver else ''}"
     cause = Cause(f"{own} NIC", words, 1.0, None)
     for other, facts in case.others:
-        point = next((p for p in other.compared if p.label == case.point.label), None)
+        point = next((p for p in other.compared if p.place == case.point.place), None)
         if point is None or not _faster_nic(case.facts, facts):
             continue
-        if case.point.lo and case.point.hi and point.lo and point.hi:
-            yield _beside(case, cause, other.platform, facts, point)
+        own_ratio, beside = case.point.ratio, point.ratio
+        if own_ratio and beside and own_ratio.bounded and beside.bounded:
+            yield _beside(own_ratio, cause, other.platform, facts, beside)
             return
     yield replace(cause, words=f"{words}: {_NICS[own]}")
 
@@ -437,11 +445,11 @@ def _faster_nic(own: Facts, other: Facts) -> bool:
     return alike and faster in kinds and kinds.index(str(kind)) < kinds.index(str(faster))
 
 
-def _beside(case: Case, cause: Cause, platform: str, facts: Facts, point: Point) -> Cause:
+def _beside(own: Estimate, cause: Cause, platform: str, facts: Facts, other: Estimate) -> Cause:
     """Bound an adapter's part below by a guest with a faster one, or withdraw it."""
-    assert case.point.lo and case.point.hi and point.lo and point.hi
-    lo, hi = case.point.lo / point.hi, case.point.hi / point.lo
-    times = (case.point.ratio or 1.0) / (point.ratio or 1.0)
+    assert own.lo and own.hi and other.lo and other.hi
+    lo, hi = own.lo / other.hi, own.hi / other.lo
+    times = own.value / other.value
     beside = f"on {platform}, whose NIC is {facts['net.kind']}"
     told = f"{significant(times)} [{significant(lo)}, {significant(hi)}]"
     if hi <= 1 + DEFAULT_MARGIN:
@@ -469,19 +477,18 @@ def layers_below(case: Case) -> Iterator[Cause]:
     spans = []
     for layer in (Layer.COMPUTE, Layer.MEMORY, Layer.MPI):
         points = [
-            point
+            point.ratio
             for other in case.findings
             if other.layer is layer
             for point in other.of(Verdict.SLOWER)
-            if point.ratio is not None and point.hi is not None
+            if point.ratio is not None and point.ratio.hi is not None
         ]
         if points:
-            worst = max(points, key=lambda point: point.ratio or 0.0)
-            spans.append((layer, worst))
+            spans.append((layer, max(points, key=lambda ratio: ratio.value)))
     if not spans:
         return
-    named = [f"{layer.words} {significant(point.ratio or 1.0)}" for layer, point in spans]
-    most = max(point.hi or 1.0 for _, point in spans)
+    named = [f"{layer.words} {significant(ratio.value)}" for layer, ratio in spans]
+    most = max(ratio.hi or 1.0 for _, ratio in spans)
     yield Cause("layers below", f"the layers below lose up to {listing(named)} times", 1.0, most)
 
 
@@ -507,12 +514,12 @@ def _link_quotient(case: Case) -> float | None:
     return None if own is None or base is None else base / own
 
 
-def _times(point: Point) -> str:
-    return f"{significant(point.ratio or 1.0)} {_interval(point)} times worse"
+def _times(ratio: Estimate) -> str:
+    return f"{significant(ratio.value)} {_interval(ratio)} times worse"
 
 
-def _interval(point: Point) -> str:
-    return f"[{significant(point.lo or 0.0)}, {significant(point.hi or 0.0)}]"
+def _interval(ratio: Estimate) -> str:
+    return f"[{significant(ratio.lo or 0.0)}, {significant(ratio.hi or 0.0)}]"
 
 
 def _operations(facts: Facts) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.causes import Explanation, explain
+from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.findings import Finding, find
 from bareline.analysis.layouts import ANY
@@ -279,17 +280,47 @@ class Comparison:
 
 def _finding_row(finding: Finding) -> dict[str, Any]:
     """Give a finding with its worst point's figures beside all points."""
-    fields = asdict(finding)
-    points = fields.pop("points")
-    worst = {
-        "ratio": finding.ratio,
-        "lo": finding.lo,
-        "hi": finding.hi,
-        "n": finding.n,
-        "worst": finding.worst.label if finding.worst else None,
+    worst = finding.worst
+    return {
+        "kind": "finding",
+        "layer": finding.layer,
+        "probe": finding.probe,
+        "platform": finding.platform,
+        "baseline": finding.baseline,
+        "title": finding.title,
+        "subject": finding.subject,
+        "nodes": finding.nodes,
+        "rate": finding.rate,
         "verdict": finding.verdict,
+        "worst": finding.label(worst) if worst else None,
+        **_bounds(finding.ratio),
+        "n": finding.n,
+        "reason": finding.reason,
+        "caveats": [str(caveat) for caveat in finding.caveats],
+        "points": [_point_row(finding, point) for point in finding.points],
     }
-    return {"kind": "finding", **fields, **worst, "points": points}
+
+
+def _point_row(finding: Finding, point: Cell) -> dict[str, Any]:
+    apart = point.difference
+    return {
+        "label": finding.label(point),
+        **_bounds(point.ratio),
+        "difference": apart.value if apart else None,
+        "difference_lo": apart.lo if apart else None,
+        "difference_hi": apart.hi if apart else None,
+        "value_baseline": point.base.value if point.base else None,
+        "unit": point.metric.unit,
+        "n": point.n_both,
+        "verdict": point.said,
+        "exact": point.exact,
+    }
+
+
+def _bounds(ratio: Estimate | None) -> dict[str, float | None]:
+    if ratio is None:
+        return {"ratio": None, "lo": None, "hi": None}
+    return {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi}
 
 
 def _explanation_row(found: Explanation) -> dict[str, Any]:
@@ -303,9 +334,9 @@ def _explanation_row(found: Explanation) -> dict[str, Any]:
         "platform": finding.platform,
         "baseline": finding.baseline,
         "subject": finding.subject,
-        "point": point.label,
+        "point": finding.label(point),
         "known": found.known,
-        "measured": {"ratio": point.ratio, "lo": point.lo, "hi": point.hi},
+        "measured": _bounds(point.ratio),
         "explained": {"lo": explained[0], "hi": explained[1]} if found.known else None,
         "residual": {"lo": residual[0], "hi": residual[1]} if found.known else None,
         "causes": [asdict(cause) for cause in found.causes],

@@ -9,10 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from bareline.vocabulary.model import Stage
-
-#: What identifies a case, and a point of it, on every platform.
-CASE = ("probe", "params", "ranks", "threads", "nodes")
-KEY = (*CASE, "metric", "point")
+from bareline.vocabulary.place import CASE
 
 #: The caveat of a trial in which a probe left points out because they exceeded its time budget.
 CUT = "cut"

@@ -17,12 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from bareline import stats
-from bareline.analysis.findings import LARGE_BYTES, SMALL_BYTES
+from bareline.analysis.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
 from bareline.published.model import PublishedStudy, Trials
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
-from bareline.vocabulary.caveats import caveat_code
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar, format_point, parse_point
 from bareline.vocabulary.units import format_size, significant
 from bareline.vocabulary.verdicts import Verdict
@@ -143,7 +143,7 @@ class Ground:
     @property
     def weakened(self) -> bool:
         """Whether a caveat weakens what follows from it."""
-        return bool(WEAKENING.intersection(map(caveat_code, self.caveats)))
+        return any(Caveat.read(text).code in WEAKENING for text in self.caveats)
 
     @property
     def words(self) -> str:

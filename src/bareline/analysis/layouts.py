@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from bareline.analysis.cube import CASE
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.place import CASE
 
 #: What a study says that wants unlike layouts compared.
 ANY = "any"

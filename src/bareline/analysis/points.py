@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.cube import CASE, KEY, BoolCube
+from bareline.analysis.cube import BoolCube
 from bareline.analysis.emulation import EMULATED, emulated_platforms, unlike_processors
 from bareline.analysis.layouts import layouts, unlike_text
 from bareline.analysis.pairs import Pair, discoveries
 from bareline.analysis.records import Records
 from bareline.analysis.summary import LAYERS, failures, flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
+from bareline.vocabulary.place import CASE, KEY
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
 _FIGURES = ["ratio", "lo", "hi", "difference", "difference_lo", "difference_hi", "p_adjusted"]

@@ -12,10 +12,11 @@ from typing import Any
 
 import polars as pl
 
-from bareline.analysis.cube import CASE, Cube
+from bareline.analysis.cube import Cube
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 

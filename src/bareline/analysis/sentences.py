@@ -20,7 +20,8 @@ from bareline.analysis.amounts import (
     would_decide,
 )
 from bareline.analysis.causes import Explanation
-from bareline.analysis.findings import Finding, Point, weight
+from bareline.analysis.cell import Cell
+from bareline.analysis.findings import Finding
 from bareline.analysis.parts import (
     Amount,
     Break,
@@ -69,8 +70,8 @@ def _rank(group: Sequence[Finding]) -> int:
 def evidence(group: Sequence[Finding]) -> Evidence:
     """Link to where the figures of findings stand, with the launches behind what is said."""
     shown = [finding for finding in group if finding.verdict.decided] or group
-    counts = [point.n for finding in shown for point in finding.compared if point.n]
-    anchor = max(shown, key=weight).anchor
+    counts = [point.n_both for finding in shown for point in finding.compared if point.n_both]
+    anchor = max(shown, key=lambda finding: finding.weight).anchor
     return Evidence(anchor, min(counts), max(counts)) if counts else Evidence(anchor)
 
 
@@ -138,16 +139,16 @@ class _Names:
             if len(here) > 1 and len(here) == len(whole):
                 classes.append(where)
             else:
-                classes += [subject.removeprefix(title) for subject in here]
+                classes += [subject.removeprefix(title).strip() for subject in here]
         if len(classes) == 1:
-            return f"{title}{classes[0]}"
+            return f"{title} {classes[0]}".strip()
         return f"{title} ({', '.join(own.strip() or 'layout unknown' for own in classes)})"
 
 
 def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
     """Say certain changes, a clause for each subject, the largest first."""
     by_subject: dict[str, list[Finding]] = {}
-    for finding in sorted(findings, key=weight, reverse=True):
+    for finding in sorted(findings, key=lambda finding: finding.weight, reverse=True):
         by_subject.setdefault(finding.subject, []).append(finding)
     clauses = []
     for subject, group in by_subject.items():
@@ -169,11 +170,10 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
             pieces.append(" and ")
         pieces += said(points, finding.rate)
         if len(points) < compared:
-            single = len(points) == 1 and points[0].label
-            pieces.append(
-                f" at {points[0].label}" if single else f" at {len(points)} of {compared} points"
-            )
-        if naming := named(points):
+            label = finding.label(points[0])
+            single = len(points) == 1 and label
+            pieces.append(f" at {label}" if single else f" at {len(points)} of {compared} points")
+        if naming := named(finding, points):
             aside.append(naming)
         aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
     same = len(finding.of(Verdict.EQUIVALENT))
@@ -190,17 +190,18 @@ def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) ->
     if not findings:
         return []
     clause: _Clause = [Amount(f"equal within {percent(margin)}"), ": "]
-    farthest = max(findings, key=weight)
+    farthest = max(findings, key=lambda finding: finding.weight)
     worst = farthest.worst
     shown: list[Piece] = []
-    if worst is not None and worst.ratio is not None and worst.lo and worst.hi:
+    if worst is not None and worst.ratio is not None and worst.ratio.bounded:
         shown = [f" (farthest: {_at(farthest, worst)}"]
-        shown += [*on([farthest]), f", {span(worst.lo, worst.hi, farthest.rate)})"]
+        reaches = span(worst.ratio.lo, worst.ratio.hi, farthest.rate)
+        shown += [*on([farthest]), f", {reaches})"]
     return [[*clause, *_by_platforms(findings, on, name), *shown]]
 
 
-def _at(finding: Finding, point: Point) -> str:
-    return ", ".join(filter(None, [finding.subject, point.label]))
+def _at(finding: Finding, point: Cell) -> str:
+    return ", ".join(filter(None, [finding.subject, finding.label(point)]))
 
 
 def _by_platforms(findings: Sequence[Finding], on: _On, name: _Names) -> list[Piece]:

@@ -6,17 +6,19 @@ docs/method/statistics.md explains the statistics.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from bareline import stats
-from bareline.analysis.cube import CASE, KEY, FloatCube
+from bareline.analysis.cube import FloatCube
 from bareline.analysis.records import Records
 from bareline.analysis.simulated import model_errors
-from bareline.vocabulary.caveats import counted
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import DEFAULT_PRECISION, Layer, Stage
+from bareline.vocabulary.place import CASE, KEY
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: The layers in the order of display.
@@ -147,12 +149,17 @@ def _counted(given: pl.DataFrame, records: Records, key: Sequence[str]) -> pl.Da
         .with_columns(
             pl.struct("caveats", "some", "every")
             .map_elements(
-                lambda row: counted(row["caveats"], row["some"], row["every"]),
+                lambda row: _of_some(row["caveats"], row["some"], row["every"]),
                 return_dtype=pl.String,
             )
             .alias("caveats")
         )
     )
+
+
+def _of_some(text: str, some: int, every: int) -> str:
+    """Write a caveat that holds for some trials only; all of them need no count."""
+    return text if some >= every else str(replace(Caveat.read(text), some=some, every=every))
 
 
 def _case_caveats(records: Records) -> pl.DataFrame:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline import stats
-from bareline.analysis.amounts import said
+from bareline.analysis.amounts import at_most, said
+from bareline.analysis.cell import Cell
 from bareline.analysis.emulation import EMULATED
-from bareline.analysis.findings import Finding, Point, weight
+from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Amount, Piece, Platform, Sentence, joined, percent, sentence
-from bareline.vocabulary.caveats import caveat_code, caveat_share
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
@@ -53,7 +53,7 @@ class Square:
     mark: Verdict
     words: Sentence
     subject: str
-    point: Point | None
+    point: Cell | None
     note: str
     anchor: str
 
@@ -130,11 +130,11 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
     losses = [finding for finding in group if finding.of(Verdict.SLOWER)]
     decided = losses or [finding for finding in group if finding.verdict.decided]
     if decided:
-        shown = max(decided, key=weight)
+        shown = max(decided, key=lambda finding: finding.weight)
         point = shown.worst
         assert point is not None
         mark = Verdict.SLOWER if losses else Verdict.FASTER
-        subject = ", ".join(filter(None, [shown.subject, point.label]))
+        subject = ", ".join(filter(None, [shown.subject, shown.label(point)]))
         return Square(mark, sentence(*said([point], shown.rate)), subject, point, "", shown.anchor)
     words: Piece = _MARKS.get(mark, "")
     if mark is Verdict.EQUIVALENT:
@@ -198,7 +198,7 @@ def _disturbed(findings: Sequence[Finding]) -> list[str]:
     told = []
     for code, text in _DISTURBANCES.items():
         shares = [
-            max((caveat_share(c) for c in finding.caveats if caveat_code(c) == code), default=0.0)
+            max((c.share for c in finding.caveats if c.code == code), default=0.0)
             for finding in compared
         ]
         if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
@@ -213,12 +213,14 @@ def _kind(finding: Finding) -> str:
 
 
 def _certain_weight(finding: Finding) -> float:
-    return weight(finding) if finding.verdict.decided else 0.0
+    return finding.weight if finding.verdict.decided else 0.0
 
 
 def _of_kind(kind: str, group: Sequence[Finding], margin: float, several: bool) -> list[Piece]:
     lead = f"{kind}: " if kind else ""
-    decided = sorted((f for f in group if f.verdict.decided), key=weight, reverse=True)
+    decided = sorted(
+        (f for f in group if f.verdict.decided), key=lambda finding: finding.weight, reverse=True
+    )
     firsts: dict[Layer, Finding] = {}
     for finding in decided:
         firsts.setdefault(finding.layer, finding)
@@ -226,11 +228,10 @@ def _of_kind(kind: str, group: Sequence[Finding], margin: float, several: bool) 
     for finding in list(firsts.values())[:_MOST_CHANGES]:
         point = finding.worst
         assert point is not None
-        amount = said([point], finding.rate)[0]
-        subject = finding.subject.removesuffix(finding.where) if kind else finding.subject
+        amount = at_most(point, finding.rate, of_several=len(finding.compared) > 1)
+        subject = finding.subject.removesuffix(f" {finding.where}") if kind else finding.subject
         where: list[Piece] = [" on ", Platform(finding.platform)] if several else []
-        up_to = "up to " if len(finding.compared) > 1 and point.ratio is not None else ""
-        changes.append([f"{subject} {up_to}", amount, *where])
+        changes.append([f"{subject} ", *amount, *where])
     if changes:
         return [lead, *joined(changes, last=", ")]
     if all(finding.verdict is Verdict.EQUIVALENT for finding in group):

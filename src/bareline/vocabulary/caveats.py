@@ -1,9 +1,16 @@
-"""Caveats: what makes a number doubtful, by the code that stands in a record."""
+"""Caveats: what makes a number doubtful.
+
+In records and tables a caveat is a short text, which `Caveat.read` reads and ``str`` writes;
+nothing else takes it apart. Its code says what it means and what can be done about it, its share
+for how many of the trials it holds.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -48,14 +55,19 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
 )
 
 
-#: Begins the caveat of what was measured on another layout than the baseline's.
-OTHER_LAYOUT = "other layout"
+#: Codes of caveats that carry a detail or a number, which no record could hold as a bare code.
+OTHER_LAYOUT = "other layout"  # than the baseline's; the detail says both
+NOT_VERIFIED = "not verified"  # held against no reference; the detail is the reason
+FAILED_TRIALS = "trials failed"  # so many of the case
+LOST_LAUNCHES = "launches lost to a time limit count as slower than all"
+#: What is in words already: a probe's own caveat, or why something was left out.
+IN_WORDS = "in words"
 
-#: Begins the caveat of a result that was not held against its reference, with the reason.
-NOT_VERIFIED = "not verified"
+_WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED)
+_WITH_NUMBER = (FAILED_TRIALS, LOST_LAUNCHES)
 
-#: Ends the caveat that counts a case's failed trials.
-FAILED_TRIALS = "trials failed"
+#: From this share of the trials on a caveat speaks for the figure: what voids a verdict does so.
+MOST_TRIALS = 0.5
 
 #: What matters so much that a sentence must say it, in a few words.
 _BRIEF: Mapping[str, str] = MappingProxyType(
@@ -77,50 +89,140 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
     }
 )
 
-_COUNTED = re.compile(r"(?P<code>.*) \((?P<some>\d+) of (?P<all>\d+) trials\)")
-_LOST = re.compile(r"(?P<some>\d+) (?P<what>(?:trials failed|launches lost).*)")
+#: What a reader can do about a caveat.
+_NEXT: Mapping[str, str] = MappingProxyType(
+    {
+        "oversubscribed": "ask for no more ranks than cores, or choose a platform with more",
+        "emulated-cpu": "run where `bareline doctor` finds hardware virtualization",
+        "page-cache": "write more than the memory holds, or use direct I/O",
+        "memory-file-system": "name a folder on a device",
+        "n-too-small": "run the study with `--launches 6` or more",
+        "precision-not-reached": "more launches, or a quieter machine",
+        "steal-time": "measure while the host's other guests are idle",
+        "busy-machine": "measure again on a quiet machine",
+        "unpaired": "measure both platforms in one run",
+        "cut": "raise the probe's time budget",
+        "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
+    }
+)
+
+_SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<every>\d+) trials\)", re.DOTALL)
+_NUMBER = re.compile(rf"(?P<some>\d+) (?P<code>{'|'.join(map(re.escape, _WITH_NUMBER))})")
 
 
-def counted(code: str, some: int, every: int) -> str:
-    """Give a caveat that holds for some trials only; all of them need no count."""
-    return code if some >= every else f"{code} ({some} of {every} trials)"
+@dataclass(frozen=True, slots=True)
+class Caveat:
+    """Something that makes a number doubtful.
+
+    Parameters
+    ----------
+    code
+        A code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
+    detail
+        What this one alone knows: both layouts, the reason, the words.
+    some, every
+        For how many of how many trials it holds; 0 of 0 for all of them. What is only counted
+        (trials that failed) has no `every`.
+    """
+
+    code: str
+    detail: str = ""
+    some: int = 0
+    every: int = 0
+
+    @staticmethod
+    def read(text: str) -> Caveat:
+        """Read what ``str`` wrote; what is no caveat that bareline knows is in words already."""
+        return _read(text)
+
+    def __str__(self) -> str:
+        return self._counted(self._written)
+
+    @property
+    def _written(self) -> str:
+        if self.code == IN_WORDS:
+            return self.detail
+        if self.code in _WITH_NUMBER:
+            return f"{self.some} {self.code}"
+        return f"{self.code}: {self.detail}" if self.detail else self.code
+
+    def _counted(self, text: str) -> str:
+        return f"{text} ({self.some} of {self.every} trials)" if self.share < 1 else text
+
+    @property
+    def kind(self) -> tuple[str, str]:
+        """What makes two caveats the same but for the trials that they hold for."""
+        return (self.code, self.detail)
+
+    @property
+    def share(self) -> float:
+        """The share of the trials that it holds for."""
+        return self.some / self.every if self.every else 1.0
+
+    @property
+    def for_most(self) -> bool:
+        """Whether it holds for so many trials that it speaks for the figure."""
+        return self.share >= MOST_TRIALS
+
+    @property
+    def text(self) -> str:
+        """What it means, in words."""
+        return self._counted(CAVEATS.get(self.code, self._written))
+
+    @property
+    def brief(self) -> str:
+        """A few words, for what a sentence must not leave out; nothing where it may."""
+        if self.code == OTHER_LAYOUT:
+            return self.detail
+        if self.code == NOT_VERIFIED or self.code in _WITH_NUMBER:
+            return str(self)
+        words = _BRIEF.get(self.code, "")
+        if words and self.share < 1:
+            return f"{words} in {self.some} of {self.every} trials"
+        return words
+
+    @property
+    def next_step(self) -> str:
+        """What a reader can do about it; empty where nothing is known."""
+        return _NEXT.get(self.code, "")
 
 
-def caveat_code(caveat: str) -> str:
-    """Give a caveat without the number of trials that it holds for."""
-    match = _COUNTED.fullmatch(caveat)
-    return match["code"] if match else caveat
+@lru_cache(maxsize=4096)
+def _read(text: str) -> Caveat:
+    some = every = 0
+    if shared := _SHARE.fullmatch(text):
+        text, some, every = shared["text"], int(shared["some"]), int(shared["every"])
+    if number := _NUMBER.fullmatch(text):
+        return Caveat(number["code"], some=int(number["some"]))
+    code, colon, detail = text.partition(": ")
+    if colon and code in _WITH_DETAIL:
+        return Caveat(code, detail, some, every)
+    if text in CAVEATS or text in _WITH_DETAIL:
+        return Caveat(text, "", some, every)
+    return Caveat(IN_WORDS, text, some, every)
 
 
-def caveat_share(caveat: str) -> float:
-    """Give the share of trials that a caveat holds for."""
-    match = _COUNTED.fullmatch(caveat)
-    return int(match["some"]) / int(match["all"]) if match else 1.0
+def read_caveats(texts: Iterable[str] | None) -> tuple[Caveat, ...]:
+    """Read the caveats of a record or a row, each once."""
+    return tuple(Caveat.read(text) for text in dict.fromkeys(texts or ()))
 
 
-def caveat_text(caveat: str) -> str:
-    """Say in words what a caveat means; unknown codes are already words."""
-    match = _COUNTED.fullmatch(caveat)
-    if match is None:
-        return CAVEATS.get(caveat, caveat)
-    code = match["code"]
-    return f"{CAVEATS.get(code, code)} ({match['some']} of {match['all']} trials)"
+def codes(caveats: Iterable[Caveat]) -> frozenset[str]:
+    """Give the codes of caveats, whatever their share."""
+    return frozenset(caveat.code for caveat in caveats)
 
 
-def caveat_brief(caveat: str) -> str:
-    """Say in a few words what a sentence must not leave out; nothing where it may."""
-    match = _COUNTED.fullmatch(caveat)
-    if match is not None:
-        brief = _BRIEF.get(match["code"], "")
-        return f"{brief} in {match['some']} of {match['all']} trials" if brief else ""
-    if caveat.startswith(OTHER_LAYOUT):
-        return caveat.removeprefix(f"{OTHER_LAYOUT}: ")
-    if _LOST.match(caveat) or caveat.startswith(NOT_VERIFIED):
-        return caveat
-    return _BRIEF.get(caveat, "")
+def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
+    """Of caveats that differ only by their trials keep the one that holds for most."""
+    kinds: dict[tuple[str, str], Caveat] = {}
+    for caveat in caveats:
+        known = kinds.get(caveat.kind)
+        if known is None or (caveat.share, caveat.some) > (known.share, known.some):
+            kinds[caveat.kind] = caveat
+    return tuple(kinds.values())
 
 
-def briefs(caveats: Iterable[str]) -> dict[str, set[str]]:
+def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
     """Say caveats in a few words each, those that differ by their count alone once.
 
     Returns
@@ -129,20 +231,23 @@ def briefs(caveats: Iterable[str]) -> dict[str, set[str]]:
         By what is said, the caveats that it stands for; those that a sentence may leave out are
         missing.
     """
-    alike: dict[str, set[str]] = {}
+    alike: dict[tuple[str, str], set[Caveat]] = {}
     for caveat in dict.fromkeys(caveats):
-        if caveat_brief(caveat):
-            lost = _LOST.fullmatch(caveat)
-            alike.setdefault(lost["what"] if lost else caveat_code(caveat), set()).add(caveat)
+        if caveat.brief:
+            alike.setdefault(caveat.kind, set()).add(caveat)
     return {_most(group): group for group in alike.values()}
 
 
-def _most(alike: set[str]) -> str:
+def _most(alike: set[Caveat]) -> str:
     """Say the widest of caveats that differ by their count alone."""
+    (most,) = widest(alike)
     if len(alike) == 1:
-        return caveat_brief(*alike)
-    lost = [match for caveat in alike if (match := _LOST.fullmatch(caveat))]
-    if lost:
-        most = max(lost, key=lambda match: int(match["some"]))
-        return f"up to {most['some']} {most['what']}"
-    return caveat_brief(max(alike, key=caveat_share)).replace(" in ", " in up to ", 1)
+        return most.brief
+    if most.code in _WITH_NUMBER:
+        return f"up to {most.brief}"
+    return most.brief.replace(" in ", " in up to ", 1) if most.share < 1 else most.brief
+
+
+def caveat_text(text: str) -> str:
+    """Say in words what a caveat of a record or table means; see `Caveat.text`."""
+    return Caveat.read(text).text

@@ -42,6 +42,34 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:.{max(0, digits - 1 - exponent)}f}"
 
 
+def plain(value: float, digits: int = 3) -> str:
+    """Write a number with `digits` significant digits and grouped thousands, no exponent."""
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) >= 10 ** (digits - 1):
+        return grouped(str(round(float(f"{value:.{digits - 1}e}"))))
+    return significant(value, digits)
+
+
+def whole(value: float) -> str:
+    """Write a number that is a count or a setting: integers exactly, others to six digits."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return grouped(str(int(value)))
+    return f"{value:.6g}"
+
+
+def grouped(text: str) -> str:
+    """Put narrow no-break spaces between thousands from five digits on."""
+    whole, point, fraction = text.partition(".")
+    sign = "-" if whole.startswith("-") else ""
+    digits = whole.removeprefix("-")
+    if len(digits) > 4:
+        head = len(digits) % 3 or 3
+        groups = [digits[:head], *(digits[i : i + 3] for i in range(head, len(digits), 3))]
+        digits = "\u202f".join(groups)
+    return f"{sign}{digits}{point}{fraction}"
+
+
 def scale_of(value: float, unit: str) -> tuple[float, str]:
     """Give the factor and the unit in which `value` reads best, e.g. ``(1e6, "µs")``.
 

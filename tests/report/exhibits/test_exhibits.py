@@ -112,7 +112,14 @@ def test_the_overview_has_a_row_per_subject_and_a_mark_per_platform(document: Do
 def test_long_overviews_keep_one_row_per_probe(document: Document) -> None:
     many = replace(document, findings=[*document.findings] * 1)
     crowded = [
-        replace(finding, probe=f"{finding.probe}_{i}", subject=f"{finding.subject}_{i}")
+        replace(
+            finding,
+            title=f"{finding.title}_{i}",
+            points=tuple(
+                replace(point, place=replace(point.place, probe=f"{finding.probe}_{i}"))
+                for point in finding.points
+            ),
+        )
         for i in range(15)
         for finding in many.findings  # type: ignore[type-var]
     ]

@@ -9,13 +9,12 @@ from bareline.report.figures.scales import (
     count_ticks,
     dodge,
     log_ticks,
-    plain,
     ratio_ticks,
     size_ticks,
     unit_scale,
-    whole,
     zero_ticks,
 )
+from bareline.vocabulary.units import plain, whole
 
 
 @pytest.mark.parametrize(

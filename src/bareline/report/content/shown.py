@@ -15,9 +15,8 @@ import polars as pl
 
 from bareline.report.content.cells import KEYS
 from bareline.report.content.wording import parameter_name
-from bareline.report.figures.scales import whole
 from bareline.vocabulary.model import parse_point
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, whole
 
 #: Values of metrics that are no details that a page shows, over all probes, beside the ends of
 #: `_ENDS`: with their marks, trials and rows they take some four megabytes.

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from bareline.predict.validation import Score
 from bareline.report.content.cells import Cell, by_caveat
-from bareline.report.figures.scales import Scale, plain, whole
+from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import caveat_text
 from bareline.vocabulary.model import Scalar, parse_point
-from bareline.vocabulary.units import format_size, format_value, listing
+from bareline.vocabulary.units import format_size, format_value, listing, plain, whole
 from bareline.vocabulary.verdicts import Verdict
 
 _ACRONYMS = {

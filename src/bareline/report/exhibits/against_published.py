@@ -19,9 +19,10 @@ from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
 from bareline.report.figures.marks import marks, rows_axis
-from bareline.report.figures.scales import plain, ratio_ticks
+from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour, looks
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.units import plain
 
 PLOT_PX = 380
 LABELS_PX = 300

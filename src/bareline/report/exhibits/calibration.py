@@ -18,11 +18,11 @@ from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
-from bareline.report.figures.scales import Scale, Ticks, log_ticks, plain, signed_ticks, unit_scale
+from bareline.report.figures.scales import Scale, Ticks, log_ticks, signed_ticks, unit_scale
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import CalibrationKeys, ExhibitSpec
 from bareline.vocabulary.model import Scalar, parse_point
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, plain
 
 WIDTH_PX = 300
 HEIGHT_PX = 200

@@ -9,6 +9,7 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Estimate
 from bareline.analysis.findings import Finding
 from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
@@ -25,10 +26,11 @@ from bareline.report.exhibits.table import tone_of
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
 from bareline.report.figures.marks import rows_axis
-from bareline.report.figures.scales import Ticks, plain, ratio_ticks
+from bareline.report.figures.scales import Ticks, ratio_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks.
@@ -109,7 +111,7 @@ def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[list[Fi
 
 
 def _effect(row: Sequence[Finding]) -> float:
-    ratios = [finding.ratio for finding in row if finding.ratio]
+    ratios = [finding.ratio.value for finding in row if finding.ratio]
     return max((abs(math.log(ratio)) for ratio in ratios), default=0.0)
 
 
@@ -154,7 +156,8 @@ class _Drawing:
             value
             for row in rows
             for finding in row
-            for value in (finding.ratio, finding.lo, finding.hi)
+            if (ratio := finding.ratio) is not None
+            for value in (ratio.value, ratio.lo, ratio.hi)
             if value is not None
         )
         self.marks: list[dict[str, Any]] = []
@@ -196,20 +199,21 @@ class _Drawing:
             **self.looks[finding.platform].ink(hollow=simulated),
             "tip": _tip(finding),
         }
-        if finding.ratio is None:
+        ratio = finding.ratio
+        if ratio is None:
             word = verdict_word(finding.verdict)
             self.empty.append({**base, "text": f"{finding.platform}: {word}"})
             return
-        end = finding.hi if finding.hi is not None else finding.ratio
-        if finding.lo is not None and finding.hi is None:
+        end = ratio.hi if ratio.hi is not None else ratio.value
+        if ratio.lo is not None and ratio.hi is None:
             end = self.ticks.domain[1]  # open above
         self.marks.append(
             {
                 **base,
-                "x": finding.ratio,
-                "lo": finding.lo if finding.lo is not None else finding.ratio,
+                "x": ratio.value,
+                "lo": ratio.lo if ratio.lo is not None else ratio.value,
                 "hi": end,
-                "text": plain(finding.ratio),
+                "text": plain(ratio.value),
             }
         )
 
@@ -373,10 +377,11 @@ class _Drawing:
 
 
 def _tip(finding: Finding) -> str:
-    if finding.ratio is None:
+    ratio = finding.ratio
+    if ratio is None:
         return f"{finding.platform}, {finding.subject}: {verdict_word(finding.verdict)}"
-    text = f"{finding.platform}, {finding.subject}: {plain(finding.ratio)} times"
-    bounds = ratio_interval(finding.lo, finding.hi)
+    text = f"{finding.platform}, {finding.subject}: {plain(ratio.value)} times"
+    bounds = ratio_interval(ratio.lo, ratio.hi)
     text += f" [{bounds}]" if bounds else ""
     return f"{text}, n = {finding.n}, {verdict_word(finding.verdict)}"
 
@@ -396,12 +401,14 @@ def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
         starts.add(len(fields))
         for finding in row:
             tone = tone_of(finding.verdict)
+            ratio = finding.ratio or Estimate(math.nan)
+            known = ratio.value if finding.ratio else None
             fields.append(
                 (
                     Field(sentence_case(finding.subject)),
                     Field(finding.platform, platform=finding.platform),
-                    Field(ratio_text(finding.ratio), finding.ratio, tone=tone),
-                    Field(ratio_interval(finding.lo, finding.hi), finding.lo),
+                    Field(ratio_text(known), known, tone=tone),
+                    Field(ratio_interval(ratio.lo, ratio.hi), ratio.lo),
                     Field(str(finding.n), finding.n),
                     Field(verdict_word(finding.verdict), tone=tone),
                 )
@@ -419,10 +426,11 @@ def _summary(document: Document, rows: Sequence[Sequence[Finding]]) -> str:
             for verdict in Verdict
             if any(finding.verdict == verdict for finding in own)
         ]
-        worst = max(own, key=lambda finding: finding.ratio or 0.0, default=None)
         text += f" {name}: {', '.join(parts)}"
-        if worst is not None and worst.ratio is not None and worst.ratio > 1:
-            text += f"; most in {worst.subject}, {plain(worst.ratio)} times"
+        losses = [(f.ratio.value, f) for f in own if f.ratio is not None and f.ratio.value > 1]
+        if losses:
+            most, worst = max(losses, key=lambda loss: loss[0])
+            text += f"; most in {worst.subject}, {plain(most)} times"
         text += "."
     return text
 

@@ -35,10 +35,10 @@ from bareline.report.figures.marks import (
     x_axis,
     y_axis,
 )
-from bareline.report.figures.scales import Ticks, log_ticks, plain
+from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, plain
 
 WIDTH_PX = 300
 HEIGHT_PX = 220

@@ -15,8 +15,9 @@ from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import count, describe, metric_name
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.report.figures.scales import Scale, unit_scale, whole
+from bareline.report.figures.scales import Scale, unit_scale
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.units import whole
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from bareline.vocabulary.units import format_size, scale_of, significant
+from bareline.vocabulary.units import format_size, grouped, plain, scale_of, whole
 
 #: Ticks of a message size axis, in bytes.
 SIZE_TICKS = (1, 64, 4096, 262_144, 16_777_216, 1 << 30)
@@ -51,34 +51,6 @@ class Ticks:
             for value, label in pairs
         )
         return cases + "''"
-
-
-def plain(value: float, digits: int = 3) -> str:
-    """Write a number with `digits` significant digits and grouped thousands, no exponent."""
-    if not math.isfinite(value):
-        return "–"
-    if abs(value) >= 10 ** (digits - 1):
-        return _grouped(str(round(float(f"{value:.{digits - 1}e}"))))
-    return significant(value, digits)
-
-
-def whole(value: float) -> str:
-    """Write a number that is a count or a setting: integers exactly, others to six digits."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return _grouped(str(int(value)))
-    return f"{value:.6g}"
-
-
-def _grouped(text: str) -> str:
-    """Put narrow no-break spaces between thousands from five digits on."""
-    whole, point, fraction = text.partition(".")
-    sign = "-" if whole.startswith("-") else ""
-    digits = whole.removeprefix("-")
-    if len(digits) > 4:
-        head = len(digits) % 3 or 3
-        groups = [digits[:head], *(digits[i : i + 3] for i in range(head, len(digits), 3))]
-        digits = "\u202f".join(groups)
-    return f"{sign}{digits}{point}{fraction}"
 
 
 def unit_scale(values: Iterable[float | None], unit: str) -> Scale:
@@ -235,11 +207,11 @@ def _even_labels(ticks: Sequence[float]) -> tuple[str, ...]:
     """Write ticks with the fewest decimals that tell them apart exactly."""
     for decimals in range(7):
         if all(abs(tick - round(tick, decimals)) <= 1e-9 * abs(tick) for tick in ticks):
-            return tuple(_grouped(f"{tick:.{decimals}f}") for tick in ticks)
+            return tuple(grouped(f"{tick:.{decimals}f}") for tick in ticks)
     return tuple(f"{tick:.6g}" for tick in ticks)
 
 
 def _tick_label(value: float) -> str:
     if value >= 1:
-        return _grouped(f"{value:.2f}".rstrip("0").rstrip("."))
+        return grouped(f"{value:.2f}".rstrip("0").rstrip("."))
     return f"{value:.6f}".rstrip("0").rstrip(".") if value >= 1e-4 else f"{value:.3g}"

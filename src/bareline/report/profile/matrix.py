@@ -12,11 +12,11 @@ from bareline.profile.summary import (
 )
 from bareline.report.figures.channels import inline, tip
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.report.figures.scales import count_ticks, plain
+from bareline.report.figures.scales import count_ticks
 from bareline.report.figures.theme import colour
 from bareline.report.profile.sentences import total
 from bareline.report.profile.times import rank_name
-from bareline.vocabulary.units import format_size
+from bareline.vocabulary.units import format_size, plain
 
 _CELLS = 64
 

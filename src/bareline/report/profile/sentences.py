@@ -18,8 +18,7 @@ from bareline.profile.summary import (
     top_calls,
 )
 from bareline.report.content.wording import call_name, count, percent
-from bareline.report.figures.scales import whole
-from bareline.vocabulary.units import format_size, format_value, significant
+from bareline.vocabulary.units import format_size, format_value, significant, whole
 
 
 def subtitle(profile: Profile) -> str:

@@ -1,0 +1,191 @@
+"""A place: where a value stands, and the one way to name it.
+
+A value is of one metric of one probe, with parameters, on a layout, at a point of its sweep. What
+is compared must agree in all of these, and a reader must be told in the same words everywhere which
+of them is meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from bareline.vocabulary.model import Scalar, parse_point
+from bareline.vocabulary.units import format_size, format_value, whole
+
+#: Columns of a table that tell cases apart, and the points of a case; every platform has the same.
+CASE = ("probe", "params", "ranks", "threads", "nodes")
+KEY = (*CASE, "metric", "point")
+
+#: Parameters that say best without their name what they are, by how they are written.
+_PLAIN: Mapping[str, str] = {
+    "size_bytes": "{}",
+    "kernel": "{}",
+    "problem_class": "class {}",
+    "max_bytes": "sizes up to {}",
+    "min_bytes": "sizes from {}",
+}
+_UNITS = {"_s": "s", "_hz": "Hz", "_percent": "%"}
+#: What is counted, and its singular.
+_COUNTED = {"ranks": "rank", "threads": "thread", "nodes": "node"}
+_NUMBERS = {2: "two", 3: "three", 4: "four"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a value stands.
+
+    Parameters
+    ----------
+    params, point
+        Canonical texts of the probe's parameters and of the point; see `format_point`.
+    nodes
+        What the case asks for; 0 where it leaves that to the platform.
+    used
+        Nodes that it ran on; 0 where that is not known. It is no part of what a place is: the same
+        case may have run on other nodes elsewhere, and is not comparable then.
+    """
+
+    probe: str
+    metric: str = ""
+    params: str = ""
+    ranks: int = 1
+    threads: int = 1
+    nodes: int = 0
+    point: str = ""
+    used: int = field(default=0, compare=False)
+
+    @classmethod
+    def of(cls, row: Mapping[str, object]) -> Place:
+        """Read it from a row of a table that has the columns of `KEY`."""
+        known = {name: row[name] for name in KEY if row.get(name) is not None}
+        used = row.get("nodes_used")
+        return cls(**known, used=used if isinstance(used, int) else 0)  # type: ignore[arg-type]
+
+    @property
+    def case(self) -> tuple[str, str, int, int, int]:
+        """What identifies its case, in the order of `CASE`."""
+        return (self.probe, self.params, self.ranks, self.threads, self.nodes)
+
+    @property
+    def series(self) -> tuple[str, str, str, int, int, int]:
+        """What stays the same along a curve over a parameter of the point."""
+        return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
+
+    @property
+    def coordinates(self) -> dict[str, Scalar]:
+        """Every parameter by name: those of the probe, ranks, threads and nodes, of the point."""
+        return {
+            **parse_point(self.params),
+            **({"nodes": self.nodes} if self.nodes else {}),
+            "ranks": self.ranks,
+            "threads": self.threads,
+            **parse_point(self.point),
+        }
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Size of its messages; None where it has none."""
+        size = parse_point(self.point).get("size_bytes")
+        return size if isinstance(size, int) and not isinstance(size, bool) else None
+
+    @property
+    def on_one_node(self) -> bool:
+        """Whether no network can be used."""
+        return (self.used or self.nodes) == 1
+
+    @property
+    def where(self) -> str:
+        """Say its nodes: ``within a node``, ``between two nodes``; empty where unknown."""
+        return nodes_words(self.used or self.nodes)
+
+    @property
+    def words(self) -> str:
+        """Say all of it but the probe: ``64 KiB, 2 ranks within a node, transport tcp``."""
+        known = self.coordinates
+        ranks, threads, _ = (known.pop(name, None) for name in ("ranks", "threads", "nodes"))
+        point = [name for name in known if name in parse_point(self.point)]
+        own = [name for name in known if name not in point]
+        layout = coordinate("ranks", ranks) if ranks != 1 or self.where else ""
+        parts = [
+            *(coordinate(name, known[name]) for name in point),
+            " ".join(filter(None, [layout, self.where])),
+            coordinate("threads", threads) if threads != 1 else "",
+            *(coordinate(name, known[name]) for name in own),
+        ]
+        return ", ".join(filter(None, parts))
+
+    def told(self, names: Iterable[str]) -> str:
+        """Say some of its parameters: ``4 ranks, transport tcp``."""
+        known = self.coordinates
+        return ", ".join(coordinate(name, known[name]) for name in names if name in known)
+
+
+def nodes_words(nodes: int | None) -> str:
+    """Say on how many nodes something ran: ``within a node``; empty where that is not known."""
+    if not nodes:
+        return ""
+    if nodes == 1:
+        return "within a node"
+    return "between two nodes" if nodes == 2 else f"on {nodes} nodes"
+
+
+def layout_words(nodes: int, ranks_per_node: int, threads: int = 1) -> str:
+    """Say a layout in words: ``two nodes with 4 ranks each``."""
+    if ranks_per_node == 1:
+        each = ""
+    elif nodes == 1:
+        each = f" with {ranks_per_node} ranks, which share its memory"
+    else:
+        each = f" with {ranks_per_node} ranks each"
+    of = f" of {threads} threads" if threads > 1 else ""
+    if of and not each:
+        of = f" with {threads} threads a rank"
+    many = "one node" if nodes == 1 else f"{_NUMBERS.get(nodes, nodes)} nodes"
+    return f"{many}{each}{of}"
+
+
+def varying(places: Iterable[Place]) -> tuple[str, ...]:
+    """Name the parameters that tell places apart, in the order in which they appear."""
+    every = [place.coordinates for place in places]
+    names = dict.fromkeys(name for coordinates in every for name in coordinates)
+    return tuple(name for name in names if len({known.get(name) for known in every}) > 1)
+
+
+def parameter_name(name: str) -> str:
+    """Write a parameter for people, without the unit that its values carry."""
+    for suffix in ("_bytes", *_UNITS):
+        name = name.removesuffix(suffix)
+    return name.replace("_", " ")
+
+
+def parameter_unit(name: str) -> str:
+    """Give the unit of a parameter by the end of its name; empty for sizes and bare numbers."""
+    return next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
+
+
+def parameter_value(name: str, value: Scalar | None) -> str:
+    """Write a parameter's value with its unit, e.g. ``64 KiB``."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if name.endswith("_bytes"):
+        return format_size(value)
+    unit = parameter_unit(name)
+    if unit:
+        return format_value(value, unit)
+    return whole(value)
+
+
+def coordinate(name: str, value: Scalar | None) -> str:
+    """Write one parameter with its value in words, e.g. ``4 ranks`` or ``transport tcp``."""
+    if name == "profile" and value is True:
+        return "profiled"
+    text = parameter_value(name, value)
+    if name in _COUNTED:
+        return f"{text} {_COUNTED[name] if value == 1 else name}"
+    form = _PLAIN.get(name)
+    return form.format(text) if form else f"{parameter_name(name)} {text}"
