@@ -85,8 +85,8 @@ def test_the_contracts_hold_for_it(installed, tmp_path):
     [
         ("bareline.probes", "bareline.probes.null:PROBE", "a second probe is named 'null'"),
         ("bareline.platforms", "bareline.platforms.null:PLATFORM", "a second platform type is"),
-        ("bareline.importers", "bareline.importers.osu:IMPORTER", "a second importer is named"),
-        ("bareline.probes", "bareline.importers.osu:IMPORTER", "is no probe but a"),
+        ("bareline.importers", "bareline.formats.osu:IMPORTER", "a second importer is named"),
+        ("bareline.probes", "bareline.formats.osu:IMPORTER", "is no probe but a"),
         ("bareline.probes", "no_such_module:PROBE", "cannot be loaded: ModuleNotFoundError"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_name_taken_twice_and_other_mistakes_are_one_line(
     code = {
         "bareline.probes": "from bareline.probes.base import load_probes as load",
         "bareline.platforms": "from bareline.platforms.base import load_platform_types as load",
-        "bareline.importers": "from bareline.importers.base import load_importers as load",
+        "bareline.importers": "from bareline.formats.importer import load_importers as load",
     }[group]
     script = (
         f"{code}\nfrom bareline.vocabulary.errors import PluginError\n"

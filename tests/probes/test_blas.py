@@ -10,7 +10,7 @@ from bareline.probes.base import find_probe
 from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
-HPL = Path(__file__).parents[1] / "importers" / "data" / "ib-vs-roce" / "ib" / "hpl.Hpl_single.out"
+HPL = Path(__file__).parents[1] / "formats" / "data" / "ib-vs-roce" / "ib" / "hpl.Hpl_single.out"
 OWN = ("compute.dgemm", "compute.linpack", "compute.linpack_mpi", "app.planewave")
 #: As OpenBLAS prints it, once a process, among a launcher's words.
 PRINTED = "Core: Haswell\n[node1] a word\nCore: Prescott\nCore: Haswell\n"

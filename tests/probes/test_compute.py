@@ -12,7 +12,7 @@ from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).with_name("data")
-HPL = Path(__file__).parents[1] / "importers" / "data" / "ib-vs-roce" / "ib" / "hpl.Hpl_single.out"
+HPL = Path(__file__).parents[1] / "formats" / "data" / "ib-vs-roce" / "ib" / "hpl.Hpl_single.out"
 STEP_S, STEPS = 2e-4, 8192
 
 

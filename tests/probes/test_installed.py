@@ -13,7 +13,7 @@ from bareline.vocabulary.errors import ParseError, ProbeError
 from bareline.vocabulary.model import Layout, Output
 
 DATA = Path(__file__).parent / "data"
-IMPORTED = Path(__file__).parents[1] / "importers" / "data"
+IMPORTED = Path(__file__).parents[1] / "formats" / "data"
 
 
 def command(name: str, **params: str | int):

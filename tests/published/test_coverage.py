@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from bareline.analysis.suitability import CLASSES
 from bareline.facts.keys import FACT_KEYS
-from bareline.importers.base import load_importers
+from bareline.formats.importer import load_importers
 from bareline.platforms.base import load_platform_types
 from bareline.platforms.config import load_platforms
 from bareline.probes.base import load_probes

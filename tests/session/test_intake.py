@@ -9,7 +9,7 @@ import pytest
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.analysis.summary import summarize
-from bareline.importers import load_importers
+from bareline.formats.importer import load_importers
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
 from bareline.session import begin
@@ -20,7 +20,7 @@ from bareline.store.run import Run
 from bareline.vocabulary.errors import BarelineError, ImportRefused, UsageError
 from bareline.vocabulary.model import Failed
 
-DATA = Path(__file__).parents[1] / "importers" / "data"
+DATA = Path(__file__).parents[1] / "formats" / "data"
 IB, ROCE = DATA / "ib-vs-roce" / "ib", DATA / "ib-vs-roce" / "roce"
 LATENCY = "omb.Osu_latency.out"
 
@@ -325,7 +325,7 @@ def test_folders_and_compressed_files(tmp_path):
 
 
 def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("bareline.importers.files._LARGEST_FILE_BYTES", 1 << 16)
+    monkeypatch.setattr("bareline.formats.files._LARGEST_FILE_BYTES", 1 << 16)
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(b" " * (1 << 20)))
     with pytest.raises(ImportRefused, match="larger than"):

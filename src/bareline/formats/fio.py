@@ -20,7 +20,9 @@ from bareline.formats.document import (
     check_quotient,
     find_object,
     read_object,
+    split_documents,
 )
+from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of
 from bareline.vocabulary.errors import ParseError, UsageError
 from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Scalar, Stage
@@ -176,3 +178,13 @@ def _check(part: _Way, way: str) -> None:
         raise ParseError(f"{way}: the latencies are not of {count:g} operations")
     if not latency.min <= latency.mean <= latency.max:
         raise ParseError(f"{way}: the mean latency is not between minimum and maximum")
+
+
+IMPORTER = Importer(
+    name="fio",
+    title="fio 3 --output-format=json",
+    sniff=holding(re.compile(r'"fio version"\s*:\s*"fio-')),
+    launches=split_documents,
+    parse=read,
+    facts=facts,
+)

@@ -15,8 +15,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from bareline.formats import hpl
+from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import (
     BANDWIDTH,
     LATENCY,
@@ -25,7 +27,7 @@ from bareline.formats.reading import (
     as_detail,
     outcome_of,
 )
-from bareline.formats.table import check_whole, integer, number
+from bareline.formats.table import check_whole, integer, number, split_before
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -312,3 +314,14 @@ def _check(group: _Group, values: Mapping[str, str], text: str) -> None:
             )
             if not low <= mean <= high:
                 raise ParseError(f"AvgPingPong{what} is not between Min and Max")
+
+
+IMPORTER = Importer(
+    name="hpcc",
+    title="HPC Challenge (hpccoutf.txt)",
+    sniff=holding(re.compile(r"HPC Challenge Benchmark|^Begin of Summary section\.", re.MULTILINE)),
+    launches=partial(split_before, HEAD),  # HPCC appends to its file
+    parse=read,
+    started=started,
+    facts=facts,
+)

@@ -14,10 +14,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
+from bareline.formats.importer import Importer
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
-from bareline.formats.table import check_whole, integer, number, rounding
+from bareline.formats.table import check_whole, integer, number, rounding, split_before
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -196,3 +198,18 @@ def _failed(reason: str, text: str) -> Reading:
         ranks=UNKNOWN_RANKS,
         outcome=outcome_of(_METRICS, read),
     )
+
+
+def _sniff(text: str) -> bool:
+    # HPCC embeds HPL, and has an importer of its own.
+    return TITLE.search(text) is not None and "HPC Challenge Benchmark" not in text
+
+
+IMPORTER = Importer(
+    name="hpl",
+    title="HPL (HPLinpack) 1.0 to 2.3",
+    sniff=_sniff,
+    launches=partial(split_before, TITLE),
+    parse=read,
+    facts=facts,
+)

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby, pairwise
 
 from bareline.formats.imb_table import (
@@ -26,8 +27,9 @@ from bareline.formats.imb_table import (
     metrics_of,
     samples_of,
 )
+from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
-from bareline.formats.table import Line, check_whole, number_lines, read_table
+from bareline.formats.table import Line, check_whole, number_lines, read_table, split_before
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -328,3 +330,14 @@ def _missing(name: str) -> Reading:
         ranks=UNKNOWN_RANKS,
         outcome=outcome_of(metrics, read),
     )
+
+
+IMPORTER = Importer(
+    name="imb",
+    title="Intel MPI Benchmarks 3.2 to 2021",
+    sniff=holding(TITLE),
+    launches=partial(split_before, TITLE),
+    parse=read,
+    started=started,
+    facts=facts,
+)

@@ -6,7 +6,7 @@ The rate is what arrived at the receiver, over all streams.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -19,9 +19,13 @@ from bareline.formats.document import (
     check_quotient,
     find_object,
     read_object,
+    split_documents,
 )
+from bareline.formats.importer import Importer, holding
+from bareline.formats.reading import Reading
+from bareline.formats.transfer import transfer_reading
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.model import Failed, Scalar, Stage
 
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3[^"\s]{0,20})')
 
@@ -228,3 +232,31 @@ def _datagrams(received: _Received) -> tuple[float, float]:
     if not sent or abs(percent - 100 * lost / sent) > 0.01:
         raise ParseError("lost_packets, packets and lost_percent contradict each other")
     return percent, received.jitter_ms * 1e-3
+
+
+def _parse(text: str) -> Iterable[Reading]:
+    try:
+        transfer = read(text)
+    except ParseError as error:
+        failed = Failed(Stage.PARSE, str(error))
+        yield transfer_reading("iperf3", failed, udp='"UDP"' in text)
+        return
+    values = {
+        "rate": transfer.rate_bps,
+        "retransmissions": transfer.retransmissions,
+        "loss": transfer.loss,
+        "jitter": transfer.jitter_s,
+        "cpu_sender": transfer.cpu_sender,
+        "cpu_receiver": transfer.cpu_receiver,
+    }
+    yield transfer_reading("iperf3", values, udp=transfer.udp, params=transfer.params)
+
+
+IMPORTER = Importer(
+    name="iperf3",
+    title="iperf3 --json",
+    sniff=holding(re.compile(r'"version"\s*:\s*"iperf 3')),
+    launches=split_documents,
+    parse=_parse,
+    facts=facts,
+)

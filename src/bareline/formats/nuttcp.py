@@ -8,11 +8,16 @@ B. Fink and R. Scott, "nuttcp", https://www.nuttcp.net.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from bareline.formats.importer import Importer, holding
+from bareline.formats.reading import Reading
 from bareline.formats.table import number, rounding
+from bareline.formats.transfer import transfer_reading
 from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Stage
 
 #: Bytes of nuttcp's MB.
 _MB = 1 << 20
@@ -25,7 +30,9 @@ _USUAL = re.compile(
     r"(?: (?P<rtt_ms>\S+) msRTT)?$"
 )
 #: A line of results, to its end.
-RESULT = re.compile(r"^.*(?:%TX.*%RX|real_seconds=\S* +rate_Mbps=).*$\n?", re.MULTILINE)
+_RESULT = re.compile(r"^.*(?:%TX.*%RX|real_seconds=\S* +rate_Mbps=).*$\n?", re.MULTILINE)
+_SNIFF = re.compile(r"\bMB / +\S+ sec = +\S+ Mbps|\breal_seconds=\S* +rate_Mbps=")
+_DATAGRAMS = re.compile(r"drop/pkt| drop=")
 _REQUIRED = ("megabytes", "real_seconds", "rate_Mbps", "tx_cpu", "rx_cpu")
 
 
@@ -87,7 +94,7 @@ _NUMBERS = (*_REQUIRED, "retrans", "rtt_ms", "drop", "pkt", "data_loss")
 
 def _fields(text: str) -> dict[str, str]:
     """Give the values of the line of results by their names in ``-fparse``."""
-    lines = [match[0].strip() for match in RESULT.finditer(text)]
+    lines = [match[0].strip() for match in _RESULT.finditer(text)]
     if len(lines) != 1:
         raise ParseError("there is no line of results: the transfer did not end")
     line = lines[0]
@@ -122,3 +129,37 @@ def _check(fields: Mapping[str, str], values: Mapping[str, float]) -> None:
             raise ParseError("the result has no dropped or sent packets")
         if abs(values["data_loss"] - 100 * values["drop"] / values["pkt"]) > 0.01:
             raise ParseError("dropped, sent and lost packets contradict each other")
+
+
+def _launches(text: str) -> Sequence[str]:
+    """Split after every line of results."""
+    ends = [match.end() for match in _RESULT.finditer(text)]
+    return [text[low:high] for low, high in pairwise([0, *ends[:-1], len(text)])]
+
+
+def _parse(text: str) -> Iterable[Reading]:
+    try:
+        transfer = read(text)
+    except ParseError as error:
+        failed = Failed(Stage.PARSE, str(error))
+        yield transfer_reading("nuttcp", failed, udp=_DATAGRAMS.search(text) is not None)
+        return
+    values = {
+        "rate": transfer.rate_bps,
+        "cpu_sender": transfer.cpu_sender,
+        "cpu_receiver": transfer.cpu_receiver,
+        "retransmissions": transfer.retransmissions,
+        "loss": transfer.loss,
+        "rtt": transfer.rtt_s,
+    }
+    params = {"duration_s": round(transfer.duration_s)}
+    yield transfer_reading("nuttcp", values, udp=transfer.udp, params=params)
+
+
+IMPORTER = Importer(
+    name="nuttcp",
+    title="nuttcp",
+    sniff=holding(_SNIFF),
+    launches=_launches,
+    parse=_parse,
+)

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from bareline.formats.importer import Importer, holding
 from bareline.formats.osu_programs import Program, program_of, words_of
 from bareline.formats.reading import (
     BANDWIDTH,
@@ -39,6 +40,7 @@ from bareline.formats.table import (
     quotient_range,
     read_table,
     rounding,
+    split_before,
 )
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
@@ -56,7 +58,7 @@ _INIT = re.compile(
     re.MULTILINE,
 )
 #: What osu_init of 5.3 and before prints, without a title.
-UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
+_UNTITLED = re.compile(r"^nprocs: \d{1,9}, min: ", re.MULTILINE)
 
 #: Column titles without their spaces: metric and what one unit is in base units.
 _COLUMNS: Mapping[str, tuple[str, Metric, float]] = {
@@ -120,7 +122,7 @@ def read(text: str) -> Iterable[Reading]:
     """Read the tables of one launch; there are several where several datatypes were asked."""
     match = TITLE.search(text)
     if match is None:
-        if not UNTITLED.search(text):
+        if not _UNTITLED.search(text):
             raise ParseError("there is no title of an OSU benchmark")
         yield _init(text)
         return
@@ -352,3 +354,17 @@ def _init(text: str) -> Reading:
         ranks=integer(match[1], "nprocs") if match else UNKNOWN_RANKS,
         outcome=outcome_of(metrics, read),
     )
+
+
+def _launches(text: str) -> Sequence[str]:
+    return split_before(TITLE if TITLE.search(text) else _UNTITLED, text)
+
+
+IMPORTER = Importer(
+    name="osu",
+    title="OSU micro-benchmarks 5.x to 7.x",
+    sniff=holding(TITLE, _UNTITLED),
+    launches=_launches,
+    parse=read,
+    facts=facts,
+)

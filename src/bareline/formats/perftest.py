@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
+from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import (
     BANDWIDTH,
     LATENCY,
@@ -27,11 +29,12 @@ from bareline.formats.table import (
     number_lines,
     read_table,
     rounding,
+    split_before,
 )
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
-TITLE = re.compile(
+_TITLE = re.compile(
     r"^ +(?P<verb>RDMA_Write|RDMA_Read|Send|(?:RDMA_)?Atomic\w*|Fetch_And_Add|Compare_And_Swap)"
     r"(?P<both> Bidirectional)?(?P<posts> Post List)? (?P<kind>BW|Latency) Test *$",
     re.MULTILINE,
@@ -65,7 +68,7 @@ _TITLES = re.compile("|".join(re.escape(title) for title in (*_PLAIN, *_COLUMNS)
 
 def read(text: str) -> Iterable[Reading]:
     """Read the table of one test."""
-    title = TITLE.search(text)
+    title = _TITLE.search(text)
     if title is None:
         raise ParseError("there is no title of a perftest program")
     rate = title["kind"] == "BW"
@@ -249,3 +252,13 @@ def _check_order(table: Table) -> None:
     bounds = ("t_min[usec]", "t_avg[usec]", "t_max[usec]")
     if all(title in table.titles for title in bounds):
         check_ascending(table, bounds, uniform=False)
+
+
+IMPORTER = Importer(
+    name="perftest",
+    title="perftest (ib_write_bw, ib_write_lat, ...)",
+    sniff=holding(_TITLE),
+    launches=partial(split_before, _TITLE),
+    parse=read,
+    facts=facts,
+)

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from bareline import __version__
+from bareline.formats.files import Found, read_files
+from bareline.formats.importer import load_importers
 from bareline.formats.reading import Reading
-from bareline.importers.base import load_importers
-from bareline.importers.files import Found, read_files
 from bareline.store.header import Header
 from bareline.store.run import Run, now
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError

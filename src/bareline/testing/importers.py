@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.importers.base import Importer, load_importers
+from bareline.formats.importer import Importer, load_importers
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Measured
 

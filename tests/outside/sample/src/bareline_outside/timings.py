@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import Reading, outcome_of
-from bareline.importers.base import Importer
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample
 
@@ -14,32 +14,27 @@ _LINE = re.compile(r"^(\d+(?:\.\d+)?) ms task-clock$", re.MULTILINE)
 _METRICS = {"time": Metric("s", "lower")}
 
 
-class Timings(Importer):
-    """Processor time of a program."""
+def _parse(text: str) -> Iterable[Reading]:
+    """Give one trial."""
 
-    name = "timings"
-    title = "task-clock lines"
+    def read() -> Iterable[Sample]:
+        match = _LINE.search(text)
+        if match is None:
+            raise ParseError("no line of task-clock")
+        yield Sample("time", float(match[1]) * 1e-3)
 
-    def sniff(self, text: str) -> bool:
-        """Look for the head."""
-        return text.startswith("# timings\n")
-
-    def parse(self, text: str) -> Iterable[Reading]:
-        """Give one trial."""
-
-        def read() -> Iterable[Sample]:
-            match = _LINE.search(text)
-            if match is None:
-                raise ParseError("no line of task-clock")
-            yield Sample("time", float(match[1]) * 1e-3)
-
-        yield Reading(
-            probe="timings.task-clock",
-            title="the processor time",
-            layer=Layer.APP,
-            metrics=_METRICS,
-            outcome=outcome_of(_METRICS, read),
-        )
+    yield Reading(
+        probe="timings.task-clock",
+        title="the processor time",
+        layer=Layer.APP,
+        metrics=_METRICS,
+        outcome=outcome_of(_METRICS, read),
+    )
 
 
-IMPORTER = Timings()
+IMPORTER = Importer(
+    name="timings",
+    title="task-clock lines",
+    sniff=holding(re.compile(r"\A# timings\n")),
+    parse=_parse,
+)

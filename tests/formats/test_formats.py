@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.importers.files import read_text
+from bareline.formats.files import read_text
 from bareline.vocabulary.errors import ImportRefused
 from bareline.vocabulary.model import Failed, Measured
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.importers import load_importers
+from bareline.formats.importer import load_importers
 from bareline.testing.importers import ImporterContract
 
 DATA = Path(__file__).parent / "data"

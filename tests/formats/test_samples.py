@@ -8,7 +8,7 @@ import pytest
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.analysis.summary import summarize
-from bareline.importers import load_importers
+from bareline.formats.importer import load_importers
 from bareline.session.intake import import_files
 from bareline.store.run import Run
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.importers.files import read_text
+from bareline.formats.files import read_text
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Failed, format_point
 

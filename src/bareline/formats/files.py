@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bareline.formats.importer import Importer, load_importers
 from bareline.formats.reading import Reading
-from bareline.importers.base import Importer, load_importers
 from bareline.vocabulary.errors import ImportRefused, ParseError
 
 _LARGEST_FILE_BYTES = 64 << 20

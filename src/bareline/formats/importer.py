@@ -1,0 +1,69 @@
+"""What an importer is, and how importers are found.
+
+A reader whose outputs ``bareline import`` takes ends its module in ``IMPORTER = ...``: how the
+outputs of its program are recognised by their text, split into launches, and read into trials.
+What a launch holds but cannot be trusted becomes a failed trial with its reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import chain
+
+from bareline.formats.reading import Reading
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.plugins import brought, checked, named, own
+
+
+def holding(*marks: re.Pattern[str]) -> Callable[[str], bool]:
+    """Give what finds any of these marks in a text."""
+    return lambda text: any(mark.search(text) for mark in marks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Importer:
+    """Reads the outputs of one program, by functions that are pure.
+
+    Parameters
+    ----------
+    name
+        Short name of the format; the probes it gives start with it.
+    title
+        Which programs and versions it reads, for people.
+    sniff
+        Tells whether a text is an output of the program, whole or not.
+    parse
+        Reads the trials out of one launch; raises `ParseError` where not even the benchmark can
+        be told.
+    launches
+        Splits a file into the outputs of single launches, in their order.
+    started
+        Reads when the launch began, where its output says so; without a zone it counts as UTC.
+    facts
+        Reads what the output tells of the platform, as facts.
+    """
+
+    name: str
+    title: str
+    sniff: Callable[[str], bool]
+    parse: Callable[[str], Iterable[Reading]]
+    launches: Callable[[str], Sequence[str]] = lambda text: (text,)
+    started: Callable[[str], datetime | None] = lambda _: None
+    facts: Callable[[str], Mapping[str, Scalar]] = lambda _: {}
+
+
+@cache
+def load_importers() -> Mapping[str, Importer]:
+    """Find every importer of this package and of installed plug-ins, by name.
+
+    Raises
+    ------
+    PluginError
+        Two share a name, or a plug-in is no importer.
+    """
+    every = chain(own("bareline.formats", "IMPORTER"), brought("bareline.importers"))
+    return named("importer", checked("importer", every, Importer), lambda one: one.name)
