@@ -210,7 +210,9 @@ def test_imb_options_that_change_what_is_measured_make_cases():
 
 
 def test_imb_options_concern_some_benchmarks_only():
-    trials = _changed("imb.v2021_four-ranks.out", ("-iter 50", "-root_shift on -sync off -iter 50"))
+    trials = _changed(
+        "spoiled/imb.v2021_four-ranks.out", ("-iter 50", "-root_shift on -sync off -iter 50")
+    )
     said = {
         trial.probe: {k: v for k, v in trial.params.items() if k != "world_ranks"}
         for trial in trials
@@ -435,9 +437,9 @@ def test_fio_reads_and_writes_are_cases():
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("composed/osu.v7_allreduce_wrong.out", "DATA VALIDATION ERROR"),
-        ("iperf3.refused.out", "unable to connect to server: Connection refused"),
-        ("iperf3.bidir.out", "both ways at once"),
+        ("spoiled/osu.v7_allreduce_wrong.out", "DATA VALIDATION ERROR"),
+        ("spoiled/iperf3.refused.out", "unable to connect to server: Connection refused"),
+        ("spoiled/iperf3.bidir.out", "both ways at once"),
     ],
 )
 def test_failed_outputs_give_their_reason(name, reason):

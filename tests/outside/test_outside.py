@@ -15,6 +15,12 @@ from bareline.store.raw import read_raw
 SAMPLE = Path(__file__).with_name("sample")
 
 
+def found_too(folder):
+    """Give an environment in which packages of a folder are found beside all others."""
+    before = filter(None, (os.environ.get("PYTHONPATH"),))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), *before))}
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """Install the sample, and give what runs a command where it is found."""
@@ -25,7 +31,7 @@ def installed(tmp_path_factory):
         check=True,
         cwd=target,
     )
-    env = {**os.environ, "PYTHONPATH": str(target)}
+    env = found_too(target)
 
     def run(*arguments, cwd=target, module="bareline"):
         line = [sys.executable, "-m", module, *map(str, arguments)]
@@ -108,7 +114,7 @@ def test_a_name_taken_twice_and_other_mistakes_are_one_line(
     )
     done = subprocess.run(
         [sys.executable, "-c", script],
-        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        env=found_too(tmp_path),
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert told in done.stdout
