@@ -25,11 +25,11 @@ import polars as pl
 from playwright.sync_api import Page, sync_playwright
 
 from bareline.analysis.comparison import Comparison
-from bareline.vocabulary.place import CASE
 from bareline.analysis.records import Records, read_runs
 from bareline.report.content.gather import document_of
 from bareline.report.page.html import render_page
 from bareline.store.run import Run
+from bareline.vocabulary.place import CASE
 
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery"
 IMAGES = GALLERY / "images"
