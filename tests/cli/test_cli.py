@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -256,3 +257,37 @@ def test_an_error_is_one_line_without_a_traceback_in_a_real_process(place):
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
+
+
+def test_a_control_is_priced_marked_and_shown_on_demand(bareline):
+    both = ("run", "planted.toml", "--on", "a", "--on", "b")
+    plan = bareline(*both, "--control", "--dry-run").stdout
+    assert "21 trials in 7 blocks" in plan and "of these 7 trials on a-again" in plan
+    assert "a-again" not in bareline(*both, "--dry-run").stdout
+    bareline(*both, "--control", "--out", "r")
+    said = bareline("compare", "r").stdout
+    assert "The baseline against itself: 0 of 3 rows differ" in " ".join(said.split())
+    assert "a-again" not in said
+    assert "a-again" in bareline("compare", "r", "--control").stdout
+    rows = json.loads(bareline("compare", "r", "--json").stdout)
+    assert {(row["platform"], row["control"]) for row in rows} == {("b", False), ("a-again", True)}
+    # What its two halves differ by meets no condition about platforms.
+    bareline("compare", "r", "--fail-if", "null is faster")
+    assert "a-again" not in bareline("show", "r").stdout
+    assert "a-again" in bareline("show", "r", "--control").stdout
+    told = json.loads(bareline("explain", "r", "--json").stdout)
+    assert [row["differ"] for row in told if row["kind"] == "control"] == [0]
+    bareline("report", "r", "--out", "r.md")
+    bareline("report", "r", "--out", "r.html")
+    for page in ("r.md", "r.html"):
+        text = " ".join(Path(page).read_text().split())
+        assert "he baseline against itself: 0 of 3 rows differ" in text
+    bareline("export", "r", "--out", "r.csv")
+    assert "a-again" in Path("r.csv").read_text()
+
+
+def test_one_platform_against_itself(bareline):
+    bareline("run", "planted.toml", "--on", "a", "--control", "--out", "r")
+    assert "The baseline against itself: 0 of 3" in bareline("compare", "r").stdout
+    assert "The baseline against itself: 0 of 3" in bareline("explain", "r").stdout
+    assert json.loads(bareline("compare", "r", "--json").stdout)[0]["control"]

@@ -14,6 +14,7 @@ import polars as pl
 from bareline.analysis.causes import Explanation, explain
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.conclusions import Conclusion, conclusions
+from bareline.analysis.control import Control, doubted, judge_control, promised
 from bareline.analysis.findings import Finding, find
 from bareline.analysis.layouts import ANY
 from bareline.analysis.pairs import Pair, certainly_beyond
@@ -158,13 +159,63 @@ class Comparison:
         return self._compare(self._pairs)
 
     def _compare(self, pairs: Sequence[Pair]) -> pl.DataFrame:
-        return compare_points(
+        table = compare_points(
             self.records,
             self.summary,
             pairs,
             margin=self.margin,
             any_layout=self.records.study.get("layouts") == ANY,
         )
+        return doubted(table, self.controls)
+
+    # The baseline against itself -----------------------------------------------------------------
+
+    @cached_property
+    def _against_itself(self) -> list[Comparison]:
+        """Every control compared with what it repeats, as any platform is."""
+        whole = self.records.with_controls
+        pairs = [(again, base) for again, base in self.records.controls.items()]
+        return [
+            Comparison(whole.of_platforms({again, base}), base, self.margin)
+            for again, base in pairs
+            if {again, base} <= set(whole.platforms)
+        ]
+
+    @cached_property
+    def controls(self) -> list[Control]:
+        """What came of comparing the baseline with itself, a control for each run that has one."""
+        return [
+            judge_control(
+                own.baseline,
+                own.others[0],
+                own.points,
+                own.findings,
+                of_baseline=own.baseline == self.baseline,
+                margin=self.margin,
+            )
+            for own in self._against_itself
+        ]
+
+    @cached_property
+    def control_table(self) -> pl.DataFrame | None:
+        """The rows of the controls, columns as of `table`; None without one."""
+        tables = [own.table for own in self._against_itself]
+        return pl.concat(tables) if tables else None
+
+    @property
+    def rows_with_controls(self) -> pl.DataFrame:
+        """All rows, those of controls marked in the column "control"; of one platform theirs alone.
+
+        Raises
+        ------
+        AnalysisError
+            The baseline is the only platform, and has no control.
+        """
+        again = self.control_table
+        parts = [] if self.alone and again is not None else [(self.table, False)]
+        parts += [] if again is None else [(again, True)]
+        marked = [table.with_columns(pl.lit(twice).alias("control")) for table, twice in parts]
+        return pl.concat(marked)
 
     # Words ---------------------------------------------------------------------------------------
 
@@ -201,11 +252,14 @@ class Comparison:
             self.others,
             self.baseline,
             margin=self.margin,
-            promise=promise(
-                self._found[1],
-                tested,
-                self.records.cube.values.shape[-1],
-                in_blocks=all(pair.paired for pair in self._pairs),
+            promise=promised(
+                promise(
+                    self._found[1],
+                    tested,
+                    self.records.cube.values.shape[-1],
+                    in_blocks=all(pair.paired for pair in self._pairs),
+                ),
+                self.controls,
             ),
         )
 
@@ -244,7 +298,7 @@ class Comparison:
             One platform alone has no verdict, and nothing can be concluded from its figures.
         """
         concluded = [conclusion.sentence for conclusion in self.conclusions]
-        if self.alone and concluded:
+        if self.alone and (concluded or self.controls):
             return concluded
         return [*self.statements, *self.steps, *concluded]
 
@@ -271,11 +325,13 @@ class Comparison:
             }
             for row in self.conclusions
         ]
-        if self.alone and told:
-            return told
+        controls = [{"kind": "control", **control.row()} for control in self.controls]
+        if self.alone and (told or controls):
+            return [*told, *controls]
         explained = [_explanation_row(row) for row in self.explanations]
         judged = [{"kind": "suitability", **row.row()} for row in self.suitability]
-        return [*(_finding_row(row) for row in self.findings), *explained, *told, *judged]
+        found = [_finding_row(row) for row in self.findings]
+        return [*found, *explained, *told, *judged, *controls]
 
 
 def _finding_row(finding: Finding) -> dict[str, Any]:

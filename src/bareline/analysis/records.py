@@ -5,8 +5,8 @@ Everything here reads run directories only, never a platform.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -38,6 +38,11 @@ class Records:
     left_out
         One row per case that a plan did not ask of a platform: platform, the case's columns,
         reason.
+    controls
+        Platforms that are their run's baseline measured again, each with that baseline. None of
+        `platforms`, and in no frame here: `with_controls` holds them.
+    whole
+        The same records with those of the controls; None where there are none.
     """
 
     trials: pl.DataFrame
@@ -45,6 +50,20 @@ class Records:
     declarations: pl.DataFrame
     runs: tuple[Run, ...]
     left_out: pl.DataFrame
+    controls: Mapping[str, str] = field(default_factory=dict)
+    whole: Records | None = None
+
+    @property
+    def with_controls(self) -> Records:
+        """The same records with those of the controls."""
+        return self.whole or self
+
+    def of_platforms(self, names: Collection[str]) -> Records:
+        """Give the records of some platforms alone."""
+        theirs = pl.col("platform").is_in(sorted(names))
+        trials = self.trials.filter(theirs)
+        values = self.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
+        return replace(self, trials=trials, values=values, left_out=self.left_out.filter(theirs))
 
     @property
     def platforms(self) -> list[str]:
@@ -203,9 +222,24 @@ def read_runs(runs: Sequence[Run]) -> Records:
             where=", ".join(str(run.path) for run in runs),
             hint="`bareline continue RUN` measures",
         )
-    return Records(
+    whole = Records(
         everything, pl.concat(values), _declarations(runs), tuple(runs), pl.concat(left_out)
     )
+    return _without_controls(whole, shared)
+
+
+def _without_controls(whole: Records, shared: Collection[str]) -> Records:
+    """Take out what measured a baseline again; a run of it alone compares nothing else."""
+    controls = {}
+    for run in whole.runs:
+        if run.header.control:
+            names = (run.header.control, run.header.baseline)
+            again, base = (_told_apart(name, run) if name in shared else name for name in names)
+            controls[again] = base
+    kept = [name for name in whole.platforms if name not in controls]
+    if not controls or not kept:
+        return whole
+    return replace(whole.of_platforms(kept), controls=controls, whole=whole)
 
 
 def _left_out(run: Run) -> pl.DataFrame:

@@ -32,6 +32,14 @@ ScaleOption = Annotated[
     str | None,
     typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
 ]
+ControlOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--control/--no-control",
+        help="Measure the baseline twice, to see what the machine does by itself.",
+        show_default=False,
+    ),
+]
 
 
 @app.command()
@@ -50,33 +58,35 @@ def run(
         int | None, typer.Option("--launches", min=1, help="Most trials of each case.")
     ] = None,
     scale: ScaleOption = None,
+    control: ControlOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.platforms.base import exact_among
-    from bareline.report.terminal.runs import print_plan
+    from bareline.report.terminal.runs import PlanNotes, print_plan
     from bareline.session import begin
+    from bareline.session.control import with_control
 
     chosen, specs, lacking = _chosen(study, scale, launches, as_ or [], on or [], platforms)
     base = begin.choose_baseline(chosen, specs, baseline)
-    _complain_of(lacking, chosen, specs)
+    asked = with_control(chosen, specs, base, control)
+    chosen, specs = asked.study, asked.platforms
+    _complain_of([*lacking, asked.reason], chosen, specs)
     if dry_run:
-        rows = begin.plan_rows(chosen, specs, seed)
-        scaled, changes = chosen.scale, chosen.scale_changes
-        exact = exact_among(specs)
-        emit(
-            as_json,
-            lambda: rows,
-            lambda on: print_plan(rows, on, scale=scaled, changes=changes, exact=exact),
+        rows = begin.plan_rows(chosen, specs, seed, control=asked.name)
+        about = PlanNotes(
+            chosen.scale, chosen.scale_changes, exact_among(specs), asked.name, baseline=base
         )
+        emit(as_json, lambda: rows, lambda on: print_plan(rows, on, about))
         return
     if chosen.scale_changes:
         complain(
             f"scale {chosen.scale} is not the study's own size; --dry-run lists what it changes"
         )
     folder = out or begin.default_folder(chosen)
-    _execute(begin.create_run(chosen, specs, folder, baseline=base, seed=seed))
+    made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
+    _execute(made)
 
 
 @app.command()
@@ -88,6 +98,7 @@ def submit(
     baseline: BaselineOption = None,
     seed: SeedOption = None,
     scale: ScaleOption = None,
+    control: ControlOption = None,
     system: Annotated[
         str,
         typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
@@ -101,15 +112,18 @@ def submit(
 ) -> None:
     """Let a batch job measure a study; the run directory is the last line on stdout."""
     from bareline.session import begin
+    from bareline.session.control import with_control
     from bareline.session.submission import inheriting
     from bareline.session.submission import submit as hand_over
 
     chosen, given, lacking = _chosen(study, scale, None, [], on or [], platforms)
     specs, largest = inheriting(given)
     base = begin.choose_baseline(chosen, specs, baseline)
-    _complain_of(lacking, chosen, specs)
+    asked = with_control(chosen, specs, base, control)
+    chosen, specs = asked.study, asked.platforms
+    _complain_of([*lacking, asked.reason], chosen, specs)
     folder = out or begin.default_folder(chosen)
-    made = begin.create_run(chosen, specs, folder, baseline=base, seed=seed)
+    made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
     job = hand_over(made, system=system, platform=largest, nodes=nodes, time_min=time_min)
     complain(f"{job.system} job {job.job}; `bareline status {made.path}` follows it")
     print(made.path)
@@ -145,7 +159,7 @@ def _complain_of(lacking: list[str], study: Study, specs: list[PlatformSpec]) ->
     from bareline.study.plan import choose
     from bareline.vocabulary.capacity import told
 
-    for line in [*lacking, *told(choose(study, specs).left_out)]:
+    for line in [*filter(None, lacking), *told(choose(study, specs).left_out)]:
         complain(line)
 
 

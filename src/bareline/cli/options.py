@@ -21,4 +21,7 @@ MarginOption = Annotated[
     float | None,
     typer.Option("--margin", min=0.0001, max=0.9999, help="Difference that does not matter."),
 ]
+ShowControlOption = Annotated[
+    bool, typer.Option("--control", help="Also the control: the baseline against itself.")
+]
 DetailsOption = Annotated[bool, typer.Option("--all", help="Also detail metrics.")]

@@ -14,6 +14,7 @@ from bareline.cli.options import (
     JsonOption,
     MarginOption,
     RunsArgument,
+    ShowControlOption,
 )
 from bareline.cli.output import EXIT_CONDITION, complain, emit, printing_measures
 
@@ -36,6 +37,7 @@ def _read(paths: Sequence[Path]) -> Records:
 def show(
     path: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory or a profile.")],
     everything: DetailsOption = False,
+    control: ShowControlOption = False,
     facts: Annotated[
         bool, typer.Option("--facts", help="The platforms' characteristics and differences.")
     ] = False,
@@ -49,10 +51,10 @@ def show(
     elif facts:
         _show_facts(path, everything=everything, as_json=as_json)
     else:
-        _show_summary(path, everything=everything, as_json=as_json)
+        _show_summary(path, everything=everything, control=control, as_json=as_json)
 
 
-def _show_summary(path: Path, *, everything: bool, as_json: bool) -> None:
+def _show_summary(path: Path, *, everything: bool, control: bool, as_json: bool) -> None:
     from bareline.analysis.rows import as_rows
     from bareline.analysis.summary import failed_cases, summarize
     from bareline.report.content.profiles import profile_lines
@@ -60,6 +62,8 @@ def _show_summary(path: Path, *, everything: bool, as_json: bool) -> None:
     from bareline.report.terminal.results import print_failed, print_summary
 
     records = _read([path])
+    if control:
+        records = records.with_controls
     summary, failed = summarize(records), failed_cases(records)
 
     def people(console: Console) -> None:
@@ -103,6 +107,7 @@ def compare(
     baseline: BaselineOption = None,
     margin: MarginOption = None,
     everything: DetailsOption = False,
+    control: ShowControlOption = False,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -120,19 +125,26 @@ def compare(
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.rows import as_rows
-    from bareline.report.terminal.results import print_comparison
+    from bareline.report.terminal.results import print_comparison, print_control
 
     conditions = [parse_condition(text) for text in fail_if or []]
     comparison = Comparison(_read(paths), baseline, margin)
-    table = comparison.table
     outcomes = [condition.check(comparison) for condition in conditions]
+    rows = comparison.rows_with_controls
 
     def people(console: Console) -> None:
-        print_comparison(
-            comparison.glance, comparison.sentences, table, console, details=everything
-        )
+        if not comparison.alone:
+            print_comparison(
+                comparison.glance,
+                comparison.sentences,
+                comparison.table,
+                console,
+                details=everything,
+            )
+        if control or comparison.alone:
+            print_control(comparison.controls, comparison.control_table, console, everything)
 
-    emit(as_json, lambda: as_rows(table), people)
+    emit(as_json, lambda: as_rows(rows), people)
     for outcome in outcomes:
         complain(
             f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
@@ -177,12 +189,15 @@ def explain(
         )
         return
     from bareline.analysis.comparison import Comparison
+    from bareline.report.terminal.results import print_control
     from bareline.report.terminal.suitability import print_suitability
     from bareline.report.terminal.verdict import print_verdict
 
     comparison = Comparison(_read(paths), baseline, margin)
 
     def people(console: Console) -> None:
+        if comparison.alone and comparison.controls:
+            print_control(comparison.controls, None, console)
         glance = None if comparison.alone else comparison.glance
         print_verdict(glance, comparison.sentences, console)
         print_suitability(comparison.suitability, console)

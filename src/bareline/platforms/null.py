@@ -31,6 +31,9 @@ class NullOptions(Options):
         Every k-th trial fails; 0 never.
     pause_s
         Real time that a trial takes.
+    boot_spread
+        Relative spread of a factor that all trials of the platform share, drawn by its name and
+        seed: a boot that is never made anew.
     """
 
     factor: Annotated[float, Field(gt=0)] = 1.0
@@ -38,6 +41,7 @@ class NullOptions(Options):
     nodes: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     fail_every: Annotated[int, Field(ge=0)] = 0
     pause_s: Annotated[float, Field(ge=0)] = 0.0
+    boot_spread: Annotated[float, Field(ge=0, le=1)] = 0.0
 
     @property
     def node_count(self) -> int:
@@ -64,6 +68,12 @@ class NullAllocation(Allocation):
     def __init__(self, options: NullOptions, name: str) -> None:
         self._options = options
         self._name = name
+        spread = options.boot_spread
+        self._boot = float(draw("lognormal", spread, self._generator("boot"), 1)[0])
+
+    def _generator(self, what: object) -> np.random.Generator:
+        digest = hashlib.sha256(f"{self._name}:{self._options.seed}:{what}".encode()).digest()
+        return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe what was planted."""
@@ -97,10 +107,8 @@ class NullAllocation(Allocation):
                 argv=command.argv,
             )
         # Seeded by the trial, so that a continued run draws what it would have drawn.
-        digest = hashlib.sha256(f"{self._name}:{self._options.seed}:{index}".encode()).digest()
-        generator = np.random.default_rng(int.from_bytes(digest[:8], "big"))
-        factors = draw(plan["shape"], plan["spread"], generator, plan["points"])
-        scale = plan["median_s"] * self._options.factor * (1 + plan["drift"] * index)
+        factors = draw(plan["shape"], plan["spread"], self._generator(index), plan["points"])
+        scale = plan["median_s"] * self._options.factor * (1 + plan["drift"] * index) * self._boot
         times = [float(value) for value in factors * scale]
         return Output(
             stdout=json.dumps(times), stderr="", exit_code=0, duration_s=0.0, argv=command.argv

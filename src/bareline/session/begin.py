@@ -102,9 +102,15 @@ def create_run(
     folder: Path,
     *,
     baseline: str,
+    control: str = "",
     seed: int | None = None,
 ) -> Run:
     """Make a run directory from which everything can be planned again.
+
+    Parameters
+    ----------
+    control
+        Which of the platforms is the baseline once more, as `with_control` added it.
 
     Raises
     ------
@@ -123,6 +129,7 @@ def create_run(
         platforms={spec.name: spec.to_dict() for spec in platforms},
         probes={name: study.find_probe(name).declaration() for name in names},
         baseline=baseline,
+        control=control,
         seed=seed,
         created=now(),
         versions=_versions(),
@@ -146,7 +153,11 @@ def cases_per_turn(study: Study, platforms: Sequence[PlatformSpec]) -> int:
 
 
 def plan_rows(
-    study: Study, platforms: Sequence[PlatformSpec], seed: int | None = None
+    study: Study,
+    platforms: Sequence[PlatformSpec],
+    seed: int | None = None,
+    *,
+    control: str = "",
 ) -> list[dict[str, Any]]:
     """List the trials of a plan in the order in which they would run, for ``--dry-run``.
 
@@ -158,6 +169,7 @@ def plan_rows(
             "trial": trial.index,
             "block": trial.block,
             "platform": trial.platform,
+            "control": trial.platform == control,
             "probe": trial.case.probe,
             "params": trial.case.params,
             "ranks": trial.case.ranks,

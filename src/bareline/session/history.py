@@ -88,6 +88,9 @@ class History:
         Platforms of which a repeated trial gives the same values.
     baseline
         Platform that the others are compared with, if it is known.
+    control
+        Platform that is the baseline once more: it shares the baseline's fate, and no case goes
+        on for its sake.
     """
 
     def __init__(
@@ -96,11 +99,13 @@ class History:
         plan: Sequence[Trial],
         exact: Collection[str] = (),
         baseline: str | None = None,
+        control: str = "",
     ) -> None:
         self._study = study
         self._plan = plan
         self._exact = frozenset(exact)
         self._baseline = baseline
+        self._control = control
         self._per_block = len(plan) // study.launches
         self.records: dict[int, Record] = {}
         self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
@@ -199,15 +204,17 @@ class History:
     def _meets_emulation(self, trial: Trial, emulates: Callable[[str], bool | None]) -> bool:
         """Tell whether an emulated processor would be compared with a real one.
 
-        The case of the real one is not needed either, once nothing else is compared with it.
+        The case of the real one is not needed either, nor its control's, once nothing else is
+        compared with it.
         """
         if self._baseline is None or emulates(self._baseline) is not False:
             return False
         if self._study.find_probe(trial.case.probe).layer not in PROCESSOR_LAYERS:
             return False
-        if trial.platform != self._baseline:
+        twice = {self._baseline, self._control}
+        if trial.platform not in twice:
             return emulates(trial.platform) is True
-        others = self._on[trial.case] - {self._baseline}
+        others = self._on[trial.case] - twice
         return bool(others) and all(emulates(name) for name in others)
 
     def _emulates(self, trial: Trial, platform: str) -> bool | None:
@@ -238,7 +245,7 @@ class History:
         from bareline.stats import relative_half_width
 
         for platform, records in self._by_case[case].items():
-            if platform in self._exact:
+            if platform in self._exact or platform == self._control:
                 continue
             values = _headline_values(records, probe.headline, block)
             if values is None:
@@ -378,12 +385,13 @@ def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
 def status_of(run: Run) -> dict[str, Any]:
     """Say how a run stands: counts over all and by platform, and its latest failures."""
     study, plan = study_of(run), plan_of(run)
-    history = History(study, plan, exact_among(platforms_of(run)), run.header.baseline)
+    exact = exact_among(platforms_of(run))
+    history = History(study, plan, exact, run.header.baseline, run.header.control)
     for record in run.finished(history.wanted).values():
         history.add(record)
     tally = history.tally()
     by_platform = {
-        name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0}
+        name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
         for name in run.header.platforms
     }
     for trial in plan:
@@ -392,6 +400,7 @@ def status_of(run: Run) -> dict[str, Any]:
         if trial.index in history.records:
             record = history.records[trial.index]
             counts["skipped" if record.skipped else record.status] += 1
+            counts["seconds"] += record.duration_s
     return {
         "run": str(run.path),
         "study": study.name,
@@ -399,6 +408,7 @@ def status_of(run: Run) -> dict[str, Any]:
         "created": run.header.created,
         "seed": run.header.seed,
         "baseline": run.header.baseline,
+        "control": run.header.control or None,
         "config_hash": run.header.config_hash,
         "planned": tally.planned,
         "measured": tally.measured,

@@ -99,7 +99,13 @@ class Runner:
         self._observer = observer
         self._environments = {spec.name: spec.environment for spec in platforms}
         self._plan = make_plan(study, platforms, seed=run.header.seed)
-        self._history = History(study, self._plan, exact_among(platforms), run.header.baseline)
+        self._history = History(
+            study,
+            self._plan,
+            exact_among(platforms),
+            run.header.baseline,
+            run.header.control,
+        )
         self._allocations = Allocations(
             run, platforms, self._plan, observer, blocks_per_boot=study.blocks_per_boot
         )

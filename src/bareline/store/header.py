@@ -30,8 +30,9 @@ class Header:
 
     `study` and `platforms` are kept as they stand in their files, so that this module needs to
     know neither. `probes` holds each probe's layer, headline and metrics, so that a run can be
-    analysed where its probes are not installed. `edited` says that the file was changed after it
-    was written: what it says and the results may not belong together.
+    analysed where its probes are not installed. `control` is the platform that is the baseline
+    measured a second time, "" without one: nobody compares platforms with it. `edited` says that
+    the file was changed after it was written: what it says and the results may not belong together.
     """
 
     study: Mapping[str, Any]
@@ -41,6 +42,7 @@ class Header:
     seed: int
     created: str
     versions: Mapping[str, str]
+    control: str = ""
     schema: int = SCHEMA
     edited: bool = False
 
@@ -62,7 +64,9 @@ class Header:
     @property
     def config_hash(self) -> str:
         """Hash of all that determines the plan."""
-        text = json.dumps([self.study, self.platforms, self.baseline, self.seed], sort_keys=True)
+        every = [self.study, self.platforms, self.baseline, self.seed]
+        # Runs of before controls existed keep the hash that stands in them.
+        text = json.dumps([*every, self.control] if self.control else every, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
@@ -74,6 +78,7 @@ class Header:
             "created": self.created,
             "seed": self.seed,
             "baseline": self.baseline,
+            **({"control": self.control} if self.control else {}),
             "config_hash": self.config_hash,
             "versions": dict(self.versions),
             "probe": dict(self.probes),
@@ -244,6 +249,7 @@ class _Platform(_Table):
 class _File(_Table):
     seed: int
     baseline: str
+    control: str = ""
     created: str
     versions: dict[str, str]
     probe: dict[str, _Declaration]
@@ -276,6 +282,8 @@ def read_header(run: Path) -> Header:
         raise _damaged(first_problem(error), run) from error
     if checked.baseline not in checked.platform:
         raise _damaged(f"the baseline '{checked.baseline}' is none of its platforms", run)
+    if checked.control and checked.control not in set(checked.platform) - {checked.baseline}:
+        raise _damaged(f"the control '{checked.control}' is none of its other platforms", run)
     header = Header(
         study=content["study"],
         probes={
@@ -284,6 +292,7 @@ def read_header(run: Path) -> Header:
         },
         platforms=content["platform"],
         baseline=checked.baseline,
+        control=checked.control,
         seed=checked.seed,
         created=checked.created,
         versions=checked.versions,

@@ -35,7 +35,7 @@ class StudyScale(_Table):
 
     Attributes
     ----------
-    launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches
+    launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches, control
         As in ``[study]``.
     """
 
@@ -45,6 +45,7 @@ class StudyScale(_Table):
     budget_s: float | None = None
     blocks_per_boot: int | None = None
     emulated_launches: int | None = None
+    control: bool | None = None
 
     def over(self, head: dict[str, Any]) -> dict[str, Any]:
         """Lay this over the content of a ``[study]``."""

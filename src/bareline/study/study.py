@@ -74,6 +74,9 @@ class Study(BaseModel):
     ladder
         The platforms are steps: the verdict also says what each one changes against the one
         before, in the order of the command line.
+    control
+        Measure the baseline a second time under another name, where platforms are compared: what
+        the comparison then finds between the two is none of a platform's doing.
     layouts
         "equal" compares only what ran on as many nodes with as many ranks each; "any" also pairs
         unlike layouts, which every comparison then says.
@@ -108,6 +111,7 @@ class Study(BaseModel):
     scale: str | None = None
     scale_changes: list[str] = []
     ladder: bool = False
+    control: bool = False
     layouts: Literal["equal", "any"] = "equal"
     platforms: list[str] = []
     baseline: str | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
+from bareline.session.control import with_control
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Record, Trial
@@ -49,7 +50,7 @@ def planted_run(
     params
         Parameters of the null probe.
     head
-        Keys of ``[study]``.
+        Keys of ``[study]``; with ``control=True`` the first platform is measured again.
     """
     chosen = platforms or {"a": {}, "b": {"factor": 1.5}}
     tables = {name: {"type": "null", **options} for name, options in chosen.items()}
@@ -61,6 +62,8 @@ def planted_run(
         },
         where="planted",
     )
-    run = begin.create_run(study, specs, folder, baseline=specs[0].name)
+    base = specs[0].name
+    asked = with_control(study, specs, base, None)
+    run = begin.create_run(asked.study, asked.platforms, folder, baseline=base, control=asked.name)
     runner.execute(run, Silent())
     return run

@@ -45,6 +45,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "drifting": "the values drift over the run: the order of trials matters",
         "dependent": "neighbouring trials resemble each other: the interval is too narrow",
         "two-modes": "the values lie in two groups: the median is in one of them",
+        "within-control": "no larger than what the baseline differs from itself by: it may be the "
+        "machine's, not the platform's",
         "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
         "80 % of their rate",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
@@ -84,6 +86,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "dependent": "trials not independent",
         "two-modes": "two modes",
         "unpaired": "not in common blocks",
+        "within-control": "as small as the baseline's differences from itself",
         "link-below-rate": "links below their rate",
         "generic-blas": "BLAS kernels of an old processor",
     }
@@ -101,6 +104,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "steal-time": "measure while the host's other guests are idle",
         "busy-machine": "measure again on a quiet machine",
         "unpaired": "measure both platforms in one run",
+        "within-control": "a quieter machine, or platforms that boot more often (blocks_per_boot)",
         "cut": "raise the probe's time budget",
         "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
     }

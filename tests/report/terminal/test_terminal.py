@@ -9,7 +9,7 @@ from bareline.report.terminal.console import clean, make_console, print_next
 from bareline.report.terminal.facts import print_facts
 from bareline.report.terminal.listings import print_platforms
 from bareline.report.terminal.results import print_comparison, print_summary
-from bareline.report.terminal.runs import print_plan, print_status
+from bareline.report.terminal.runs import PlanNotes, print_plan, print_status
 from bareline.report.terminal.verdict import print_statements
 
 
@@ -117,7 +117,7 @@ def test_status_and_plan() -> None:
         "run": "runs/q", "study": "quick", "created": "2025-11-20T14:03:22+00:00", "seed": 1,
         "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "skipped": 0, "saved": 0,
         "remaining": 8, "active": False,
-        "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1}},
+        "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1, "seconds": 90.0}},
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
     }  # fmt: skip
     text = printed(lambda c: print_status(row, c))
@@ -129,11 +129,13 @@ def test_status_and_plan() -> None:
         {"trial": 0, "block": 0, "platform": "bare", "probe": "null", "params": "", "ranks": 1,
          "threads": 1, "profile": False, "layout": "2x1x1", "timeout_s": 5.0},
     ]  # fmt: skip
-    text = printed(lambda c: print_plan(plan, c))
+    text = printed(lambda c: print_plan(plan, c, PlanNotes()))
     assert "2x1x1" in text and "1 trial in 1 block" in text
     assert "profiled" not in text
-    assert "profiled" in printed(lambda c: print_plan([{**plan[0], "profile": True}], c))
+    assert "profiled" in printed(
+        lambda c: print_plan([{**plan[0], "profile": True}], c, PlanNotes())
+    )
     assert "repeats exactly" not in text
     twice = [{**row, "block": block} for row in plan for block in (0, 1)]
-    text = printed(lambda c: print_plan(twice, c, exact={"bare"}))
+    text = printed(lambda c: print_plan(twice, c, PlanNotes(exact={"bare"})))
     assert "of these 1 simulation only where the first of the case fails" in text

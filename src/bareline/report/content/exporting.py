@@ -13,6 +13,8 @@ from bareline.vocabulary.errors import StoreError, UsageError
 def write_samples(records: Records, path: Path) -> int:
     """Write samples as CSV, JSON lines or Parquet, by the file's ending; give their number.
 
+    Those of controls are among them, marked in the column "control".
+
     Raises
     ------
     UsageError
@@ -20,7 +22,9 @@ def write_samples(records: Records, path: Path) -> int:
     StoreError
         The file cannot be written.
     """
-    table = records.samples
+    table = records.with_controls.samples.with_columns(
+        pl.col("platform").is_in(sorted(records.controls)).alias("control")
+    )
     flat = table.with_columns(pl.col("caveats").list.join("; "))
     try:
         if path.suffix == ".csv":

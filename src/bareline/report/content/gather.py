@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from bareline.analysis.comparison import Comparison
+from bareline.analysis.control import control_texts
 from bareline.analysis.records import Records
 from bareline.facts import FACT_KEYS, Kind, table
 from bareline.predict.kept import read_kept
@@ -61,7 +62,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
         facts=facts,
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
         exhibits=[ExhibitSpec(**table) for table in header.study.get("exhibit", [])],
-        method=_method(records, study, comparison.margin),
+        method=_method(records, study, comparison),
         published=list(published_points(header.study.get("role", {}))),
         roles=header.roles,
         runs=[_run_info(run) for run in records.runs],
@@ -152,7 +153,7 @@ def _run_info(run: Run) -> RunInfo:
     )
 
 
-def _method(records: Records, study: Mapping[str, Any], margin: float) -> Method:
+def _method(records: Records, study: Mapping[str, Any], comparison: Comparison) -> Method:
     header = records.runs[0].header
     trials = records.trials
     details = {"study": str(study.get("name", ""))}
@@ -160,6 +161,8 @@ def _method(records: Records, study: Mapping[str, Any], margin: float) -> Method
         details["time budget"] = f"{study['budget_s']:g} s"
     if study.get("precision"):
         details["target half-width of an interval"] = f"{study['precision']:.1%} of the median"
+    if comparison.controls:
+        details["negative control"] = control_texts(comparison.controls)
     if study.get("scale_changes"):
         details[f"changed by scale {study['scale']}"] = "; ".join(study["scale_changes"])
     return Method(
@@ -167,7 +170,7 @@ def _method(records: Records, study: Mapping[str, Any], margin: float) -> Method
         trials=trials.height,
         failed=trials.filter(pl.col("status") == "failed").height,
         blocks=trials.select("run", "block").n_unique(),
-        margin=margin,
+        margin=comparison.margin,
         imported=header.imported,
         config_hash=header.config_hash,
         versions=header.versions,

@@ -12,6 +12,7 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
+from bareline.analysis.control import Control
 from bareline.analysis.parts import Sentence
 from bareline.analysis.verdict import Glance
 from bareline.report.content.cells import Cell, headline_first, numeric_axis, read_cells, varying
@@ -92,6 +93,21 @@ def print_failed(failed: pl.DataFrame, console: Console) -> None:
         console.print(Text(clean(said), "yellow"))
 
 
+def print_control(
+    controls: Sequence[Control],
+    comparison: pl.DataFrame | None,
+    console: Console,
+    details: bool = False,
+) -> None:
+    """Print what comparing the baseline with itself found, and its rows where they are given."""
+    if comparison is not None:
+        _print_rows(comparison, console, details=details)
+    for control in controls:
+        console.print(Text(clean(control.sentence), "dim"))
+    if not controls:
+        console.print(Text("No control was measured: `bareline run --control` adds one.", "dim"))
+
+
 def print_comparison(
     glance: Glance | None,
     statements: Sequence[Sentence],
@@ -108,6 +124,10 @@ def print_comparison(
         Also detail metrics, and every point of a sweep.
     """
     print_verdict(glance, statements, console)
+    _print_rows(comparison, console, details=details)
+
+
+def _print_rows(comparison: pl.DataFrame, console: Console, *, details: bool) -> None:
     cells = read_cells(None, comparison)
     baseline = comparison.item(0, "baseline") if comparison.height else ""
 

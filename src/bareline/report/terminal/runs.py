@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -12,6 +13,7 @@ from bareline.report.content.wording import count
 from bareline.report.terminal.console import clean, print_next
 from bareline.report.terminal.tables import Column, print_table
 from bareline.store.run import Run
+from bareline.vocabulary.units import format_duration
 
 
 class Tally(Protocol):
@@ -34,21 +36,29 @@ class Tally(Protocol):
         """Trials that were not needed."""
 
 
-def print_plan(
-    rows: Sequence[Mapping[str, Any]],
-    console: Console,
-    *,
-    scale: str | None = None,
-    changes: Sequence[str] = (),
-    exact: Collection[str] = (),
-) -> None:
-    """Print the trials of a plan in their order, and what the scale changed.
+@dataclass(frozen=True, slots=True)
+class PlanNotes:
+    """What is to be said of a plan beside its trials.
 
     Parameters
     ----------
+    scale, changes
+        The scale of the study, and what it changed.
     exact
         Platforms of which one trial of a case is all there is.
+    control, baseline
+        The platform that is the baseline once more, "" without one.
     """
+
+    scale: str | None = None
+    changes: Sequence[str] = ()
+    exact: Collection[str] = ()
+    control: str = ""
+    baseline: str = ""
+
+
+def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanNotes) -> None:
+    """Print the trials of a plan in their order, and what is to be said of it."""
     columns = [
         Column("trial", "number"),
         Column("block", "number"),
@@ -70,16 +80,24 @@ def print_plan(
     ]
     print_table(columns, fields, console)
     blocks = len({row["block"] for row in rows})
-    at = f", at scale {clean(scale)}" if scale else ""
+    at = f", at scale {clean(notes.scale)}" if notes.scale else ""
     console.print(f"{count(len(rows), 'trial')} in {count(blocks, 'block')}{at}")
-    spare = sum(row["block"] > 0 and row["platform"] in exact for row in rows)
+    spare = sum(row["block"] > 0 and row["platform"] in notes.exact for row in rows)
     if spare:
         console.print(
             f"of these {count(spare, 'simulation')} only where the first of the case fails: "
             "a simulation repeats exactly",
             highlight=False,
         )
-    for line in changes:
+    if notes.control:
+        twice = sum(row["platform"] == notes.control for row in rows)
+        console.print(
+            f"of these {count(twice, 'trial')} on {clean(notes.control)}, the negative control: "
+            f"{clean(notes.baseline)} measured again, which takes as much time as "
+            f"{clean(notes.baseline)} itself; --no-control leaves it out",
+            highlight=False,
+        )
+    for line in notes.changes:
         console.print(f"  {clean(line)}", style="dim", highlight=False)
 
 
@@ -99,8 +117,10 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
     heads = [Column("platform")]
     heads += [Column(name, "number") for name in kinds]
+    heads += [Column("time", "number")]
     fields = [
-        [name, *(str(counts[key]) for key in kinds)] for name, counts in row["platforms"].items()
+        [name, *(str(counts[key]) for key in kinds), format_duration(counts["seconds"])]
+        for name, counts in row["platforms"].items()
     ]
     print_table(heads, fields, console)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
@@ -108,6 +128,9 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
         f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
         f"{skipped}{row['saved']} not needed, {row['remaining']} left"
     )
+    if row.get("control"):
+        control = clean(row["control"])
+        console.print(f"{control} is the negative control: {clean(row['baseline'])} once more")
     for line in row["left_out"]:
         console.print(Text(f"left out on {clean(line)}", style="dim"))
     if row["remaining"] and not row["active"]:
