@@ -15,7 +15,8 @@ from bareline.cli.main import app
 from bareline.predict.applications import Application
 from bareline.predict.curve import without_disturbed
 from bareline.predict.ladder import read_ladder
-from bareline.predict.validation import Trial, Validation, _with_intervals
+from bareline.predict.pairs import _with_intervals
+from bareline.predict.validation import Trial, Validation
 from bareline.probes.mpi._mpibench import MpiParams
 from bareline.profile.files import write_profile
 from bareline.vocabulary.errors import AnalysisError

@@ -17,9 +17,9 @@ from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import LadderGaps
 from bareline.predict.needs import Need, merged, needs_of, plan_study
 from bareline.predict.prediction import Case, check_base, predict
+from bareline.predict.questions import parse_what_if
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
-from bareline.predict.whatif import parse_what_if
 from bareline.probes.mpi._mpibench import MpiParams
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import AnalysisError, UsageError

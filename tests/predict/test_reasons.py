@@ -9,8 +9,9 @@ import pytest
 
 from bareline.predict.applications import Application, Launch
 from bareline.predict.compute import ComputeFactor
-from bareline.predict.prediction import Case, connections
-from bareline.predict.reasons import reasons
+from bareline.predict.costs import connections
+from bareline.predict.pairs import reasons
+from bareline.predict.prediction import Case
 from bareline.vocabulary.model import Layout
 
 from .planted import network, profile_of, program

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bareline.predict.calls import RECEIVING, SENDING
 from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
+from bareline.predict.needs import RECEIVING, SENDING
 from bareline.predict.replay import replay, why_not_replayable
 from bareline.vocabulary.errors import AnalysisError
 

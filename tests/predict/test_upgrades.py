@@ -8,8 +8,8 @@ from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import Costs
 from bareline.predict.coverage import strips
 from bareline.predict.prediction import Case
+from bareline.predict.questions import upgrades
 from bareline.predict.replay import replay
-from bareline.predict.upgrades import upgrades
 
 from .planted import network, profile_of, program
 

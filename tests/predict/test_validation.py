@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bareline.predict import validation
+from bareline.predict import pairs
 from bareline.predict.applications import Application, Launch
 from bareline.predict.costs import Costs
+from bareline.predict.pairs import validate
 from bareline.predict.replay import replay
 from bareline.predict.shares import Loss, Share
-from bareline.predict.validation import validate
 from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
@@ -51,8 +51,8 @@ def planted(monkeypatch):
             found.setdefault(f"app{size}", {})[name] = Application(
                 f"app{size}", name, tuple(launches), 1
             )
-    monkeypatch.setattr(validation, "applications", lambda *_, **__: found)
-    monkeypatch.setattr(validation, "read_ladder", lambda _, name, __: ladders[name])
+    monkeypatch.setattr(pairs, "applications", lambda *_, **__: found)
+    monkeypatch.setattr(pairs, "read_ladder", lambda _, name, __: ladders[name])
     return found
 
 
@@ -82,9 +82,9 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path):
 def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
     ladder = network("slow", **PLATFORMS["slow"])
     lame = replace(ladder, curves={k: c for k, c in ladder.curves.items() if "pong" not in k.probe})
-    good = validation.read_ladder
+    good = pairs.read_ladder
     monkeypatch.setattr(
-        validation, "read_ladder", lambda r, name, la: lame if name == "slow" else good(r, name, la)
+        pairs, "read_ladder", lambda r, name, la: lame if name == "slow" else good(r, name, la)
     )
     done = validate(None)
     assert len(done.refused) == 4 * 4

@@ -86,7 +86,7 @@ def predict(
         )
     if model not in ("auto", "replay", "delta"):
         raise UsageError(f"there is no model '{model[:40]}'", hint="use auto, replay or delta")
-    from bareline.predict.request import Request, answer
+    from bareline.predict.questions import Request, answer
     from bareline.report.terminal.predictions import print_prediction
 
     chosen: Model = model  # type: ignore[assignment]
@@ -114,7 +114,7 @@ def _read(path: Path) -> Records:
 
 def _validate(path: Path, max_queued: float, figures: Path | None, *, as_json: bool) -> None:
     from bareline.predict.kept import keep, look_closer
-    from bareline.predict.validation import validate
+    from bareline.predict.pairs import validate
     from bareline.report.terminal.predictions import print_validation
 
     def note(text: str) -> None:

@@ -214,7 +214,7 @@ def _explain_application(
     *,
     as_json: bool,
 ) -> None:
-    from bareline.predict.explanation import explain_application
+    from bareline.predict.shares import explain_application
     from bareline.report.terminal.predictions import print_loss
     from bareline.vocabulary.errors import UsageError
 

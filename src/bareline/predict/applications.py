@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.records import Records
+from bareline.predict.compute import program_of
 from bareline.predict.prediction import base_time_s
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
@@ -18,7 +19,7 @@ from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace, read_trace
 from bareline.profile.trial import PROFILE_FILE, TRACE_FILE
 from bareline.vocabulary.errors import AnalysisError, ProfileError
-from bareline.vocabulary.model import Layout, format_point, parse_point
+from bareline.vocabulary.model import Layout
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,7 @@ def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
     keys = ("probe", "params", "ranks", "nodes", "platform")
     for values, own in trials.group_by(*keys, maintain_order=True):
         probe, params, ranks, nodes, platform = (str(value) for value in values)
-        point = {k: v for k, v in parse_point(params).items() if k != "profile"}
-        name = " ".join(filter(None, (probe, format_point(point), f"ranks={ranks}")))
+        name = f"{program_of(probe, params)} ranks={ranks}"
         name += f" nodes={nodes}" if int(nodes) else ""
         launches = []
         for row in own.sort("run", "block").iter_rows(named=True):

@@ -145,9 +145,14 @@ def _one_rank(records: Records, a: str, b: str) -> dict[str, Logs]:
             np.log(own.filter(pl.col("platform") == name)["value"].to_numpy()) for name in (a, b)
         )
         if len(one) and len(other):
-            point = {k: v for k, v in parse_point(str(params)).items() if k != "profile"}
-            found[" ".join(filter(None, (str(probe), format_point(point))))] = (one, other)
+            found[program_of(str(probe), str(params))] = (one, other)
     return found
+
+
+def program_of(probe: str, params: str) -> str:
+    """Name an application by its probe and parameters; being profiled makes it no other one."""
+    point = {key: value for key, value in parse_point(params).items() if key != "profile"}
+    return " ".join(filter(None, (probe, format_point(point))))
 
 
 def _factor(logs: Logs, program: str) -> ComputeFactor:

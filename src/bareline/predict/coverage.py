@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.predict.calls import POINT_TO_POINT, collective_of, curve_size
 from bareline.predict.ladder import Ladder
+from bareline.predict.needs import POINT_TO_POINT, collective_of, curve_size
 from bareline.profile.model import Profile
 
 #: Of sizes that together carry less of the time nothing depends.

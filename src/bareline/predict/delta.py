@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.predict.calls import (
+from bareline.predict.costs import Costs
+from bareline.predict.needs import (
     COMMUNICATOR_REDUCTIONS,
     IO_KINDS,
     POINT_TO_POINT,
     collective_of,
     curve_size,
 )
-from bareline.predict.costs import Costs
 from bareline.profile.model import Profile
 
 

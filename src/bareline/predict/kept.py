@@ -15,11 +15,10 @@ from bareline.analysis.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.coverage import Strip, strips
-from bareline.predict.explanation import explain_application
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import Case
-from bareline.predict.shares import Loss
-from bareline.predict.upgrades import Upgrade, upgrades
+from bareline.predict.questions import Upgrade, upgrades
+from bareline.predict.shares import Loss, explain_application
 from bareline.predict.validation import Validation
 from bareline.profile.summary import DISTURBED
 from bareline.store.run import Run

@@ -12,9 +12,8 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.records import Records
-from bareline.predict.calls import FIRST_MESSAGE, INIT, RECEIVING, SENDING
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
-from bareline.predict.needs import Need
+from bareline.predict.needs import FIRST_MESSAGE, INIT, RECEIVING, SENDING, Need
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
 

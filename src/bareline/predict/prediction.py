@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bareline.predict.calls import FIRST_MESSAGE, INIT
 from bareline.predict.compute import ComputeFactor
-from bareline.predict.costs import Costs
+from bareline.predict.costs import Costs, StartUp, start_up
 from bareline.predict.curve import UNSURE
 from bareline.predict.delta import compute_s, delta, message_share
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
@@ -42,30 +41,6 @@ _DRAWS = 100
 #: What drawing the launches anew may change, in ln, before curves that contradict themselves are
 #: refused: a rough curve that hardly counts does no harm.
 _DRAWN = math.log(1.25)
-
-
-@dataclass(frozen=True, slots=True)
-class StartUp:
-    """What starting up takes longer; not part of the predicted time.
-
-    Attributes
-    ----------
-    init_s
-        ``MPI_Init``.
-    connections
-        Ranks that a rank talks to: each is connected by the first message.
-    connecting_s
-        What connecting to all of them takes; None where a ladder does not tell.
-    """
-
-    init_s: float
-    connections: int
-    connecting_s: float | None
-
-    @property
-    def time_s(self) -> float:
-        """All of it."""
-        return self.init_s + (self.connecting_s or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +284,7 @@ def predict(
         residual=unseen,
         ladder=drawn,
         compute=case.compute,
-        start_up=_start_up(case),
+        start_up=start_up(case.profile, case.a, case.b),
         warnings=tuple(notes),
     )
 
@@ -382,36 +357,3 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
         yield f"other MPI libraries: {one} and {other}"
     if compute_s(case.profile) <= 0:
         yield "the profile tells no time of computing"
-
-
-def _start_up(case: Case) -> StartUp | None:
-    """Give what starting up takes longer on B: MPI_Init, and making connections."""
-    init_s = _longer(case, INIT)
-    if init_s is None:
-        return None
-    count = connections(case.profile)
-    each_s = _longer(case, FIRST_MESSAGE)
-    return StartUp(init_s, count, None if each_s is None else count * each_s)
-
-
-def _longer(case: Case, probe: str) -> float | None:
-    times = []
-    for ladder in (case.a, case.b):
-        own = [curve for key, curve in ladder.curves.items() if key.probe == probe]
-        # Of as many ranks as the application has, before others.
-        own.sort(key=lambda curve: abs(curve.key.ranks - case.profile.ranks))
-        times.append(float(own[0].raw[0]) if own else None)
-    a, b = times
-    return None if a is None or b is None else b - a
-
-
-def connections(profile: Profile) -> int:
-    """Count the ranks that a rank talks to: the most of any, as far as the profile tells.
-
-    Messages tell it; a collective over n ranks is taken to talk to log2(n).
-    """
-    sends = profile.send_table.filter(profile.send_table["from"] != profile.send_table["to"])
-    peers = int(sends.group_by("from").len()["len"].to_numpy().max()) if sends.height else 0
-    sizes = profile.calls.filter(profile.calls["kind"] == "collective")["comm_size"]
-    largest = int(sizes.to_numpy().max()) if len(sizes) else 1
-    return min(profile.ranks - 1, max(peers, math.ceil(math.log2(max(1, largest)))))

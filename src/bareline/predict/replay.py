@@ -25,13 +25,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bareline.predict.calls import (
+from bareline.predict.costs import Costs
+from bareline.predict.needs import (
     COMMUNICATOR_REDUCTIONS,
     IO_KINDS,
     collective_of,
     curve_size,
 )
-from bareline.predict.costs import Costs
 from bareline.profile.trace import ANYBODY, NOBODY, Shape, Stream, Trace
 from bareline.vocabulary.errors import AnalysisError
 

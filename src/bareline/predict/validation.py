@@ -1,37 +1,20 @@
-"""How good predictions are: every ordered pair of a run's platforms, predicted, then looked up.
-
-Each application is predicted from the launch nearest to its median, and held against the median of
-its launches on the other platform. The interval of an application is made of the errors of the
-other codes alone (leave one out, in all its sizes).
-"""
+"""How good predictions are: each beside what was measured, and what that makes of a model."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
-from bareline.analysis.records import Records
-from bareline.predict.applications import Application, applications
-from bareline.predict.compute import factor_between, same_processor
-from bareline.predict.delta import compute_s
-from bareline.predict.ladder import Ladder, read_ladder
-from bareline.predict.prediction import Case, Form, predict
-from bareline.predict.reasons import reasons
-from bareline.profile.summary import DISTURBED
-from bareline.vocabulary.errors import BarelineError
-from bareline.vocabulary.model import Layout
 
 #: What is held against each other; the last three know nothing of the application's calls.
 MODELS = ("replay", "replay-difference", "delta", "no-change", "latency-ratio")
 #: What is no prediction: the application measured again on the same platform.
 AGAIN = "measured again"
-_FEWEST_AGAIN = 4
-_LEVEL = 0.9
+LEVEL = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,150 +183,6 @@ class Validation:
         ]
 
 
-def validate(
-    records: Records,
-    *,
-    max_queued: float = DISTURBED,
-    note: Callable[[str], None] | None = None,
-) -> Validation:
-    """Predict every application of a run from every platform to every other one.
-
-    Parameters
-    ----------
-    max_queued
-        Launches whose ranks had no core for a larger share of their time are left out.
-    note
-        Is told what is predicted next.
-    """
-    found = applications(records, max_queued=max_queued)
-    pairs = _Pairs(records, max_queued)
-    trials: list[Trial] = []
-    again: list[Trial] = []
-    refused: list[tuple[str, str]] = []
-    for name, by_platform in found.items():
-        usable = {key: one for key, one in by_platform.items() if one.launches}
-        for key in by_platform.keys() - usable.keys():
-            refused.append((f"{name} on {key}", "every launch had ranks without a core"))
-        again += itertools.chain.from_iterable(map(_again, usable.values()))
-        for a, b in itertools.permutations(usable, 2):
-            if note is not None:
-                note(f"{name}: {a} to {b}")
-            try:
-                trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
-            except BarelineError as error:
-                refused.append((f"{name}, {a} to {b}", str(error)))
-    disturbed = sum(one.disturbed for own in found.values() for one in own.values())
-    return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again))
-
-
-@dataclass
-class _Pairs:
-    """Cases of a run; ladders are read, and bases replayed, once."""
-
-    records: Records
-    max_queued: float
-    ladders: dict[tuple[str, Layout], Ladder] = field(default_factory=dict)
-    bases: dict[tuple[str, str], Case] = field(default_factory=dict)
-
-    def case(self, base: Application, target: Application) -> Case:
-        """Give the case of one application between two platforms."""
-        launch = base.typical
-        profile = launch.profile
-        # A launch that is let in on purpose must not be refused as a base.
-        if self.max_queued > DISTURBED:
-            quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
-            profile = replace(profile, rank_table=quiet)
-        a, b = self._ladder(base), self._ladder(target)
-        factor = factor_between(a, b, self.records, program=base.program)
-        case = Case(profile, launch.trace, a, b, factor)
-        case.take_base(self.bases.setdefault((base.name, base.platform), case))
-        return case
-
-    def _ladder(self, one: Application) -> Ladder:
-        key = (one.platform, one.launches[0].layout)
-        if key not in self.ladders:
-            self.ladders[key] = read_ladder(self.records, *key)
-        return self.ladders[key]
-
-
-def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]:
-    launch, profile, a, b = base.typical, case.profile, case.a, case.b
-
-    def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
-        return Trial(
-            application=base.name,
-            base=base.platform,
-            platform=target.platform,
-            model=model,
-            base_s=launch.time_s,
-            time_s=time_s,
-            truth_s=target.median_s,
-            truth=tuple(target.times_s),
-            drawn=drawn,
-            warnings=warnings,
-            calibrated=bool(same_processor(a, b)),
-        )
-
-    forms: Mapping[str, Form] = {"replay": "ratio", "replay-difference": "difference"}
-    for model in ("delta", *forms):
-        done = predict(case, model="delta" if model == "delta" else "auto",
-                       form=forms.get(model, "ratio"))  # fmt: skip
-        if model in forms and done.model != "replay":
-            continue
-        if done.time_s is not None:
-            error = math.log(done.time_s / target.median_s)
-            reproduced = done.reproduced if model in forms else None
-            why = reasons(case, base, target, error, reproduced)
-            one = trial(model, done.time_s, done.ladder, done.warnings)
-            yield replace(one, reasons=why)
-    yield trial("no-change", launch.time_s, 0.0)
-    shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
-    before, after = shortest
-    if before is not None and after is not None:
-        computing = compute_s(profile)
-        calls = max(0.0, launch.time_s - computing)
-        yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
-
-
-def _again(application: Application) -> Iterator[Trial]:
-    """Hold the typical one of every second launch against the median of the others."""
-    if len(application.launches) < _FEWEST_AGAIN:
-        return
-    first = replace(application, launches=application.launches[::2])
-    second = replace(application, launches=application.launches[1::2])
-    yield Trial(
-        application=application.name,
-        base=application.platform,
-        platform=application.platform,
-        model=AGAIN,
-        base_s=first.typical.time_s,
-        time_s=first.typical.time_s,
-        truth_s=second.median_s,
-        truth=tuple(second.times_s),
-    )
-
-
-def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
-    """Give each application the interval that the errors of the others make."""
-    for trial in trials:
-        others = [
-            other.log_error
-            for other in trials
-            if other.model == trial.model
-            and other.calibrated == trial.calibrated
-            and other.code != trial.code
-        ]
-        if len(others) < 3:
-            yield trial
-            continue
-        width = math.hypot(float(np.quantile(others, _LEVEL)), trial.drawn)
-        yield replace(
-            trial,
-            lo_s=trial.time_s * math.exp(-width),
-            hi_s=trial.time_s * math.exp(width),
-        )
-
-
 def _scores(trials: Sequence[Trial]) -> list[Score]:
     return [
         _score(model, own)
@@ -368,7 +207,7 @@ def _score(model: str, trials: Sequence[Trial]) -> Score:
         coverage=(
             float(np.mean([trial.inside for trial in with_interval])) if with_interval else None
         ),
-        residual=float(np.quantile([trial.log_error for trial in trials], _LEVEL)),
+        residual=float(np.quantile([trial.log_error for trial in trials], LEVEL)),
     )
 
 

@@ -10,8 +10,8 @@ from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.predict.coverage import SizeUsed, Strip
 from bareline.predict.kept import VERSION, ApplicationLoss, Kept, keep, read_kept
+from bareline.predict.questions import Upgrade
 from bareline.predict.shares import Loss, Share
-from bareline.predict.upgrades import Upgrade
 from bareline.predict.validation import Trial, Validation
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from bareline.predict.upgrades import UPGRADES, Upgrade
+from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import Exhibit, predictions_of

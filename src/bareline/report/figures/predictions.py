@@ -9,8 +9,8 @@ from typing import Any
 import altair as alt
 
 from bareline.predict.coverage import Strip
+from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
-from bareline.predict.upgrades import UPGRADES, Upgrade
 from bareline.predict.validation import Trial
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.figure import Chart

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.predict.prediction import Prediction, StartUp
+from bareline.predict.costs import StartUp
+from bareline.predict.prediction import Prediction
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
 from bareline.report.content.wording import said_again

@@ -1,0 +1,259 @@
+"""Every ordered pair of a run's platforms, predicted, then looked up, and why it was off.
+
+Each application is predicted from the launch nearest to its median, and held against the median of
+its launches on the other platform. The interval of an application is made of the errors of the
+other codes alone (leave one out, in all its sizes). A reason is named where what the measurement
+says beside the prediction is as large as a part of the error that matters; where nothing is, that
+is said, too. Nothing is corrected with it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bareline.analysis.records import Records
+from bareline.predict.applications import Application, applications
+from bareline.predict.compute import factor_between, same_processor
+from bareline.predict.delta import compute_s
+from bareline.predict.ladder import Ladder, read_ladder
+from bareline.predict.prediction import SHORT_S, Case, Form, base_time_s, predict
+from bareline.predict.validation import AGAIN, LEVEL, Trial, Validation
+from bareline.profile.summary import DISTURBED
+from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.model import Layout
+from bareline.vocabulary.units import format_value
+
+_FEWEST_AGAIN = 4
+
+
+def validate(
+    records: Records,
+    *,
+    max_queued: float = DISTURBED,
+    note: Callable[[str], None] | None = None,
+) -> Validation:
+    """Predict every application of a run from every platform to every other one.
+
+    Parameters
+    ----------
+    max_queued
+        Launches whose ranks had no core for a larger share of their time are left out.
+    note
+        Is told what is predicted next.
+    """
+    found = applications(records, max_queued=max_queued)
+    pairs = _Pairs(records, max_queued)
+    trials: list[Trial] = []
+    again: list[Trial] = []
+    refused: list[tuple[str, str]] = []
+    for name, by_platform in found.items():
+        usable = {key: one for key, one in by_platform.items() if one.launches}
+        for key in by_platform.keys() - usable.keys():
+            refused.append((f"{name} on {key}", "every launch had ranks without a core"))
+        again += itertools.chain.from_iterable(map(_again, usable.values()))
+        for a, b in itertools.permutations(usable, 2):
+            if note is not None:
+                note(f"{name}: {a} to {b}")
+            try:
+                trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
+            except BarelineError as error:
+                refused.append((f"{name}, {a} to {b}", str(error)))
+    disturbed = sum(one.disturbed for own in found.values() for one in own.values())
+    return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again))
+
+
+@dataclass
+class _Pairs:
+    """Cases of a run; ladders are read, and bases replayed, once."""
+
+    records: Records
+    max_queued: float
+    ladders: dict[tuple[str, Layout], Ladder] = field(default_factory=dict)
+    bases: dict[tuple[str, str], Case] = field(default_factory=dict)
+
+    def case(self, base: Application, target: Application) -> Case:
+        """Give the case of one application between two platforms."""
+        launch = base.typical
+        profile = launch.profile
+        # A launch that is let in on purpose must not be refused as a base.
+        if self.max_queued > DISTURBED:
+            quiet = profile.rank_table.with_columns(queued_ns=profile.rank_table["queued_ns"] * 0)
+            profile = replace(profile, rank_table=quiet)
+        a, b = self._ladder(base), self._ladder(target)
+        factor = factor_between(a, b, self.records, program=base.program)
+        case = Case(profile, launch.trace, a, b, factor)
+        case.take_base(self.bases.setdefault((base.name, base.platform), case))
+        return case
+
+    def _ladder(self, one: Application) -> Ladder:
+        key = (one.platform, one.launches[0].layout)
+        if key not in self.ladders:
+            self.ladders[key] = read_ladder(self.records, *key)
+        return self.ladders[key]
+
+
+def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]:
+    launch, profile, a, b = base.typical, case.profile, case.a, case.b
+
+    def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
+        return Trial(
+            application=base.name,
+            base=base.platform,
+            platform=target.platform,
+            model=model,
+            base_s=launch.time_s,
+            time_s=time_s,
+            truth_s=target.median_s,
+            truth=tuple(target.times_s),
+            drawn=drawn,
+            warnings=warnings,
+            calibrated=bool(same_processor(a, b)),
+        )
+
+    forms: Mapping[str, Form] = {"replay": "ratio", "replay-difference": "difference"}
+    for model in ("delta", *forms):
+        done = predict(case, model="delta" if model == "delta" else "auto",
+                       form=forms.get(model, "ratio"))  # fmt: skip
+        if model in forms and done.model != "replay":
+            continue
+        if done.time_s is not None:
+            error = math.log(done.time_s / target.median_s)
+            reproduced = done.reproduced if model in forms else None
+            why = reasons(case, base, target, error, reproduced)
+            one = trial(model, done.time_s, done.ladder, done.warnings)
+            yield replace(one, reasons=why)
+    yield trial("no-change", launch.time_s, 0.0)
+    shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
+    before, after = shortest
+    if before is not None and after is not None:
+        computing = compute_s(profile)
+        calls = max(0.0, launch.time_s - computing)
+        yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
+
+
+def _again(application: Application) -> Iterator[Trial]:
+    """Hold the typical one of every second launch against the median of the others."""
+    if len(application.launches) < _FEWEST_AGAIN:
+        return
+    first = replace(application, launches=application.launches[::2])
+    second = replace(application, launches=application.launches[1::2])
+    yield Trial(
+        application=application.name,
+        base=application.platform,
+        platform=application.platform,
+        model=AGAIN,
+        base_s=first.typical.time_s,
+        time_s=first.typical.time_s,
+        truth_s=second.median_s,
+        truth=tuple(second.times_s),
+    )
+
+
+def _with_intervals(trials: Sequence[Trial]) -> Iterator[Trial]:
+    """Give each application the interval that the errors of the others make."""
+    for trial in trials:
+        others = [
+            other.log_error
+            for other in trials
+            if other.model == trial.model
+            and other.calibrated == trial.calibrated
+            and other.code != trial.code
+        ]
+        if len(others) < 3:
+            yield trial
+            continue
+        width = math.hypot(float(np.quantile(others, LEVEL)), trial.drawn)
+        yield replace(
+            trial,
+            lo_s=trial.time_s * math.exp(-width),
+            hi_s=trial.time_s * math.exp(width),
+        )
+
+
+#: Errors below are none that wants a reason; a reason explains at least such a part of one.
+_NOTABLE = 0.03
+_PART = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Something that may have put a prediction off.
+
+    Attributes
+    ----------
+    size
+        By how much it could, in ln.
+    """
+
+    text: str
+    size: float
+
+
+def reasons(
+    case: Case, base: Application, target: Application, log_error: float, reproduced: float | None
+) -> tuple[str, ...]:
+    """Name what is large enough to explain an error, the largest first.
+
+    Parameters
+    ----------
+    base, target
+        The application where it was predicted from and where it was measured.
+    log_error
+        ln(predicted/measured).
+    reproduced
+        The replay of the base over its time.
+    """
+    if abs(log_error) < _NOTABLE:
+        return ()
+    found = [
+        *_computing(case, target, log_error),
+        *_launches(base, target),
+        *_ladder(case, reproduced),
+    ]
+    least = _PART * abs(log_error)
+    named = [one.text for one in sorted(found, key=lambda one: -one.size) if one.size >= least]
+    if base.median_s < SHORT_S:
+        named.append(f"it runs for {format_value(base.median_s, 's')} only")
+    if case.a.cores is not None or case.b.cores is not None:
+        named.append("ranks share cores: who has one when is the scheduler's choice")
+    if not named:
+        named.append("no measurement tells: the calls themselves took another time than modelled")
+    return tuple(named)
+
+
+def _computing(case: Case, target: Application, log_error: float) -> Iterator[Reason]:
+    """Compare the computing that was carried over with the computing that was measured."""
+    profile = target.typical.profile
+    expected = compute_s(case.profile) * (case.compute.value or 1.0)
+    measured = compute_s(profile)
+    if expected <= 0 or measured <= 0:
+        return
+    share = measured / base_time_s(profile)
+    moved = -math.log(measured / expected) * share
+    # Only in the direction of the error.
+    if moved * log_error > 0:
+        text = f"computing took {measured / expected:.2f} times what it took on {case.a.platform}"
+        yield Reason(f"{text}, which no curve tells", abs(moved))
+
+
+def _launches(base: Application, target: Application) -> Iterator[Reason]:
+    for application in (base, target):
+        times = application.times_s
+        if len(times) < 2:
+            yield Reason(f"{application.platform} has one launch only", _NOTABLE)
+            continue
+        low, high = np.quantile(times, [0.1, 0.9])
+        text = f"its launches on {application.platform} take {format_value(float(low), 's')}"
+        yield Reason(f"{text} to {format_value(float(high), 's')}", math.log(high / low) / 2)
+
+
+def _ladder(case: Case, reproduced: float | None) -> Iterator[Reason]:
+    yield Reason("the ladders' launches differ", case.drawn)
+    if reproduced is not None:
+        text = f"the replay gives {reproduced:.2f} of the time on {case.a.platform}"
+        yield Reason(text, abs(math.log(reproduced)))

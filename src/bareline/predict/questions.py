@@ -1,0 +1,282 @@
+"""What can be asked: the time on another platform, or if one were changed; what helps most."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from bareline.analysis.records import Records
+from bareline.predict.compute import ComputeFactor, factor_between
+from bareline.predict.ladder import Ladder, read_ladder
+from bareline.predict.needs import INIT
+from bareline.predict.prediction import Case, Model, Prediction, point, predict
+from bareline.profile.files import read_profile
+from bareline.profile.model import Profile
+from bareline.profile.trace import Trace, read_trace, trace_of
+from bareline.vocabulary.errors import AnalysisError, UsageError
+from bareline.vocabulary.model import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question.
+
+    Attributes
+    ----------
+    profile
+        Its file; the trace is looked for beside it.
+    source
+        The run with the ladder of the profile's platform, `base` (default: its baseline).
+    to
+        The platform that is asked for; None with `what_if` alone.
+    ladder, calibration
+        Runs with its ladder, and with one rank of the application on both platforms.
+    """
+
+    profile: Path
+    source: Records
+    base: str | None = None
+    to: str | None = None
+    ladder: Records | None = None
+    calibration: Records | None = None
+    what_if: tuple[str, ...] = ()
+    model: Model = "auto"
+
+
+def answer(request: Request) -> Prediction:
+    """Predict what a request asks for.
+
+    Raises
+    ------
+    ProfileError, AnalysisError, UsageError
+        Something that it names does not exist, or does not carry a prediction.
+    """
+    profile = read_profile(request.profile)
+    trace = find_trace(request.profile, profile)
+    base = request.base or request.source.baseline
+    a = read_ladder(request.source, base, layout_of(request.source, base, profile))
+    if request.to is None:
+        b, compute = a, ComputeFactor(1.0, 1.0, 1.0, "the same platform")
+    else:
+        records = request.ladder or request.source
+        b = read_ladder(records, request.to, layout_of(records, request.to, profile))
+        compute = factor_between(a, b, records, request.calibration)
+    if request.what_if:
+        changes = parse_what_if(request.what_if)
+        changed = ", ".join(request.what_if)
+        b = replace(changes.applied(b), platform=f"{b.platform} with {changed}")
+        compute = _times(compute, changes.compute)
+    return predict(Case(profile, trace, a, b, compute), model=request.model)
+
+
+def find_trace(path: Path, profile: Profile) -> Trace | None:
+    """Read the trace beside a profile, if there is one.
+
+    Raises
+    ------
+    ProfileError
+        It is damaged.
+    AnalysisError
+        It is of another run of the program.
+    """
+    # In a run directory both are files of one trial.
+    names = [trace_of(path), path.with_name(path.name.replace(".profile", ".trace"))]
+    found = next((name for name in names if name.exists() and name != path), None)
+    if found is None:
+        return None
+    trace = read_trace(found)
+    if (trace.ranks, trace.began_unix_ns) != (profile.ranks, profile.began_unix_ns):
+        raise AnalysisError(
+            f"is not the trace of {path.name}: it began at another time",
+            where=str(found),
+            hint="profile with --trace again, or move the trace away for --model delta",
+        )
+    return trace
+
+
+def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
+    """Say how the application's ranks lie on a platform: as a ladder trial of as many ranks did.
+
+    Raises
+    ------
+    AnalysisError
+        No trial had as many ranks there.
+    """
+    trials = records.trials.filter(
+        (records.trials["platform"] == platform)
+        & (records.trials["ranks"] == profile.ranks)
+        & (records.trials["status"] == "measured")
+    )
+    layouts = [Layout.parse(text) for text in trials["layout"].drop_nulls().unique().to_list()]
+    if not layouts:
+        raise AnalysisError(
+            f"nothing of {profile.ranks} ranks was measured on '{platform}'",
+            where=", ".join(str(run.path) for run in records.runs),
+            hint="`bareline predict --plan PROFILE` writes the study that measures its ladder",
+        )
+    return max(layouts, key=lambda layout: layout.nodes)
+
+
+def _times(factor: ComputeFactor, by: float) -> ComputeFactor:
+    value = factor.value * by if factor.value is not None else None
+    return ComputeFactor(value, factor.lo * by, factor.hi * by, factor.source)
+
+
+_FACTOR = re.compile(r"x?(\d+(?:\.\d+)?)x?")
+_RATE = re.compile(r"(\d+(?:\.\d+)?) ?(k|M|G|T)(b/s|bit)", re.IGNORECASE)
+_POWERS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIf:
+    """Changes of a platform.
+
+    Attributes
+    ----------
+    latency, compute
+        Factors on the smallest messages' time and on computing.
+    bandwidth
+        Factor on what a byte takes; `rate_bps` instead sets the link's rate.
+    cores
+        Factor on the cores that ranks share.
+    """
+
+    latency: float = 1.0
+    bandwidth: float = 1.0
+    rate_bps: float | None = None
+    cores: float = 1.0
+    compute: float = 1.0
+
+    def applied(self, ladder: Ladder) -> Ladder:
+        """Give the ladder with these changes; of a platform of several nodes, between them."""
+        several = ladder.layout.nodes > 1
+        byte = self.bandwidth
+        if self.rate_bps is not None:
+            byte = self._byte_factor(ladder)
+        curves = {
+            key: curve.scaled(self.latency, byte)
+            if (key.nodes > 1) == several and key.probe != INIT
+            else curve
+            for key, curve in ladder.curves.items()
+        }
+        cores = ladder.cores
+        if cores is not None:
+            cores = round(cores * self.cores)
+            if cores >= ladder.layout.ranks_per_node:
+                cores = None
+        return replace(ladder, curves=curves, cores=cores)
+
+    def _byte_factor(self, ladder: Ladder) -> float:
+        nodes = min(2, ladder.layout.nodes)
+        curve = ladder.message("mpi.bandwidth", nodes) or ladder.message("mpi.pingpong", nodes)
+        if curve is None or len(curve.sizes) < 2:
+            raise UsageError(
+                "the ladder has no curve that tells its bandwidth", hint="write bandwidth=x2"
+            )
+        per_byte = float(curve.times[-1] - curve.times[0]) / float(curve.sizes[-1])
+        assert self.rate_bps is not None
+        return 8 / self.rate_bps / per_byte
+
+
+def parse_what_if(texts: Sequence[str]) -> WhatIf:
+    """Read ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``, ``compute=x0.8``.
+
+    Raises
+    ------
+    UsageError
+        One of them is something else.
+    """
+    changes = WhatIf()
+    for text in texts:
+        name, _, value = text.partition("=")
+        factor, rate = _FACTOR.fullmatch(value), _RATE.fullmatch(value)
+        if name == "bandwidth" and rate is not None:
+            bps = float(rate[1]) * _POWERS[rate[2].lower()]
+            if bps > 0:
+                changes = replace(changes, rate_bps=bps)
+                continue
+        number = float(factor[1]) if factor is not None else 0.0
+        if name not in ("latency", "bandwidth", "cores", "compute") or not 0 < number < 1e6:
+            raise UsageError(
+                f"'{text[:60]}' is no change of a platform",
+                hint="write latency=x0.5, bandwidth=10Gb/s, bandwidth=x2, cores=2x or compute=x0.8",
+            )
+        # Twice the bandwidth is half the time of a byte.
+        number = 1 / number if name == "bandwidth" else number
+        changes = replace(changes, **{name: number})
+    return changes
+
+
+#: What is tried, as `--what-if` takes it, and in words.
+UPGRADES: Mapping[str, str] = MappingProxyType(
+    {
+        "latency=x0.5": "half the latency",
+        "bandwidth=x2": "twice the bandwidth",
+        "cores=2x": "twice the cores",
+        "compute=x0.5": "processors twice as fast",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """A change of a platform, and what it would bring to an application.
+
+    Attributes
+    ----------
+    base_s, time_s
+        Time as it is, and predicted after the change.
+    """
+
+    application: str
+    platform: str
+    change: str
+    base_s: float
+    time_s: float
+
+    @property
+    def title(self) -> str:
+        """The change in words."""
+        return UPGRADES[self.change]
+
+    @property
+    def saved(self) -> float:
+        """Share of the time that is saved."""
+        return 1 - self.time_s / self.base_s
+
+    def row(self) -> dict[str, Any]:
+        """Give it as a tidy row in SI units."""
+        return {
+            "application": self.application,
+            "platform": self.platform,
+            "change": self.change,
+            "base_s": self.base_s,
+            "time_s": self.time_s,
+            "saved": self.saved,
+        }
+
+
+def upgrades(application: str, case: Case) -> list[Upgrade]:
+    """Try each change on the platform of a case's profile, the one that saves most first.
+
+    Twice the cores is tried only where ranks share them.
+    """
+    found = []
+    for text in UPGRADES:
+        changes = parse_what_if([text])
+        if changes.cores != 1 and case.a.cores is None:
+            continue
+        base_s, time_s = point(_changed(case, changes))
+        found.append(Upgrade(application, case.a.platform, text, base_s, time_s))
+    return sorted(found, key=lambda one: one.time_s)
+
+
+def _changed(case: Case, changes: WhatIf) -> Case:
+    factor = replace(case.compute, value=changes.compute, lo=changes.compute, hi=changes.compute)
+    changed = replace(case, b=changes.applied(case.a), compute=factor)
+    changed.take_base(case)  # which is the same for all: it is replayed once
+    return changed
