@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import subprocess
 import sys
 import tomllib
@@ -25,13 +24,6 @@ from bareline.vocabulary.model import Case, Failed, Record, Stage, Trial
 DEEP = "x = " + "[" * 3000 + "]" * 3000
 LONG = f"x = {'9' * 5000}"
 HUGE = 9_999_999_999
-
-
-@pytest.fixture
-def finished(make_run, execute):
-    run = make_run(launches=2)
-    execute(run)
-    return run
 
 
 # An edited run.toml ---------------------------------------------------------------------------
@@ -66,16 +58,6 @@ def _caveats(run):
 
 
 # Numbers that take the machine ----------------------------------------------------------------
-
-
-@pytest.fixture
-def bounded():
-    """Let nothing here take more than a gibibyte beyond what is in use."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 30), hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 def _leaves(schema, path=()):

@@ -69,7 +69,10 @@ def test_rows_are_in_si_units() -> None:
         (lambda text: text.replace(b'"type":"call"', b'"type":"kall"', 1), "unknown type 'kall'"),
         (lambda text: text.replace(b'"ranks":4', b'"ranks":5', 1), "lacks some of its 5 ranks"),
         (lambda text: text.replace(b'"ranks":4', b'"ranks":"4"', 1), "'ranks'"),
-        (lambda text: text.replace(b'"ranks_per_cell":1', b'"ranks_per_cell":0'), "no ranks"),
+        (
+            lambda text: text.replace(b'"ranks_per_cell":1', b'"ranks_per_cell":0'),
+            "'ranks_per_cell'",
+        ),
         (lambda text: text.replace(b'"to":[1,3]', b'"to":[1]', 1), "lists of different lengths"),
         (lambda text: text.replace(b'"to":[1,3]', b'"to":[1,9]', 1), "rank that does not exist"),
         (lambda text: text.replace(b'"type":"rank"', b'"type":"rank', 1), "is not JSON"),

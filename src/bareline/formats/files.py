@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from bareline.formats.importer import Importer, load_importers
 from bareline.formats.reading import Reading
+from bareline.host.regular import NotRegular, read_bounded
 from bareline.vocabulary.errors import ImportRefused, ParseError
 
 _LARGEST_FILE_BYTES = 64 << 20
@@ -143,17 +145,19 @@ def read_text(text: str, file: Path) -> list[Found]:
 
 def _text(file: Path) -> str:
     try:
-        if file.stat().st_size > _LARGEST_FILE_BYTES:
-            raise _too_large(file)
-        data = file.read_bytes()
+        data = read_bounded(file, _LARGEST_FILE_BYTES)
         if data.startswith(_GZIP):
-            with gzip.open(file) as unpacked:
+            with gzip.open(io.BytesIO(data)) as unpacked:
                 data = unpacked.read(_LARGEST_FILE_BYTES + 1)
         if len(data) > _LARGEST_FILE_BYTES:
             raise _too_large(file)
     except (EOFError, zlib.error) as error:
         raise ImportRefused(
             f"is no whole gzip file: {error}", where=str(file), hint="find the whole file"
+        ) from error
+    except NotRegular as error:
+        raise ImportRefused(
+            f"{error.strerror}", where=str(file), hint="give the output of a benchmark"
         ) from error
     except OSError as error:
         raise ImportRefused(

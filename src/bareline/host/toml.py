@@ -7,12 +7,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bareline.host.regular import NotRegular, read_bounded
+
 #: No file that people write is larger.
 _LARGEST_BYTES = 16 << 20
 
 
-def read_toml(path: Path, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+def read_toml(
+    path: Path, parse_float: Callable[[str], Any] = float, *, within: Path | None = None
+) -> dict[str, Any]:
     """Read a TOML file.
+
+    Parameters
+    ----------
+    within
+        A folder above it, below which no symbolic link is followed.
 
     Raises
     ------
@@ -21,11 +30,15 @@ def read_toml(path: Path, parse_float: Callable[[str], Any] = float) -> dict[str
     ValueError
         It is no regular file, too large, or not TOML.
     """
-    if path.exists() and not path.is_file():
-        raise ValueError("not a regular file")
-    if path.stat().st_size > _LARGEST_BYTES:
-        raise ValueError(f"larger than {_LARGEST_BYTES >> 20} MiB")
-    return parse_toml(path.read_bytes(), parse_float)
+    return parse_toml(_bytes(path, within), parse_float)
+
+
+def _bytes(path: Path, within: Path | None) -> bytes:
+    try:
+        return read_bounded(path, _LARGEST_BYTES, within=within)
+    except (NotRegular, IsADirectoryError) as error:
+        what = error.strerror if isinstance(error, NotRegular) else "not a regular file"
+        raise ValueError(what) from error
 
 
 def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:

@@ -6,15 +6,19 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bareline.host.regular import read_bounded
 from bareline.profile.journal import is_journal, journal_of, read_journal
 from bareline.profile.model import (
     ADDED,
     CALL_COLUMNS,
+    LARGEST_BYTES,
+    MOST_CELLS,
+    MOST_RANKS,
     OLDEST,
     RANK_COLUMNS,
     SCHEMA,
@@ -23,6 +27,7 @@ from bareline.profile.model import (
     VERSION,
     Mode,
     Profile,
+    why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
 
@@ -37,14 +42,14 @@ class _Header(BaseModel):
     complete: bool
     ended: str = ""
     mode: Mode
-    ranks: int
-    nodes: int
-    began_unix_ns: int
+    ranks: Annotated[int, Field(ge=1, le=MOST_RANKS)]
+    nodes: Annotated[int, Field(ge=1, le=MOST_RANKS)]
+    began_unix_ns: Annotated[int, Field(ge=0, lt=1 << 63)]
     mpi: str
     thread_level: Literal["single", "funneled", "serialized", "multiple"]
     command: str
-    ranks_per_cell: int
-    regions: dict[str, str]
+    ranks_per_cell: Annotated[int, Field(ge=1, le=MOST_RANKS)]
+    regions: dict[Annotated[str, Field(pattern=r"^[0-9]{1,9}$")], str]
 
 
 def read_profile(path: Path) -> Profile:
@@ -61,7 +66,7 @@ def read_profile(path: Path) -> Profile:
             return read_journal(path)
         if not path.exists() and journal.exists():
             return read_journal(journal)
-        text = path.read_bytes()
+        text = read_bounded(path, LARGEST_BYTES)
     except IsADirectoryError as error:
         raise ProfileError("is a folder, not a profile", where=str(path)) from error
     except OSError as error:
@@ -172,7 +177,10 @@ def _assemble(path: Path, raw: Sequence[bytes]) -> Profile:
             line if lines[0]["version"] == VERSION else {**dict.fromkeys(ADDED, -1), **line}
         )
     ranks = _frame(path, kinds["rank"], RANK_COLUMNS, "rank")
-    if sorted(ranks["rank"]) != list(range(header.ranks)) and header.complete:
+    numbers = ranks["rank"].sort()
+    if numbers.is_duplicated().any() or not numbers.is_between(0, header.ranks - 1).all():
+        raise _implausible(path, "it has a rank twice, or one that does not exist")
+    if numbers.len() < header.ranks and header.complete:
         raise ProfileError(
             f"the profile lacks some of its {header.ranks} ranks", where=str(path), hint=_AGAIN
         )
@@ -242,10 +250,8 @@ def _header(path: Path, line: Mapping[str, Any]) -> _Header:
         )
     try:
         header = _Header.model_validate(dict(line))
-        if header.ranks < 1 or header.ranks_per_cell < 1:
-            raise _damaged(path, 1, "it has no ranks")
-        if not all(number.isdigit() for number in header.regions):
-            raise _damaged(path, 1, "a region has no number")
+        if header.ranks > MOST_CELLS * header.ranks_per_cell:
+            raise _damaged(path, 1, "its matrix has more cells than any")
     except ValidationError as error:
         key = ".".join(map(str, error.errors()[0]["loc"]))
         raise _damaged(path, 1, f"'{key}': {error.errors()[0]['msg']}") from error
@@ -280,10 +286,15 @@ def _frame(
             hint=_AGAIN,
         ) from error
     if sum(frame.null_count().row(0)):
-        raise ProfileError(
-            f"the profile is damaged: a '{kind}' line lacks a value", where=str(path), hint=_AGAIN
-        )
+        raise _implausible(path, f"a '{kind}' line lacks a value")
+    wrong = why_implausible(frame)
+    if wrong:
+        raise _implausible(path, f"in a '{kind}' line {wrong}")
     return frame
+
+
+def _implausible(path: Path, what: str) -> ProfileError:
+    return ProfileError(f"the profile is damaged: {what}", where=str(path), hint=_AGAIN)
 
 
 def _finite(value: object) -> object:

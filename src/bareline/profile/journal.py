@@ -16,13 +16,17 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from bareline.host.regular import open_regular
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import (
     CALL_COLUMNS,
     CALL_KEYS,
+    MOST_CELLS,
+    MOST_RANKS,
     RANK_COLUMNS,
     SEND_COLUMNS,
     Profile,
+    why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
 
@@ -55,7 +59,7 @@ def journal_of(path: Path) -> Path:
 def is_journal(path: Path) -> bool:
     """Whether a file begins like a journal."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(len(layout.MAGIC)) == layout.MAGIC
     except OSError:
         return False
@@ -86,8 +90,19 @@ def read_journal(path: Path) -> Profile:
     OSError
         It cannot be read.
     """
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        return _read(_File(path, content))
+    with (
+        open_regular(path) as file,
+        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
+        try:
+            profile = _read(_File(path, content))
+        except (ArithmeticError, LookupError, ValueError, pl.exceptions.PolarsError) as error:
+            raise ProfileError("the journal is damaged", where=str(path)) from error
+    tables = (profile.rank_table, profile.call_table, profile.send_table)
+    wrong = next(filter(None, map(why_implausible, tables)), "")
+    if wrong:
+        raise ProfileError(f"the journal is damaged: {wrong}", where=str(path))
+    return profile
 
 
 def _read(file: _File) -> Profile:
@@ -101,6 +116,14 @@ def _read(file: _File) -> Profile:
             where=str(file.path),
             hint="use the bareline that profiled the program",
         )
+    ranks, per_cell, cells = (int(head[key]) for key in ("ranks", "ranks_per_cell", "cells"))
+    if not 1 <= per_cell <= ranks <= MOST_RANKS or ranks > per_cell * MOST_CELLS:
+        raise ProfileError(
+            f"the journal is damaged: it names {ranks} ranks, {per_cell} to a cell",
+            where=str(file.path),
+        )
+    if cells != -(-ranks // per_cell):
+        raise ProfileError("the journal is damaged: its matrix", where=str(file.path))
     names = [line.rsplit(" ", 1) for line in head["names"].decode().splitlines()]
     slices = list(_slices(file, int(head["ranks"])))
     if not slices:
@@ -137,12 +160,16 @@ def _slices(file: _File, ranks: int) -> Iterator[tuple[int, Record]]:
     """Give the slices that a rank has begun, with their places."""
     for rank in range(ranks):
         at = layout.PIECE_BYTES + rank * layout.SLICE_BYTES
+        if at >= len(file.content):
+            return
         found = file.at(layout.SLICE, at)
         if found is not None and found[0]["state"] in (
             layout.RUNNING,
             layout.FINISHED,
             layout.ABORTED,
         ):
+            if found[0]["rank"] != rank:
+                raise ValueError("a rank's counters stand in another one's place")
             yield at, found[0]
 
 
@@ -165,18 +192,21 @@ def _ns_per_tick(one: Record) -> float:
 
 def _sheets(file: _File, at: int, one: Record) -> Iterator[tuple[Record, npt.NDArray[Any]]]:
     """Give the sheet and the rows in use of each thread of a rank."""
+    seen: set[int] = set()  # a place that stands twice would be counted twice, and for ever
     for place in one["sheet_at"][: int(one["sheets"])]:
-        found = file.at(layout.SHEET, at + int(place)) if place else None
+        fresh = place and int(place) < layout.SLICE_BYTES and int(place) not in seen
+        found = file.at(layout.SHEET, at + int(place)) if fresh else None
         if found is None:
             continue
+        seen.add(int(place))
         sheet = found[0]
         parts = []
         for chunk, chunk_at in enumerate(sheet["chunk_at"]):
             count = min(layout.CHUNK_ROWS, int(sheet["rows"]) - chunk * layout.CHUNK_ROWS)
-            rows = (
-                file.at(layout.ROW, at + int(chunk_at), count) if chunk_at and count > 0 else None
-            )
+            fresh = 0 < int(chunk_at) < layout.SLICE_BYTES and int(chunk_at) not in seen
+            rows = file.at(layout.ROW, at + int(chunk_at), count) if fresh and count > 0 else None
             if rows is not None:
+                seen.add(int(chunk_at))
                 parts.append(rows[rows["what"] != 0])
         yield sheet, np.concatenate(parts) if parts else np.empty(0, layout.ROW)
 

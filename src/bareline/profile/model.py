@@ -12,6 +12,14 @@ from typing import Any, Literal
 import polars as pl
 
 SCHEMA = "bareline.profile"
+#: A profile of a hundred thousand ranks takes less.
+LARGEST_BYTES = 64 << 20
+#: No job has more ranks.
+MOST_RANKS = 1 << 22
+#: Rows of the communication matrix at most, as native/pmpi/session.c makes them.
+MOST_CELLS = 1024
+#: Beyond this, sums of a column would leave 64 bits: no count of bytes or nanoseconds is so large.
+_LARGEST = 1 << 60
 VERSION = 2
 #: Older files lack `ADDED` and call sites; what they do not tell is -1.
 OLDEST = 1
@@ -111,6 +119,19 @@ SITE_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
         "rank_max_ns": pl.Int64,
     }
 )
+
+
+def why_implausible(frame: pl.DataFrame) -> str:
+    """Say which column of a table holds a number that none can be; empty if none does.
+
+    -1 stands for what is not known.
+    """
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype == pl.Int64 and not column.is_between(-1, _LARGEST).all():
+            return f"'{name}' is out of range"
+    return ""
+
 
 Mode = Literal["plain", "split"]
 

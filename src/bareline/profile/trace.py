@@ -7,21 +7,32 @@ from __future__ import annotations
 
 import base64
 import mmap
+import os
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from bareline.host.regular import open_regular
 from bareline.profile import journal_layout as layout
+from bareline.profile.model import MOST_RANKS
 from bareline.vocabulary.errors import ProfileError
 
 MAGIC = b"BLTRACE\0"
 _VERSION = 1
 _STREAM_AT = 4096
 _AGAIN = "trace the program again"
+#: Where nobody asks for more, a trace takes 64 MB: some 13 million calls.
+_MOST_BYTES = 512 << 20
+_MOST_CALLS = 32 << 20
+_MOST_SHAPES = 1 << 20
+#: No call moves more bytes.
+_MOST_AMOUNT = 1 << 60
+_SHORTER = "trace fewer steps of the program, or less with --limit"
 #: As ranks of a call: nobody (or no such argument), any or an unknown one.
 NOBODY, ANYBODY = -2, -1
 
@@ -88,6 +99,18 @@ class Shape:
     size: int
     sent: int
     received: int
+
+    def is_possible(self, ranks: int) -> bool:
+        """Tell whether a job of so many ranks can have made such a call."""
+        if self.kind == "done":
+            return self.to >= 0
+        ends = (self.to, self.from_, self.root)
+        amounts = (self.size, self.sent, self.received)
+        return (
+            all(NOBODY <= end < ranks for end in ends)
+            and self.comm_size <= ranks
+            and all(amount <= _MOST_AMOUNT for amount in amounts)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +180,9 @@ def read_trace(path: Path) -> Trace:
     if not path.exists() and journal.exists():
         path = journal
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
-                return _read(path, _unpacked(path))
+                return _read(path, _unpacked(path, file))
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
                 return _read(path, content)
     except (OSError, ValueError) as error:
@@ -170,9 +193,14 @@ def read_trace(path: Path) -> Trace:
         ) from error
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpacked(path: Path, file: BinaryIO) -> bytes:
     """Give the bytes of a finished trace, which is text."""
-    text = path.read_bytes()
+    if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+        raise ProfileError(
+            f"the trace is larger than {_MOST_BYTES >> 20} MiB", where=str(path), hint=_SHORTER
+        )
+    file.seek(0)
+    text = file.read(_MOST_BYTES)
     try:
         return base64.b64decode(text, validate=True)
     except ValueError as error:
@@ -195,13 +223,20 @@ def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
         )
     names = [line.rsplit(" ", 1) for line in head["names"].decode(errors="replace").splitlines()]
     ranks = int(head["ranks"])
+    if not 1 <= ranks <= MOST_RANKS:
+        raise ProfileError(
+            f"the trace is damaged: it names {ranks} ranks", where=str(path), hint=_AGAIN
+        )
     streams = []
+    room = _Room(_MOST_CALLS, _MOST_SHAPES)
     try:
-        for part in _slices(path, content, ranks, int(head["slice_size"])):
-            stream = _stream(part, names)
+        for place in _slices(path, content, ranks, int(head["slice_size"])):
+            stream = _stream(content, place, names, ranks, room)
             if stream is not None:
                 streams.append(stream)
-    except (IndexError, OverflowError, ValueError) as error:
+    except _TooMany as error:
+        raise ProfileError(f"the trace holds {error}", where=str(path), hint=_SHORTER) from error
+    except (LookupError, ArithmeticError, ValueError) as error:
         raise ProfileError("the trace is damaged", where=str(path), hint=_AGAIN) from error
     if [stream.rank for stream in streams] != sorted({stream.rank for stream in streams}):
         raise ProfileError("the trace is damaged: ranks repeat", where=str(path), hint=_AGAIN)
@@ -214,40 +249,67 @@ def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
     )
 
 
-def _slices(path: Path, content: mmap.mmap | bytes, ranks: int, distance: int) -> Iterator[bytes]:
+class _TooMany(Exception):
+    """The streams hold more than is read."""
+
+
+@dataclass(slots=True)
+class _Room:
+    """How many calls and shapes may still be read."""
+
+    calls: int
+    shapes: int
+
+
+def _slices(
+    path: Path, content: mmap.mmap | bytes, ranks: int, distance: int
+) -> Iterator[tuple[int, int]]:
+    """Give where each rank's slice begins, and its length."""
     at = layout.PIECE_BYTES
+    if distance and distance < _STREAM_AT:
+        raise ValueError
     for rank in range(ranks):
         if distance:
             at = layout.PIECE_BYTES + rank * distance
-            yield content[at : at + distance]
+            if at >= len(content):
+                return
+            yield at, min(distance, len(content) - at)
             continue
         length = int.from_bytes(content[at : at + 8], "little")
         at += 8
         if at + length > len(content) or length < _STREAM_AT:
             raise ProfileError("the trace is cut off", where=str(path), hint=_AGAIN)
-        yield content[at : at + length]
+        yield at, length
         at += length
 
 
-def _stream(part: bytes, names: list[list[str]]) -> Stream | None:
-    if len(part) < _STREAM_AT:
+def _stream(
+    content: mmap.mmap | bytes,
+    place: tuple[int, int],
+    names: list[list[str]],
+    ranks: int,
+    room: _Room,
+) -> Stream | None:
+    at, length = place
+    if length < _STREAM_AT:
         return None
-    slice_: Any = np.frombuffer(part, _SLICE, 1).copy()[0]
+    slice_: Any = np.frombuffer(content[at : at + _STREAM_AT], _SLICE, 1)[0]
     if slice_["state"] not in (layout.RUNNING, layout.FINISHED, layout.ABORTED):
         return None
     used = int(slice_["used"])
-    if _STREAM_AT + used > len(part):
+    if _STREAM_AT + used > length or used > _MOST_BYTES or slice_["rank"] >= ranks:
         raise IndexError
-    shapes, numbers, codes = _decode(part[_STREAM_AT : _STREAM_AT + used], names)
+    stream = content[at + _STREAM_AT : at + _STREAM_AT + used]
+    shapes, numbers, codes = _decode(stream, names, ranks, room)
     finished = False
     if numbers and shapes[numbers[-1]].kind == "compute":
         finished = slice_["state"] == layout.FINISHED
-    ticks = _ticks(np.array(codes, np.int64).reshape(-1, 2))
-    seconds = ticks * (_ns_per_tick(slice_) * 1e-9)
+    seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[np.frombuffer(codes, np.uint16)]
+    seconds = seconds.reshape(-1, 2)
     return Stream(
         rank=int(slice_["rank"]),
         shapes=tuple(shapes),
-        shape=np.array(numbers, np.int32),
+        shape=np.frombuffer(numbers, np.int32),
         compute_s=seconds[:, 0],
         spent_s=seconds[:, 1],
         finished=finished,
@@ -273,11 +335,17 @@ def _ticks(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     return np.where(exact, codes, (mantissa + 0.5) * np.exp2(shift)).astype(float)
 
 
-def _decode(stream: bytes, names: list[list[str]]) -> tuple[list[Shape], list[int], list[int]]:
+#: Of every code of time, what it stands for.
+_TICKS = _ticks(np.arange(1 << 16))
+
+
+def _decode(
+    stream: bytes, names: list[list[str]], ranks: int, room: _Room
+) -> tuple[list[Shape], array[int], array[int]]:
     """Give shapes, their number for each record, and two codes of time for each record."""
     shapes: list[Shape] = []
-    numbers: list[int] = []
-    codes: list[int] = []
+    numbers = array("i")
+    codes = array("H")
     at, end = 0, len(stream)
 
     def number() -> int:
@@ -288,6 +356,8 @@ def _decode(stream: bytes, names: list[list[str]]) -> tuple[list[Shape], list[in
             at += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
+                if value >= 1 << 64:
+                    raise ValueError
                 return value
             shift += 7
             if shift > 63:
@@ -303,17 +373,24 @@ def _decode(stream: bytes, names: list[list[str]]) -> tuple[list[Shape], list[in
         posts = bool(number())
         ends = [signed() for _ in range(5)]
         rest = [number() for _ in range(5)]
-        return Shape(name, kind, posts, *ends, *rest)
+        found = Shape(name, kind, posts, *ends, *rest)
+        if not found.is_possible(ranks):
+            raise ValueError
+        return found
 
     while at < end:
         found = number() - 1
         if found < 0:
             found = len(shapes)
             shapes.append(shape())
+            room.shapes -= 1
+        room.calls -= 1
+        if room.calls < 0 or room.shapes < 0:
+            raise _TooMany(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
         numbers.append(found)
         if shapes[found].kind == "done":
-            codes += (0, 0)
+            codes.extend((0, 0))
         else:
-            codes += (stream[at] | stream[at + 1] << 8, stream[at + 2] | stream[at + 3] << 8)
+            codes.extend((stream[at] | stream[at + 1] << 8, stream[at + 2] | stream[at + 3] << 8))
             at += 4
     return shapes, numbers, codes

@@ -19,6 +19,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from bareline.host.regular import read_bounded
 from bareline.platforms.base import PlatformSpec
 from bareline.platforms.config import make_spec
 from bareline.platforms.slurm.commands import ask as ask_slurm
@@ -28,6 +29,7 @@ from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, ToolMissing, UsageError
 
 _RECORD = "submission.json"
+_LARGEST_RECORD = 1 << 16
 _LOG = "submission.log"
 _SCRIPT = "submission.sh"
 _STATUS_S = 10.0
@@ -156,9 +158,9 @@ def _submit_psij(run: Run, command: Sequence[str], system: str, nodes: int, time
 def submission_of(run: Run) -> Submission | None:
     """Give the job that measures a run, None where none was submitted."""
     try:
-        stored = json.loads((run.path / _RECORD).read_text(encoding="utf-8"))
+        stored = json.loads(read_bounded(run.path / _RECORD, _LARGEST_RECORD, within=run.path))
         return Submission(str(stored["system"]), str(stored["job"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -1,15 +1,17 @@
 """Files of a run: written so that a kill leaves the old or the new one, read up to a torn end.
 
-Nothing is written through a symbolic link: a run may come from elsewhere.
+Nothing is written or read through a symbolic link: a run may come from elsewhere.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO, TypeVar
 
+from bareline.host.regular import NotRegular, open_regular
 from bareline.store.header import first_problem
 from bareline.vocabulary.errors import StoreError
 
@@ -18,7 +20,13 @@ T = TypeVar("T")
 #: What to do about a damaged line.
 MEND_LINE = "take the file from a copy of the run, or remove the line: its trial counts as not run"
 
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+#: No line of a run is longer: a trial of a million samples takes as much.
+MOST_LINE_BYTES = 64 << 20
+#: Most of a file of a run but its records: what happened to platforms, what was predicted.
+MOST_FILE_BYTES = 64 << 20
+
+#: O_NONBLOCK: a fifo that stands there must not wait for a reader.
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_file(path: Path, text: str) -> None:
@@ -29,7 +37,7 @@ def write_file(path: Path, text: str) -> None:
     OSError
         It cannot be written.
     """
-    with _opened(path) as file:
+    with _opened(path, os.O_TRUNC) as file:
         file.write(text)
 
 
@@ -42,15 +50,44 @@ def write_atomically(path: Path, text: str) -> None:
         It cannot be written; what was there stays.
     """
     temporary = path.with_name(path.name + ".part")
-    with _opened(temporary) as file:
+    with _opened(temporary, os.O_TRUNC) as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     temporary.replace(path)
 
 
-def _opened(path: Path) -> TextIO:
-    return os.fdopen(os.open(path, _FLAGS, 0o644), "w", encoding="utf-8")
+def _opened(path: Path, how: int) -> TextIO:
+    descriptor = os.open(path, _FLAGS | how, 0o644)
+    try:
+        refuse_odd(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "a" if how & os.O_APPEND else "w", encoding="utf-8")
+
+
+def refuse_odd(found: os.stat_result, path: Path) -> None:
+    """Refuse to write to what is no regular file.
+
+    Raises
+    ------
+    OSError
+        It is none.
+    """
+    if not stat.S_ISREG(found.st_mode):
+        raise NotRegular("not a regular file", path)
+
+
+def appended(path: Path) -> TextIO:
+    """Open a text file to append to it.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    return _opened(path, os.O_APPEND)
 
 
 def refuse_link(path: Path) -> None:
@@ -66,10 +103,19 @@ def refuse_link(path: Path) -> None:
 
 
 def cut_torn_line(descriptor: int) -> None:
-    """Remove a last line without its newline from an open file."""
+    """Remove a last line without its newline from an open file.
+
+    Raises
+    ------
+    StoreError
+        It is longer than any that was ever begun.
+    """
     size = os.fstat(descriptor).st_size
     end = size
     while end > 0:
+        if size - end > MOST_LINE_BYTES:
+            what = f"its last line is longer than {MOST_LINE_BYTES >> 20} MiB"
+            raise StoreError(what, where="records.jsonl", hint=MEND_LINE)
         start = max(0, end - 65536)
         newline = os.pread(descriptor, end - start, start).rfind(b"\n")
         if newline >= 0:
@@ -80,17 +126,35 @@ def cut_torn_line(descriptor: int) -> None:
         os.ftruncate(descriptor, end)
 
 
-def whole_lines(file: Path, read: Callable[[bytes], T]) -> Iterator[T]:
-    """Read the lines of a file, without a torn last one.
+def whole_lines(
+    run: Path, name: str, read: Callable[[bytes], T], most_bytes: int | None = None
+) -> Iterator[T]:
+    """Read the lines of a file of a run, without a torn last one.
+
+    Parameters
+    ----------
+    most_bytes
+        Most that the file may hold; without it, only its lines are bounded.
 
     Raises
     ------
     StoreError
         The file cannot be read, or `read` raised ValueError on a line.
     """
+    file = run / name
     try:
-        with file.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
+        with open_regular(file, within=run) as lines:
+            if most_bytes is not None and os.fstat(lines.fileno()).st_size > most_bytes:
+                raise StoreError(f"larger than {most_bytes >> 20} MiB", where=str(file))
+            number = 0
+            while line := lines.readline(MOST_LINE_BYTES + 1):
+                number += 1
+                if len(line) > MOST_LINE_BYTES:
+                    raise StoreError(
+                        f"line {number} is longer than {MOST_LINE_BYTES >> 20} MiB",
+                        where=str(file),
+                        hint=MEND_LINE,
+                    )
                 if not line.endswith(b"\n"):
                     return
                 try:

@@ -311,7 +311,7 @@ def first_problem(error: Exception) -> str:
 
 def _read_toml(run: Path) -> dict[str, Any]:
     try:
-        return read_toml(run / HEADER_FILE)
+        return read_toml(run / HEADER_FILE, within=run)
     except OSError as error:
         if (run / f"{HEADER_FILE}.part").exists():
             raise StoreError(

@@ -2,21 +2,28 @@
 
 A small output is one file, ``raw/<trial>.json``. A larger one, or one with files that the program
 wrote, is a folder ``raw/<trial>/`` with ``command.json``, ``stdout``, ``stderr`` and
-``file.<name>``. Nothing is written through a symbolic link: a run may come from elsewhere.
+``file.<name>``. Nothing is written or read through a symbolic link: a run may come from elsewhere.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Annotated
 
+from pydantic import BaseModel, ConfigDict, Field
+
+from bareline.host.regular import NotRegular, read_bounded
 from bareline.store.files import refuse_link, write_file
-from bareline.vocabulary.model import Output
+from bareline.vocabulary.model import Clock, Output
 
 #: Up to here an output is one file: most benchmarks print less.
 _SMALL_CHARACTERS = 2048
 #: What is cut keeps so much of each end at least.
 _KEPT_CHARACTERS = 2048
+#: More is read of no file: an output is cut at 32 MiB, and each of its bytes may become three.
+_LARGEST_BYTES = 128 << 20
 
 
 def write_raw(folder: Path, output: Output) -> None:
@@ -49,31 +56,54 @@ def write_raw(folder: Path, output: Output) -> None:
     write_file(folder / "command.json", json.dumps(about, indent=1) + "\n")
 
 
-def read_raw(folder: Path) -> Output | None:
-    """Read what `write_raw` kept; None where there is nothing, or not all of it."""
+class _About(BaseModel):
+    """What is kept of an output beside what the program printed and wrote."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+    argv: tuple[str, ...]
+    exit_code: int
+    timed_out: bool
+    duration_s: float
+    clock: Clock
+    files: tuple[Annotated[str, Field(pattern=r"^[^/]+$")], ...]
+    stdout: str = ""
+    stderr: str = ""
+
+
+def read_raw(run: Path, folder: Path) -> Output | None:
+    """Read what `write_raw` kept in a folder of a run; None where there is nothing, or not all.
+
+    Raises
+    ------
+    NotRegular
+        A file is none, too large, or lies elsewhere.
+    """
+
+    def text(file: Path) -> str:
+        return read_bounded(file, _LARGEST_BYTES, within=run).decode()
+
     small = folder.with_name(f"{folder.name}.json")
     try:
-        if small.exists():
-            about = json.loads(small.read_text(encoding="utf-8"))
-            said = {name: about[name] for name in ("stdout", "stderr")}
+        if os.path.lexists(small):
+            about = _About.model_validate_json(text(small))
+            stdout, stderr = about.stdout, about.stderr
         else:
-            about = json.loads((folder / "command.json").read_text(encoding="utf-8"))
-            said = {
-                name: (folder / name).read_text(encoding="utf-8") for name in ("stdout", "stderr")
-            }
+            about = _About.model_validate_json(text(folder / "command.json"))
+            stdout, stderr = text(folder / "stdout"), text(folder / "stderr")
         return Output(
-            **said,
-            exit_code=about["exit_code"],
-            duration_s=about["duration_s"],
-            timed_out=about["timed_out"],
-            clock=about["clock"],
-            argv=tuple(about["argv"]),
-            files={
-                name: (folder / f"file.{name}").read_text(encoding="utf-8")
-                for name in about["files"]
-            },
+            stdout=stdout,
+            stderr=stderr,
+            exit_code=about.exit_code,
+            duration_s=about.duration_s,
+            timed_out=about.timed_out,
+            clock=about.clock,
+            argv=about.argv,
+            files={name: text(folder / f"file.{name}") for name in about.files},
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except NotRegular:
+        raise
+    except (OSError, ValueError):
         return None
 
 

@@ -31,10 +31,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
+from bareline.host.regular import NotRegular, open_regular, read_bounded
 from bareline.store.files import (
     MEND_LINE,
+    MOST_FILE_BYTES,
+    appended,
     cut_torn_line,
     refuse_link,
+    refuse_odd,
     whole_lines,
     write_atomically,
 )
@@ -65,13 +69,16 @@ class Event:
 
 _EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
+_EVENTS_FILE = "events.jsonl"
 _PREDICTIONS_FILE = "predictions.json"
+#: Of a platform some hundred facts are known; an imported one may say a little more.
+_LARGEST_FACTS_BYTES = 16 << 20
 #: What a run directory holds; none may be a symbolic link when it is written to.
 _CONTENT = (
     HEADER_FILE,
     LEFT_OUT_FILE,
     "records.jsonl",
-    "events.jsonl",
+    _EVENTS_FILE,
     _PREDICTIONS_FILE,
     "facts",
     "raw",
@@ -160,6 +167,8 @@ class Run:
         try:
             for name in _CONTENT:
                 refuse_link(self.path / name)
+            if file.exists():
+                refuse_odd(file.stat(), file)
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise StoreError(
@@ -187,7 +196,7 @@ class Run:
 
     def is_being_written(self) -> bool:
         """Tell whether a bareline is writing to the run now."""
-        with self._records_file().open("rb") as file:
+        with open_regular(self._records_file(), within=self.path) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
@@ -229,16 +238,38 @@ class Run:
             raise self._unwritable(error) from error
 
     def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
-        """Read what `write_raw` kept; None where the trial never came to print anything."""
-        return read_raw(self.raw_folder(trial, attempt))
+        """Read what `write_raw` kept; None where the trial never came to print anything.
+
+        Raises
+        ------
+        StoreError
+            What stands there is no regular file, or too large.
+        """
+        folder = self.raw_folder(trial, attempt)
+        try:
+            return read_raw(self.path, folder)
+        except NotRegular as error:
+            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
 
     def raw_folder(self, trial: Trial, attempt: int = 1) -> Path:
         """Give the folder of a trial's raw output."""
         return self._raw_folder(trial.index, attempt)
 
     def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
-        """Give where a file is kept that the program of the trial with this index wrote."""
-        return self._raw_folder(index, attempt) / f"file.{name}"
+        """Give where a file is kept that the program of the trial with this index wrote.
+
+        Raises
+        ------
+        StoreError
+            A symbolic link leads there.
+        """
+        file = self._raw_folder(index, attempt) / f"file.{name}"
+        try:
+            for place in (self.path / "raw", file.parent, file):
+                refuse_link(place)
+        except OSError as error:
+            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
+        return file
 
     def _raw_folder(self, index: int, attempt: int) -> Path:
         name = trial_name(index)
@@ -256,7 +287,7 @@ class Run:
         """Note what happened to a platform, e.g. that a node was replaced, and how long it took."""
         event = {"time": now(), "platform": platform, "event": text, "seconds": seconds}
         try:
-            with (self.path / "events.jsonl").open("a", encoding="utf-8") as file:
+            with appended(self.path / _EVENTS_FILE) as file:
                 file.write(json.dumps(event, ensure_ascii=False) + "\n")
         except OSError as error:
             raise self._unwritable(error) from error
@@ -276,11 +307,20 @@ class Run:
             raise self._unwritable(error) from error
 
     def read_predictions(self) -> bytes | None:
-        """Read what `write_predictions` kept; None where nothing was."""
+        """Read what `write_predictions` kept; None where nothing was.
+
+        Raises
+        ------
+        StoreError
+            It cannot be read.
+        """
         try:
-            return (self.path / _PREDICTIONS_FILE).read_bytes()
+            return read_bounded(self.path / _PREDICTIONS_FILE, MOST_FILE_BYTES, within=self.path)
         except FileNotFoundError:
             return None
+        except OSError as error:
+            hint = f"write it again: `bareline predict --validate {self.path}`"
+            raise _unreadable(error, self.path, hint) from error
 
     def replace_records(self, records: Sequence[Record]) -> None:
         """Write all records anew, after re-parsing; the old file stays until the new is whole."""
@@ -318,9 +358,13 @@ class Run:
             A file of facts is damaged.
         """
         found = {}
-        for file in sorted((self.path / "facts").glob("*.json")):
+        for name in sorted(self.header.platforms):
+            file = self.path / "facts" / f"{name}.json"
             try:
-                found[file.stem] = _FACTS.validate_json(file.read_bytes())
+                text = read_bounded(file, _LARGEST_FACTS_BYTES, within=self.path)
+                found[name] = _FACTS.validate_json(text)
+            except FileNotFoundError:
+                continue
             except (OSError, ValidationError) as error:
                 raise StoreError(
                     f"damaged: {first_problem(error)}",
@@ -337,10 +381,9 @@ class Run:
         StoreError
             A line other than a torn last one is damaged.
         """
-        file = self.path / "events.jsonl"
-        if not file.exists():
+        if not os.path.lexists(self.path / _EVENTS_FILE):
             return []
-        return list(whole_lines(file, _EVENT.validate_json))
+        return list(whole_lines(self.path, _EVENTS_FILE, _EVENT.validate_json, MOST_FILE_BYTES))
 
     def left_out(self) -> list[LeftOut]:
         """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
@@ -350,11 +393,14 @@ class Run:
         StoreError
             A line is damaged.
         """
-        file = self.path / LEFT_OUT_FILE
-        if not file.exists():
+        if not os.path.lexists(self.path / LEFT_OUT_FILE):
             return []
         probes, platforms = self.header.probes, self.header.platforms
-        return list(whole_lines(file, lambda line: read_left_out(line, probes, platforms)))
+
+        def read(line: bytes) -> LeftOut:
+            return read_left_out(line, probes, platforms)
+
+        return list(whole_lines(self.path, LEFT_OUT_FILE, read, MOST_FILE_BYTES))
 
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
@@ -371,7 +417,9 @@ class Run:
         """
         probes, platforms = self.header.probes, self.header.platforms
         return whole_lines(
-            self._records_file(), lambda line: from_line(line, probes, platforms, wanted)
+            self.path,
+            self._records_file().name,
+            lambda line: from_line(line, probes, platforms, wanted),
         )
 
     def finished(self, wanted: Wanted | None = None) -> dict[int, Record]:
@@ -388,7 +436,7 @@ class Run:
         """
         file = self._records_file()
         try:
-            with file.open("rb") as lines:
+            with open_regular(file, within=self.path) as lines:
                 trials, samples = read_tables(lines, self.header.probes, self.header.platforms)
         except OSError as error:
             raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
@@ -400,7 +448,7 @@ class Run:
 
     def _records_file(self) -> Path:
         file = self.path / "records.jsonl"
-        if not file.is_file():
+        if not os.path.lexists(file):
             raise StoreError("records.jsonl is missing", where=str(self.path), hint=MEND_LINE)
         return file
 
@@ -408,6 +456,11 @@ class Run:
 def now() -> str:
     """Give the present time as it stands in run directories (ISO 8601, UTC)."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _unreadable(error: OSError, run: Path, hint: str) -> StoreError:
+    where = error.filename if isinstance(error.filename, str) else str(run)
+    return StoreError(f"cannot be read: {error.strerror}", where=where, hint=hint)
 
 
 def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:

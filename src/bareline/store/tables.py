@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
+from bareline.store.files import MOST_LINE_BYTES
 from bareline.vocabulary.model import Clock, parse_point
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
             rest = end
         else:
             rest += block
+        if len(rest) > MOST_LINE_BYTES:
+            raise ValueError(f"a line is longer than {MOST_LINE_BYTES >> 20} MiB")
 
 
 def _samples(frame: pl.DataFrame) -> pl.DataFrame:

@@ -1,0 +1,98 @@
+"""Files that others may have made: only regular ones are read, and only so much of them.
+
+A link to ``/dev/zero`` has no end, a fifo has no writer, a sparse file of a terabyte costs nothing
+to make: whatever is read of a run, a profile, a trace or a file to import goes through here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+#: O_NONBLOCK: should a fifo take the file's place meanwhile, opening it must not wait for a writer.
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+_FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class NotRegular(OSError):
+    """What stands there is no file that may be read; `strerror` says why, as of every OSError."""
+
+    def __init__(self, why: str, path: Path) -> None:
+        super().__init__(errno.EINVAL, why, str(path))
+
+
+def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
+    """Open a regular file for reading.
+
+    Parameters
+    ----------
+    within
+        A folder above it, below which no symbolic link is followed: what a run holds lies in it.
+
+    Raises
+    ------
+    OSError
+        It cannot be opened, is no regular file, or a link leads to it.
+    """
+    if within is None:
+        return _opened(path, str(path), None, _FLAGS)
+    parts = path.relative_to(within).parts
+    if ".." in parts:
+        raise NotRegular("lies elsewhere", path)
+    folder = os.open(within, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in parts[:-1]:
+            if stat.S_ISLNK(os.stat(part, dir_fd=folder, follow_symlinks=False).st_mode):
+                raise NotRegular(f"'{part}' is a symbolic link", path)
+            inner = os.open(part, _FOLDER, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return _opened(path, parts[-1], folder, _FLAGS | os.O_NOFOLLOW)
+    finally:
+        os.close(folder)
+
+
+def _opened(path: Path, name: str, folder: int | None, flags: int) -> BinaryIO:
+    # Looked at before it is opened, too: opening a device may do something.
+    links = bool(flags & os.O_NOFOLLOW)
+    _refuse_others(os.stat(name, dir_fd=folder, follow_symlinks=not links), path)
+    descriptor = os.open(name, flags, dir_fd=folder)
+    try:
+        _refuse_others(os.fstat(descriptor), path)
+    except NotRegular:
+        os.close(descriptor)
+        raise
+    return os.fdopen(descriptor, "rb")
+
+
+def _refuse_others(found: os.stat_result, path: Path) -> None:
+    if stat.S_ISLNK(found.st_mode):
+        raise NotRegular("is a symbolic link", path)
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise NotRegular("not a regular file", path)
+
+
+def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> bytes:
+    """Read a regular file that is not larger than that.
+
+    Parameters
+    ----------
+    within
+        As in `open_regular`.
+
+    Raises
+    ------
+    OSError
+        It cannot be read, is no regular file, or larger.
+    """
+    with open_regular(path, within=within) as file:
+        if os.fstat(file.fileno()).st_size <= most_bytes:
+            data = file.read(most_bytes + 1)  # it may grow meanwhile
+            if len(data) <= most_bytes:
+                return data
+    raise NotRegular(f"larger than {most_bytes / (1 << 20):.3g} MiB", path)
