@@ -173,10 +173,9 @@ def test_there_must_be_something_to_compare(plant, make_run, pingpong):
 
 def test_a_run_can_be_analysed_without_its_probes(plant, monkeypatch, pingpong):
     run = plant(pingpong({"b": 2.0}))
-    text = (run.path / "run.toml").read_text().replace("mpi.pingpong", "site.secret")
-    (run.path / "run.toml").write_text(text)
-    records = (run.path / "records.jsonl").read_text().replace("mpi.pingpong", "site.secret")
-    (run.path / "records.jsonl").write_text(records)
+    for name in ("run.toml", "records.jsonl", "planned.jsonl"):
+        text = (run.path / name).read_text().replace("mpi.pingpong", "site.secret")
+        (run.path / name).write_text(text)
     table = Comparison(read_runs([Run.open(run.path)])).table
     assert set(table["probe"]) == {"site.secret"}
 
@@ -205,3 +204,20 @@ def test_what_the_study_asks_of_some_platforms_only_is_not_missing_on_the_others
     assert rows["c", "mpi.reduce", "size_bytes=64"] == "missing"
     text = " ".join(sentence.text for sentence in comparison.sentences)
     assert "Allreduce on c" not in text
+
+
+def test_a_case_that_one_role_never_had_is_neither_missing_nor_failed(plant_study):
+    """Two measures of one probe, one of them on some platforms only."""
+
+    def samples(trial, generator):
+        yield Sample("latency", 1e-5 * (1 + 0.01 * generator.random()), {"size_bytes": 8})
+
+    run = plant_study(
+        samples,
+        {"probe": "mpi.reduce", "ranks": 2},
+        {"probe": "mpi.reduce", "ranks": 4, "platforms": ["a", "b"]},
+        platforms=("a", "b", "c"),
+    )
+    table = Comparison(read_runs([run]), margin=0.5).table
+    rows = table.filter("headline").select("platform", "ranks", "verdict").rows()
+    assert sorted(rows) == [("b", 2, "equivalent"), ("b", 4, "equivalent"), ("c", 2, "equivalent")]

@@ -159,19 +159,26 @@ def _figures(
     ).with_columns(pl.col("value", "value_baseline", "delta", *_FIGURES).fill_nan(None))
 
 
-def _asked_of_both(records: Records, pair: Pair) -> pl.Expr:
-    """Tell which probes the study measures on both platforms: others are not missing."""
-    asked = pl.lit(True)
-    for name in (pair.platform, pair.baseline):
-        probes = records.asked(name)
-        if probes is not None:
-            asked &= pl.col("probe").is_in(sorted(probes))
-    return asked
+def _with_asked(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
+    """Tell in "asked" of which cases the plan means both sides: others are not missing."""
+    sides = (pair.platform, pair.baseline)
+    if records.planned is None:
+        asked = pl.lit(True)
+        for name in sides:
+            probes = records.asked(name)
+            if probes is not None:
+                asked &= pl.col("probe").is_in(sorted(probes))
+        return table.with_columns(asked.alias("asked"))
+    meant = [records.planned.filter(platform=name).select(*CASE).unique() for name in sides]
+    both = meant[0].join(meant[1], on=list(CASE), how="semi")
+    return table.join(
+        both.with_columns(pl.lit(True).alias("asked")), on=list(CASE), how="left"
+    ).with_columns(pl.col("asked").fill_null(False))
 
 
 def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
     """Say what is missing, failed or skipped, and add the cases that no platform delivered."""
-    table = _with_silent(table, records, pair)
+    table = _with_asked(_with_silent(table, records, pair), records, pair)
     for side in (*_lost(records, pair), *_left_out(records, pair)):
         table = table.join(side, on=list(CASE), how="left")
     own_empty, base_empty = pl.col("n") == 0, pl.col("n_baseline") == 0
@@ -186,7 +193,7 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
     left_out = pl.coalesce("own_left_out", "base_left_out")
     gone = failed | absent.is_not_null()
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
-    never_asked = empty & ~gone & ~_asked_of_both(records, pair)
+    never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
         pl.when(empty & failed)
         .then(pl.lit(Verdict.FAILED.value))

@@ -15,7 +15,7 @@ import polars as pl
 from bareline.analysis.cube import Cube
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.model import Case, Scalar, format_point, parse_point
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -43,6 +43,9 @@ class Records:
         `platforms`, and in no frame here: `with_controls` holds them.
     whole
         The same records with those of the controls; None where there are none.
+    planned
+        One row per case that a plan asks of a platform: platform, the case's columns; None where
+        a run did not keep that (imported results, runs of before).
     """
 
     trials: pl.DataFrame
@@ -50,6 +53,7 @@ class Records:
     declarations: pl.DataFrame
     runs: tuple[Run, ...]
     left_out: pl.DataFrame
+    planned: pl.DataFrame | None = None
     controls: Mapping[str, str] = field(default_factory=dict)
     whole: Records | None = None
 
@@ -193,6 +197,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
     tables = [run.tables() for run in runs]
     shared = _shared_names([table.trials for table in tables])
     trials, values, left_out = [], [], []
+    planned: list[pl.DataFrame] | None = []
     offset = 0
     for number, (run, (raw, samples)) in enumerate(zip(runs, tables, strict=True)):
         here = pl.col("row") + offset
@@ -204,7 +209,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
         )
         values.append(samples.with_columns(here))
         offset += 1 + int(raw.get_column("row").to_numpy().max(initial=-1))
-        unfit = _left_out(run)
+        unfit, asked = _left_out(run), _planned(run)
         if shared:
             name = (
                 pl.when(pl.col("platform").is_in(sorted(shared)))
@@ -213,7 +218,9 @@ def read_runs(runs: Sequence[Run]) -> Records:
                 .alias("platform")
             )
             frame, unfit = frame.with_columns(name), unfit.with_columns(name)
+            asked = None if asked is None else asked.with_columns(name)
         left_out.append(unfit)
+        planned = None if planned is None or asked is None else [*planned, asked]
         trials.append(frame)
     everything = pl.concat(trials)
     if everything.is_empty():
@@ -223,7 +230,12 @@ def read_runs(runs: Sequence[Run]) -> Records:
             hint="`bareline continue RUN` measures",
         )
     whole = Records(
-        everything, pl.concat(values), _declarations(runs), tuple(runs), pl.concat(left_out)
+        everything,
+        pl.concat(values),
+        _declarations(runs),
+        tuple(runs),
+        pl.concat(left_out),
+        None if planned is None else pl.concat(planned),
     )
     return _without_controls(whole, shared)
 
@@ -244,24 +256,38 @@ def _without_controls(whole: Records, shared: Collection[str]) -> Records:
 
 def _left_out(run: Run) -> pl.DataFrame:
     """Give what the plan of a run left out, with the columns of a case as trials have them."""
-    rows = [
-        {
-            "platform": row.platform,
-            "probe": row.case.probe,
-            "params": row.case.params,
-            "ranks": row.case.ranks,
-            "threads": row.case.threads,
-            "nodes": row.case.nodes or 0,
-            "profile": row.case.profile,
-            "reason": row.reason,
-        }
-        for row in run.left_out()
-    ]
-    schema = {
-        "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
-        "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean, "reason": pl.String,
-    }  # fmt: skip
-    frame = pl.DataFrame(rows, schema=schema)
+    rows = [(row.platform, row.case, row.reason) for row in run.left_out()]
+    return _cases([row[:2] for row in rows]).with_columns(
+        pl.Series("reason", [reason for _, _, reason in rows], dtype=pl.String)
+    )
+
+
+def _planned(run: Run) -> pl.DataFrame | None:
+    """Give what the plan of a run asks for, with the columns of a case as trials have them."""
+    rows = run.planned()
+    return None if rows is None else _cases(rows)
+
+
+def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
+    """Give platforms and cases, with the columns of a case as trials have them."""
+    frame = pl.DataFrame(
+        [
+            {
+                "platform": platform,
+                "probe": case.probe,
+                "params": case.params,
+                "ranks": case.ranks,
+                "threads": case.threads,
+                "nodes": case.nodes or 0,
+                "profile": case.profile,
+            }
+            for platform, case in rows
+        ],
+        schema={
+            "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
+            "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
+        },
+    )  # fmt: skip
     return frame.with_columns(_params(frame)).drop("profile")
 
 

@@ -134,7 +134,9 @@ def create_run(
         created=now(),
         versions=_versions(),
     )
-    return Run.create(folder, header, choose(study, platforms).left_out)
+    choice = choose(study, platforms)
+    asked = [(platforms[number].name, choice.cases[case]) for number, case in choice.cells]
+    return Run.create(folder, header, choice.left_out, asked)
 
 
 def seed_of(study: Study, given: int | None) -> int:

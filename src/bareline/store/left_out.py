@@ -1,4 +1,7 @@
-"""A line of ``left_out.jsonl``: a case that the plan does not ask of a platform, and why."""
+"""Lines of ``planned.jsonl`` and ``left_out.jsonl``: what a plan asks of a platform, and what not.
+
+A case that a platform was never asked for is neither missing nor failed there.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,12 @@ from bareline.store.cases import case_keys, check_declared
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.model import Case, Placement
 
-#: Name of the file within a run directory.
+#: Names of the files within a run directory.
 LEFT_OUT_FILE = "left_out.jsonl"
+PLANNED_FILE = "planned.jsonl"
 
 
-class _Line(BaseModel):
+class _Planned(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
     platform: str
@@ -27,7 +31,24 @@ class _Line(BaseModel):
     nodes: Annotated[int, Field(ge=1)] | None
     placement: Placement
     profile: bool
+
+
+class _LeftOut(_Planned):
     reason: str
+
+
+def planned_line(platform: str, case: Case) -> str:
+    """Give the line of a case that a platform is asked for, with its newline."""
+    return json.dumps({"platform": platform, **case_keys(case)}, ensure_ascii=False) + "\n"
+
+
+def read_planned(
+    text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]
+) -> tuple[str, Case]:
+    """Read a platform and a case that it is asked for; parameters and errors as `read_left_out`."""
+    line = _Planned.model_validate_json(text)
+    check_declared(line.platform, line.probe, line.params, probes, platforms)
+    return line.platform, Case(**line.model_dump(exclude={"platform"}))
 
 
 def left_out_line(row: LeftOut) -> str:
@@ -51,7 +72,7 @@ def read_left_out(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str
     ValueError
         The line is damaged, or speaks of what the run does not hold.
     """
-    line = _Line.model_validate_json(text)
+    line = _LeftOut.model_validate_json(text)
     check_declared(line.platform, line.probe, line.params, probes, platforms)
     fields = line.model_dump(exclude={"platform", "reason"})
     return LeftOut(platform=line.platform, case=Case(**fields), reason=line.reason)

@@ -4,6 +4,7 @@
 
     run.toml                 study, platforms, seed, versions, configuration hash
     facts/<platform>.json    what each platform is
+    planned.jsonl            one line per case and platform that the plan asks for
     left_out.jsonl           one line per case that the plan does not ask of a platform, and why
     records.jsonl            one line per finished trial
     events.jsonl             what happened to platforms: nodes replaced, rebuilt
@@ -22,7 +23,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -43,13 +44,20 @@ from bareline.store.files import (
     write_atomically,
 )
 from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
-from bareline.store.left_out import LEFT_OUT_FILE, left_out_line, read_left_out
+from bareline.store.left_out import (
+    LEFT_OUT_FILE,
+    PLANNED_FILE,
+    left_out_line,
+    planned_line,
+    read_left_out,
+    read_planned,
+)
 from bareline.store.lines import Wanted, from_line, to_line
 from bareline.store.raw import read_raw, write_raw
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.model import Output, Record, Scalar, Trial, trial_name
+from bareline.vocabulary.model import Case, Output, Record, Scalar, Trial, trial_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -100,13 +108,21 @@ class Run:
     # Making and opening ----------------------------------------------------------------------
 
     @classmethod
-    def create(cls, path: Path, header: Header, left_out: Sequence[LeftOut] = ()) -> Run:
+    def create(
+        cls,
+        path: Path,
+        header: Header,
+        left_out: Sequence[LeftOut] = (),
+        planned: Iterable[tuple[str, Case]] | None = None,
+    ) -> Run:
         """Make a run directory.
 
         Parameters
         ----------
         left_out
             What its plan does not ask of a platform, and why.
+        planned
+            The cases that it asks for, each with its platform; None where nothing was planned.
 
         Raises
         ------
@@ -125,6 +141,9 @@ class Run:
             (path / "raw").mkdir(exist_ok=True)
             (path / "records.jsonl").touch()
             write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
+            if planned is not None:
+                lines = (planned_line(platform, case) for platform, case in planned)
+                write_atomically(path / PLANNED_FILE, "".join(lines))
             write_atomically(path / HEADER_FILE, header.to_toml())
         except OSError as error:
             raise StoreError(
@@ -402,6 +421,20 @@ class Run:
 
         return list(whole_lines(self.path, LEFT_OUT_FILE, read, MOST_FILE_BYTES))
 
+    def planned(self) -> list[tuple[str, Case]] | None:
+        """Read which cases its plan asks of which platform; None where that was not kept.
+
+        Raises
+        ------
+        StoreError
+            A line is damaged.
+        """
+        file = self.path / PLANNED_FILE
+        if not file.exists():
+            return None
+        probes, platforms = self.header.probes, self.header.platforms
+        return list(whole_lines(file, lambda line: read_planned(line, probes, platforms)))
+
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
 
@@ -471,8 +504,10 @@ def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:
 
 def _is_unmade(path: Path) -> bool:
     """Tell whether a folder holds nothing but what a kill leaves that came before ``run.toml``."""
+    before = {LEFT_OUT_FILE, PLANNED_FILE}
+    before |= {f"{name}.part" for name in (HEADER_FILE, *before)}
     for entry in path.iterdir():
-        if entry.name in (f"{HEADER_FILE}.part", LEFT_OUT_FILE, f"{LEFT_OUT_FILE}.part"):
+        if entry.name in before:
             continue
         if entry.name not in _CONTENT or entry.is_symlink():
             return False
