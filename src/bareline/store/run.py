@@ -429,11 +429,14 @@ class Run:
         StoreError
             A line is damaged.
         """
-        file = self.path / PLANNED_FILE
-        if not file.exists():
+        if not os.path.lexists(self.path / PLANNED_FILE):
             return None
         probes, platforms = self.header.probes, self.header.platforms
-        return list(whole_lines(file, lambda line: read_planned(line, probes, platforms)))
+
+        def read(line: bytes) -> tuple[str, Case]:
+            return read_planned(line, probes, platforms)
+
+        return list(whole_lines(self.path, PLANNED_FILE, read, MOST_FILE_BYTES))
 
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
