@@ -8,29 +8,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import re
-import tempfile
 import time
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bareline.facts import read_steal, steal_caveats
 from bareline.platforms.base import Allocation
-from bareline.platforms.process import Finished, Process, end_group, kill_marked, run_process, spawn
+from bareline.platforms.process import Finished, kill_marked, run_process
+from bareline.platforms.serving import READY_S, Ports, serving
 from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port|server_data_port)\}")
-SERVER_READY_S = 20.0
-SERVER_TRIES = 3
 _HOUSEKEEPING_S = 60.0
-SERVER_PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +127,11 @@ class HostsAllocation(Allocation):
                 if command.server is None:
                     output = self._execute(command, layout, values, timeout_s)
                 else:
-                    output = self._with_server(command, command.server, layout, values, timeout_s)
+                    node = self.server_node(command.server, layout)
+                    self._check_tools(command, (node,))
+                    env, ports = dict(command.env), _AskedPorts(self, node)
+                    with self.serving(command.server, ports, values, node=node, env=env) as known:
+                        output = self._execute(command, layout, known, timeout_s)
                 return replace(output, caveats=(*output.caveats, *hidden))
         finally:
             if token:
@@ -168,53 +168,44 @@ class HostsAllocation(Allocation):
             caveats=caveats,
         )
 
-    def _with_server(
+    @contextmanager
+    def serving(
         self,
-        command: Command,
         server: Server,
-        layout: Layout,
+        ports: Ports,
         values: Mapping[str, str],
-        timeout_s: float,
-    ) -> Output:
-        """Start the server, wait until it listens, run the command, end the server."""
-        # The last of the layout's nodes, however many others the platform has.
-        node = server.node if server.node >= 0 else layout.nodes + server.node
-        self._check_tools(command, (node,))
-        problem = ""
-        for _ in range(SERVER_TRIES):
-            port, data_port = self.free_ports(node, 2)
-            known = {
-                **values,
-                "server_host": self.nodes[node].address,
-                "server_port": str(port),
-                "server_data_port": str(data_port),
-            }
-            line = self.node_argv(
-                node, [expand(part, known) for part in server.argv], dict(command.env)
-            )
-            # A file for what it says: nobody reads pipes while the command is measured.
-            with (
-                tempfile.TemporaryFile() as said,
-                spawn(line, env=local_environment(dict(command.env)), output=said) as process,
-            ):
-                problem = self._wait_listening(node, port, process)
-                if not problem:
-                    return self._execute(command, layout, known, timeout_s)
-                end_group(process)
-                said.seek(0)
-                lines = said.read().decode(errors="replace").strip().splitlines()
-                problem = lines[-1] if lines else problem
-        raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
+        *,
+        node: int,
+        env: Mapping[str, str],
+    ) -> Iterator[dict[str, str]]:
+        """Give the placeholders' values while a command's server listens on a node.
 
-    def _wait_listening(self, node: int, port: int, process: Process) -> str:
-        deadline = time.monotonic() + SERVER_READY_S
-        while time.monotonic() < deadline:
-            if port in self.listening_ports(node):
-                return ""
-            if process.popen.poll() is not None:
-                return f"exit code {process.popen.returncode}"
-            time.sleep(0.02)
-        return f"nothing listens on port {port} after {SERVER_READY_S:.0f} s"
+        Parameters
+        ----------
+        env
+            What the server gets beside the node's own environment.
+        """
+        known = {**values, "server_host": self.nodes[node].address}
+
+        def line(chosen: Mapping[str, str]) -> list[str]:
+            argv = [expand(part, {**known, **chosen}) for part in server.argv]
+            return self.node_argv(node, argv, env)
+
+        carried = self.server_environment(env)
+        with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
+            yield {**known, **chosen}
+
+    def server_node(self, server: Server, layout: Layout) -> int:
+        """Give the node of a server: -1 is the last of the layout, whatever others there are."""
+        return server.node if server.node >= 0 else layout.nodes + server.node
+
+    def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Give the environment of the local program that starts a server."""
+        return local_environment(env)
+
+    def clean_stderr(self, text: str) -> str:
+        """Leave out what the way to the node adds to a program's own words."""
+        return text
 
     def listening_ports(self, node: int) -> set[int]:
         """List the TCP ports on which something listens on a node."""
@@ -225,12 +216,6 @@ class HostsAllocation(Allocation):
             if len(columns) > 3 and columns[3] == "0A":
                 ports.add(int(columns[1].rpartition(":")[2], 16))
         return ports
-
-    def free_ports(self, node: int, count: int) -> list[int]:
-        """Choose TCP ports on which nothing listens on a node."""
-        taken = self.listening_ports(node)
-        free = [port for port in SERVER_PORTS if port not in taken]
-        return random.sample(free, count)
 
     def has_tool(self, node: int, tool: str) -> bool:
         """Tell whether a program is on a node's path; asked once."""
@@ -317,6 +302,27 @@ class HostsAllocation(Allocation):
         busy = layout.ranks_per_node * layout.threads_per_rank
         over = any(busy > node.cores for node in self.nodes[: layout.nodes])
         return ("oversubscribed",) if over else ()
+
+
+@dataclass(frozen=True, slots=True)
+class _AskedPorts:
+    """The ports of a node that is asked each time."""
+
+    allocation: HostsAllocation
+    node: int
+
+    def taken(self) -> set[int]:
+        return self.allocation.listening_ports(self.node)
+
+    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            if port in self.taken():
+                return ""
+            if ended():
+                return "it ended"
+            time.sleep(0.02)
+        return f"nothing listens on port {port} after {READY_S:.0f} s"
 
 
 def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:

@@ -22,6 +22,7 @@ from bareline.platforms.base import (
 from bareline.platforms.here import HereAllocation, mpi_availability
 from bareline.platforms.hosts import Node, core_facts, local_environment
 from bareline.platforms.launchers import Job, Network, find_mpi, mpi_facts
+from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
@@ -188,22 +189,11 @@ class NetnsAllocation(HereAllocation):
 
     def _write_agent(self) -> None:
         """Put the program that launchers take for ssh into the switch and onto the hosts."""
-        cases = []
-        for index, host in enumerate(self._hosts):
-            enter = " ".join(host.enter_from_switch(self._pinned(index, ["sh", "-c"])))
-            cases.append(f'{links.host_address(index)}) exec {enter} "$*" ;;')
-        lines = [
-            "#!/bin/sh",
-            "# Called as: agent [option...] address command...",
-            "while :; do case $1 in -*) shift ;; *) break ;; esac; done",
-            "address=$1",
-            "shift",
-            "case $address in",
-            *cases,
-            "esac",
-            'echo "no host $address" >&2',
-            "exit 255",
-        ]
+        commands: dict[tuple[str, ...], Sequence[str]] = {
+            (links.host_address(index),): host.enter_from_switch(self._pinned(index, ["sh", "-c"]))
+            for index, host in enumerate(self._hosts)
+        }
+        lines = agent_text(commands, for_a_shell=True).splitlines()
         # On the hosts nobody calls it, but Open MPI's daemons die unless it is there.
         for place in (self._switch, *self._hosts):
             _must(place, ["sh", "-c", f"cat >{_AGENT} && chmod 755 {_AGENT}"], lines)

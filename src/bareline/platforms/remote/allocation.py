@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -12,8 +11,6 @@ from types import MappingProxyType
 
 from bareline.build.native import NativeBuild
 from bareline.platforms.hosts import (
-    SERVER_READY_S,
-    SERVER_TRIES,
     HostsAllocation,
     Node,
     expand,
@@ -22,7 +19,7 @@ from bareline.platforms.hosts import (
     needs_folder,
 )
 from bareline.platforms.launchers import MpiInstallation
-from bareline.platforms.process import end_group, run_process, spawn
+from bareline.platforms.process import run_process
 from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.differences import CommonSet, common_set
 from bareline.platforms.remote.modules import loader, try_modules
@@ -31,7 +28,7 @@ from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
 from bareline.platforms.remote.trial import Housekeeping, housekeeping
 from bareline.platforms.workdir import folder_name
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 
 class RemoteAllocation(HostsAllocation):
@@ -166,7 +163,7 @@ class RemoteAllocation(HostsAllocation):
         first = 0 if command.mpi else self._index(command.node)
         used = set(range(layout.nodes)) if command.mpi else {first}
         if command.server is not None:
-            used.add(self._server_node(command.server, layout))
+            used.add(self.server_node(command.server, layout))
         nodes = sorted(used)
         token = dict(command.env).get(TRIAL_VARIABLE, "")
         values = {"native": "", "workdir": ""}
@@ -186,54 +183,17 @@ class RemoteAllocation(HostsAllocation):
                 hidden = self._storage_caveats(command, values["workdir"], nodes)
                 if command.server is None:
                     return self._launch(command, layout, values, timeout_s, house, hidden)
-                return self._serve(command, command.server, layout, values, timeout_s, house)
+                node = self.server_node(command.server, layout)
+                env, ports = dict(command.env), house.ports(self.nodes[node].name)
+                with self.serving(command.server, ports, values, node=node, env=env) as known:
+                    return self._launch(command, layout, known, timeout_s, house, hidden)
         finally:
             if token and command.mpi and self.launches_here:
                 self.end_marked(token)
 
-    def _server_node(self, server: Server, layout: Layout) -> int:
-        return server.node if server.node >= 0 else layout.nodes + server.node
-
-    def _serve(
-        self,
-        command: Command,
-        server: Server,
-        layout: Layout,
-        values: Mapping[str, str],
-        timeout_s: float,
-        house: Housekeeping,
-    ) -> Output:
-        """Start the server, wait until it listens, run the command, end the server."""
-        node = self._server_node(server, layout)
-        name, problem = self.nodes[node].name, ""
-        for _ in range(SERVER_TRIES):
-            port, data_port = house.free_ports(name, 2)
-            known = {
-                **values,
-                "server_host": self.nodes[node].address,
-                "server_port": str(port),
-                "server_data_port": str(data_port),
-            }
-            argv = [expand(part, known) for part in server.argv]
-            line = self.node_argv(node, argv, dict(command.env))
-            # A file for what it says: nobody reads pipes while the command is measured.
-            with (
-                tempfile.TemporaryFile() as said,
-                spawn(line, env=local_environment(), output=said) as process,
-            ):
-                try:
-                    house.wait_listening(
-                        name, port, SERVER_READY_S, lambda: process.popen.poll() is not None
-                    )
-                    return self._launch(command, layout, known, timeout_s, house, ())
-                except TimeoutError as error:
-                    problem = str(error)
-                end_group(process)
-                said.seek(0)
-                text = self.clean_stderr(said.read().decode(errors="replace"))
-                lines = text.strip().splitlines()
-                problem = lines[-1] if lines else problem
-        raise PlatformError(f"the server '{server.argv[0]}' did not start: {problem}")
+    def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Give our own: the server's is set on its node, and what starts it here has no mark."""
+        return local_environment()
 
     def _launch(
         self,
@@ -278,10 +238,6 @@ class RemoteAllocation(HostsAllocation):
             argv=shown,
             caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
         )
-
-    def clean_stderr(self, text: str) -> str:
-        """Leave out what the way to the node adds to a program's own words."""
-        return text
 
     def job_exit_code(self, code: int, stderr: str) -> int:
         """Give the exit code of an MPI job out of its launcher's, and of what that one said."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import base64
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 
 from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
-from bareline.platforms.hosts import SERVER_PORTS
 from bareline.platforms.remote.conversation import Conversation
+from bareline.platforms.serving import READY_S
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _BEGIN_S = 60.0
@@ -77,38 +77,9 @@ class Housekeeping:
                 found.append("busy-machine")
         return tuple(dict.fromkeys(found))
 
-    def free_ports(self, node: str, count: int) -> list[int]:
-        """Choose TCP ports on which nothing listens on a node."""
-        listed = self._talk.said[node]["ports"][0].split()
-        taken = {int(text.rpartition(":")[2], 16) for text in listed}
-        return random.sample([port for port in SERVER_PORTS if port not in taken], count)
-
-    def wait_listening(
-        self, node: str, port: int, timeout_s: float, ended: Callable[[], bool]
-    ) -> None:
-        """Wait until something listens on a port of a node.
-
-        Parameters
-        ----------
-        ended
-            Tells that nothing ever will.
-
-        Raises
-        ------
-        TimeoutError
-            Nothing does.
-        """
-        self._talk.drop("listening")
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            self._talk.tell_one(node, f"listen {port}")
-            self._talk.wait("heard", _ORDER_S, [node])
-            self._talk.drop("heard")
-            if "listening" in self._talk.said[node]:
-                return
-            if ended():
-                raise TimeoutError("it ended")
-        raise TimeoutError(f"nothing listens on port {port} after {timeout_s:.0f} s")
+    def ports(self, node: str) -> NodePorts:
+        """Give the TCP ports of a node."""
+        return NodePorts(self._talk, node)
 
     def fetch(self, node: str, names: Sequence[str]) -> dict[str, str]:
         """Bring files of the working directory back; what is not there is empty."""
@@ -146,6 +117,33 @@ class Housekeeping:
                 where=", ".join(names),
                 hint=hint,
             )
+
+
+@dataclass(frozen=True, slots=True)
+class NodePorts:
+    """The TCP ports of a node, as its script tells them."""
+
+    talk: Conversation
+    node: str
+
+    def taken(self) -> set[int]:
+        """List the ports on which something listened when the trial began."""
+        listed = self.talk.said[self.node]["ports"][0].split()
+        return {int(text.rpartition(":")[2], 16) for text in listed}
+
+    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
+        """Wait until something listens on a port; say what is wrong if nothing does."""
+        self.talk.drop("listening")
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            self.talk.tell_one(self.node, f"listen {port}")
+            self.talk.wait("heard", _ORDER_S, [self.node])
+            self.talk.drop("heard")
+            if "listening" in self.talk.said[self.node]:
+                return ""
+            if ended():
+                return "it ended"
+        return f"nothing listens on port {port} after {READY_S:.0f} s"
 
 
 @contextmanager

@@ -13,9 +13,9 @@ from pathlib import Path
 from bareline.platforms.base import Context
 from bareline.platforms.hosts import Node, local_environment
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
+from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.mpi import find_remote_mpi
-from bareline.platforms.ssh.agent import agent_text
 from bareline.platforms.ssh.connection import Connection
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError

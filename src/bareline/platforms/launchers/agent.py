@@ -6,7 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 
-def agent_text(commands: Mapping[tuple[str, ...], Sequence[str]], before: Sequence[str]) -> str:
+def agent_text(
+    commands: Mapping[tuple[str, ...], Sequence[str]],
+    before: Sequence[str] = (),
+    *,
+    for_a_shell: bool = False,
+) -> str:
     """Write the script; a launcher calls it as: agent [option...] address command...
 
     Parameters
@@ -15,9 +20,12 @@ def agent_text(commands: Mapping[tuple[str, ...], Sequence[str]], before: Sequen
         The command that logs in to a host, by the names under which the launcher knows it.
     before
         Words that load what a command needs on a host.
+    for_a_shell
+        The command takes one argument, a line for a shell, as ``sh -c`` does.
     """
+    given = '"$*"' if for_a_shell else '"$@"'
     cases = [
-        f'{"|".join(names)}) exec {shlex.join(command)} "$@" ;;'
+        f"{'|'.join(names)}) exec {shlex.join(command)} {given} ;;"
         for names, command in commands.items()
     ]
     return "\n".join(

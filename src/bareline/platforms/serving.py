@@ -1,0 +1,88 @@
+"""A server for as long as a command is measured: started on a node, waited for, ended."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from bareline.platforms.process import end_group, spawn
+from bareline.vocabulary.errors import PlatformError
+
+#: How long a server may take until it listens.
+READY_S = 20.0
+_TRIES = 3
+_PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
+
+
+class Ports(Protocol):
+    """The TCP ports of one node."""
+
+    def taken(self) -> Collection[int]:
+        """List the ports on which something listens."""
+        ...
+
+    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
+        """Wait until something listens on a port; say what is wrong if nothing does.
+
+        Parameters
+        ----------
+        ended
+            Tells that nothing ever will.
+        """
+        ...
+
+
+@contextmanager
+def serving(
+    program: str,
+    line: Callable[[Mapping[str, str]], Sequence[str]],
+    ports: Ports,
+    *,
+    env: Mapping[str, str],
+    clean: Callable[[str], str] = lambda text: text,
+) -> Iterator[dict[str, str]]:
+    """Start a server, wait until it listens, and end it with the context.
+
+    Parameters
+    ----------
+    program
+        Its name, for people.
+    line
+        Gives the local command line, from the placeholders of its ports.
+    env
+        The complete environment of that command.
+    clean
+        Leaves out what the way to the node adds to the server's own words.
+
+    Yields
+    ------
+    dict
+        The placeholders of its ports, with their values.
+
+    Raises
+    ------
+    PlatformError
+        It does not come to listen on any of some ports.
+    """
+    problem = ""
+    for _ in range(_TRIES):
+        taken = ports.taken()
+        port, data_port = random.sample([one for one in _PORTS if one not in taken], 2)
+        values = {"server_port": str(port), "server_data_port": str(data_port)}
+        # A file for what it says: nobody reads pipes while the command is measured.
+        with (
+            tempfile.TemporaryFile() as said,
+            spawn(line(values), env=env, output=said) as process,
+        ):
+            problem = ports.wait_listening(port, lambda: process.popen.poll() is not None)
+            if not problem:
+                yield values
+                return
+            end_group(process)
+            said.seek(0)
+            lines = clean(said.read().decode(errors="replace")).strip().splitlines()
+            problem = lines[-1] if lines else problem
+    raise PlatformError(f"the server '{program}' did not start: {problem}")
