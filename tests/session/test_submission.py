@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -39,6 +41,33 @@ def test_a_job_of_psij_measures_the_run(made):
     assert submission_of(Run.open(made.path)) == submission
     deadline = time.monotonic() + 60
     while status_of(Run.open(made.path))["measured"] < 2:
+        assert time.monotonic() < deadline, (made.path / "submission.err").read_text()
+        time.sleep(0.2)
+
+
+#: Names of modules of Python that people give to files of their own.
+PLANTED = ("queue.py", "bareline.py", "random.py")
+
+
+SUBMIT = """
+import sys
+from pathlib import Path
+from bareline.session.submission import submit
+from bareline.store.run import Run
+submit(Run.open(Path(sys.argv[1])), system="local", platform=None, nodes=1, time_min=5)
+"""
+
+
+def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_path):
+    pytest.importorskip("psij")
+    here = tmp_path / "mine"
+    here.mkdir()
+    for name in PLANTED:
+        (here / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(9)\n")
+    subprocess.run([sys.executable, "-P", "-c", SUBMIT, made.path], cwd=here, check=True)
+    deadline = time.monotonic() + 60
+    while status_of(Run.open(made.path))["measured"] < 2:
+        assert not (tmp_path / "ran").exists()
         assert time.monotonic() < deadline, (made.path / "submission.err").read_text()
         time.sleep(0.2)
 

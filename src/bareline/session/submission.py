@@ -79,7 +79,8 @@ def submit(
     PlatformError
         The batch system refuses it.
     """
-    command = [sys.executable, "-m", "bareline", "continue", str(run.path.resolve())]
+    # -P: the job begins in the user's folder, whose queue.py is none of Python's.
+    command = [sys.executable, "-P", "-m", "bareline", "continue", str(run.path.resolve())]
     if system == "slurm":
         job = _submit_slurm(run, command, platform, nodes, time_min)
     else:

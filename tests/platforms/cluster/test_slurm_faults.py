@@ -330,7 +330,9 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
         'mpi = "openmpi"\n'
     )
     (tmp_path / "study.toml").write_text(_LONG)
-    argv = [sys.executable, "-m", "bareline"]
+    for name in ("queue.py", "bareline.py"):  # the job must not take them for Python's or ours
+        (tmp_path / name).write_text("raise SystemExit(9)\n")
+    argv = [sys.executable, "-P", "-m", "bareline"]
     done = subprocess.run(
         [*argv, "submit", "study.toml", "--on", "nodes", "--out", "run"],
         cwd=tmp_path,
