@@ -1,13 +1,14 @@
 """Run directories that bareline 0.1.0 wrote still compare, report and continue."""
 
 import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
-from bareline.probes.null import NullProbe
+from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
 from bareline.session.history import status_of
@@ -100,4 +101,43 @@ def test_a_probe_that_delivers_more_today_can_go_on_with_the_run(planted, execut
 def test_a_metric_of_another_unit_is_refused(planted, execute, monkeypatch):
     monkeypatch.setattr(NullProbe, "metrics", {"time": Metric("B", "lower")})
     with pytest.raises(StoreError, match="measures time in B today, not in s"):
+        execute(planted)
+
+
+# Defaults -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OtherParams(NullParams):
+    """A default that a later bareline changed."""
+
+    points: int = 3
+
+
+def test_a_run_is_continued_with_the_defaults_that_it_began_with(make_run, execute, monkeypatch):
+    run = make_run(launches=2, min_launches=2)
+    monkeypatch.setattr(NullProbe, "params", OtherParams)
+    execute(Run.open(run.path))
+    assert [len(record.outcome.samples) for record in run.records()] == [1] * 4
+
+
+def test_raw_output_is_read_with_the_parameters_it_was_made_with(make_run, execute, monkeypatch):
+    run = make_run(launches=2, min_launches=2)
+    execute(run)
+    monkeypatch.setattr(NullProbe, "params", OtherParams)
+    assert reparse_run(Run.open(run.path)) == (4, 0)
+
+
+def test_a_parameter_that_is_gone_is_refused(make_run):
+    run = make_run()
+    probes = {"null": {**run.header.probes["null"], "defaults": {"gone": 1}}}
+    run.replace_header(replace(run.header, probes=probes))
+    with pytest.raises(StoreError, match=r"null has no parameter 'gone' any more") as caught:
+        plan_of(run)
+    assert "[probe.null.defaults]" in str(caught.value) and caught.value.hint
+
+
+def test_a_metric_of_another_direction_is_refused(planted, execute, monkeypatch):
+    monkeypatch.setattr(NullProbe, "metrics", {"time": Metric("s", "higher")})
+    with pytest.raises(StoreError, match="so that higher is better today, not lower"):
         execute(planted)

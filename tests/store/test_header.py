@@ -65,3 +65,16 @@ def test_the_hash_is_of_all_that_determines_the_plan(run):
     ]
     assert len({one.config_hash for one in (header, *changed)}) == 5
     assert replace(header, created="x", versions={}).config_hash == header.config_hash
+
+
+def test_defaults_of_parameters_are_part_of_what_is_measured(run):
+    assert run.header.defaults["null"]["points"] == 1
+    change(run, "points = 1\n", "points = 2\n")
+    assert read_header(run.path).edited
+
+
+@pytest.mark.parametrize("value", ["nan", "[1]", "1979-05-27"])
+def test_a_default_that_is_no_parameter_is_refused(run, value):
+    change(run, "points = 1\n", f"points = {value}\n")
+    with pytest.raises(StoreError, match=r"key 'probe\.null\.defaults\.points"):
+        read_header(run.path)

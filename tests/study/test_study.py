@@ -2,6 +2,7 @@
 
 import pytest
 
+from bareline.platforms.config import platforms_from_toml
 from bareline.study.catalogue import find_study, named_studies
 from bareline.study.study import load_study, study_from_toml
 from bareline.vocabulary.errors import StudyError
@@ -148,3 +149,21 @@ def test_built_in_studies_are_valid_and_say_what_they_are_for():
         assert study.title
         assert study.description
         assert study.platforms or study.roles
+
+
+def test_a_parameter_said_as_its_default_is_the_same_case():
+    twice = [{"probe": "null"}, {"probe": "null", "params": {"points": 1}}]
+    with pytest.raises(StudyError, match="stands twice"):
+        study_from_toml({"study": {"name": "s"}, "measure": twice}, where="t")
+
+
+def test_an_open_sweep_measures_what_is_said_and_unsaid_once():
+    measures = [
+        {"probe": "null", "ranks": "powers"},
+        {"probe": "null", "ranks": "powers", "params": {"points": 1}},
+    ]
+    made = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+    tables = {"a": {"type": "null", "nodes": 1, "cores_per_node": 2}}
+    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
+    assert {case.ranks for _, case in made.cases(specs)} == {1, 2}
+    assert len({case for _, case in made.cases(specs)}) == 2

@@ -25,7 +25,6 @@ from bareline.analysis.parts import (
     sentence,
 )
 from bareline.analysis.records import Records
-from bareline.probes.base import load_probes
 from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.units import format_size, format_value, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -82,6 +81,7 @@ class _Figures:
     probe: str
     samples: pl.DataFrame
     platforms: Sequence[str]
+    defaults: Mapping[str, Scalar]
 
     def of(
         self,
@@ -94,10 +94,8 @@ class _Figures:
     ) -> _Values:
         """Give one value per trial or block; what stands for several cases is left out."""
         rows = self.rows(platform, metric).filter(~pl.col("profile").fill_null(False))
-        known = load_probes().get(self.probe)
-        defaults = known.defaults() if known else {}
         asked = (params or {}).items()
-        rows = _where(rows, "params", lambda said: asked <= {**defaults, **said}.items())
+        rows = _where(rows, "params", lambda said: asked <= {**self.defaults, **said}.items())
         rows = _where(rows, "point", lambda said: said == point)
         if rows.n_unique(["params", "ranks", "threads"]) != 1:
             return {}
@@ -173,7 +171,12 @@ def conclusions(records: Records) -> list[Conclusion]:
     for rule in _RULES:
         if rule.probe not in measured:
             continue
-        figures = _Figures(rule.probe, records.samples_of(rule.probe), records.platforms)
+        figures = _Figures(
+            rule.probe,
+            records.samples_of(rule.probe),
+            records.platforms,
+            records.defaults.get(rule.probe, {}),
+        )
         begin, clauses = rule.conclude(figures)
         if clauses:
             told.append(_conclusion(rule.layer, begin, clauses, emulated))

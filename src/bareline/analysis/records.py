@@ -5,13 +5,14 @@ Everything here reads run directories only, never a platform.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import polars as pl
 
+from bareline.analysis import parameters
 from bareline.analysis.cube import Cube
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
@@ -128,6 +129,12 @@ class Records:
         return found
 
     @cached_property
+    def defaults(self) -> dict[str, dict[str, Scalar]]:
+        """Give what the parameters of each probe are that the text of a case leaves out."""
+        known = [parameters.defaults_of(run.header) for run in self.runs]
+        return parameters.common_defaults(known)
+
+    @cached_property
     def facts(self) -> dict[str, dict[str, Scalar]]:
         """Facts of each platform, by the name it has here."""
         found: dict[str, dict[str, Scalar]] = {}
@@ -182,6 +189,29 @@ class Records:
         return Cube(self.platforms, self.trials, self.values, self.declarations)
 
 
+class _Frames(NamedTuple):
+    """What one run holds, as frames."""
+
+    trials: pl.DataFrame
+    values: pl.DataFrame
+    left_out: pl.DataFrame
+    planned: pl.DataFrame | None
+
+    def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> _Frames:
+        """Change all that has the columns of a case alike."""
+        return self._replace(
+            trials=change(self.trials),
+            left_out=change(self.left_out),
+            planned=None if self.planned is None else change(self.planned),
+        )
+
+
+def _frames(run: Run) -> _Frames:
+    trials, values = run.tables()
+    trials = trials.with_columns(pl.col("nodes").fill_null(0), pl.col("profile").fill_null(False))
+    return _Frames(trials, values, _left_out(run), _planned(run))
+
+
 def read_runs(runs: Sequence[Run]) -> Records:
     """Read the records of runs into frames.
 
@@ -194,34 +224,23 @@ def read_runs(runs: Sequence[Run]) -> Records:
     StoreError
         A run is damaged.
     """
-    tables = [run.tables() for run in runs]
-    shared = _shared_names([table.trials for table in tables])
+    read = [_frames(run) for run in runs]
+    shared = _shared_names([frames.trials for frames in read])
+    texts = _texts(read, runs)
     trials, values, left_out = [], [], []
     planned: list[pl.DataFrame] | None = []
     offset = 0
-    for number, (run, (raw, samples)) in enumerate(zip(runs, tables, strict=True)):
-        here = pl.col("row") + offset
-        frame = raw.with_columns(
-            here,
-            pl.lit(number).alias("run"),
-            pl.col("nodes").fill_null(0),
-            _params(raw),
-        )
-        values.append(samples.with_columns(here))
-        offset += 1 + int(raw.get_column("row").to_numpy().max(initial=-1))
-        unfit, asked = _left_out(run), _planned(run)
+    for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
+        frames = frames.with_cases(partial(_named, texts=texts[number]))
         if shared:
-            name = (
-                pl.when(pl.col("platform").is_in(sorted(shared)))
-                .then(pl.col("platform") + _told_apart("", run))
-                .otherwise(pl.col("platform"))
-                .alias("platform")
-            )
-            frame, unfit = frame.with_columns(name), unfit.with_columns(name)
-            asked = None if asked is None else asked.with_columns(name)
-        left_out.append(unfit)
-        planned = None if planned is None or asked is None else [*planned, asked]
-        trials.append(frame)
+            frames = frames.with_cases(partial(_with_run, shared=shared, run=run))
+        here = pl.col("row") + offset
+        offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
+        trials.append(frames.trials.with_columns(here, pl.lit(number).alias("run")))
+        values.append(frames.values.with_columns(here))
+        left_out.append(frames.left_out.drop("profile"))
+        asked = frames.planned
+        planned = None if planned is None or asked is None else [*planned, asked.drop("profile")]
     everything = pl.concat(trials)
     if everything.is_empty():
         raise AnalysisError(
@@ -270,7 +289,7 @@ def _planned(run: Run) -> pl.DataFrame | None:
 
 def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
     """Give platforms and cases, with the columns of a case as trials have them."""
-    frame = pl.DataFrame(
+    return pl.DataFrame(
         [
             {
                 "platform": platform,
@@ -288,18 +307,52 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
             "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
         },
     )  # fmt: skip
-    return frame.with_columns(_params(frame)).drop("profile")
 
 
-def _params(frame: pl.DataFrame) -> pl.Expr:
-    """Give profiled trials the parameter ``profile=true``: they are compared with their like."""
-    profiled = frame.filter("profile").get_column("params").unique()
-    apart = {text: format_point({**parse_point(text), "profile": True}) for text in profiled}
+#: By probe and what a case of it says, the text that names it.
+_Text = dict[tuple[str, str], str]
+
+
+def _texts(read: Sequence[_Frames], runs: Sequence[Run]) -> list[_Text]:
+    """Give for each run the text that names each case; what is unsaid counts too."""
+    said = [
+        [
+            row
+            for frame in (frames.trials, frames.left_out, frames.planned)
+            if frame is not None
+            for row in frame.select("probe", "params").unique().iter_rows()
+        ]
+        for frames in read
+    ]
+    return parameters.shown(said, [parameters.defaults_of(run.header) for run in runs])
+
+
+def _named(frame: pl.DataFrame, texts: _Text) -> pl.DataFrame:
+    """Name cases by their texts, profiled ones with the parameter ``profile=true``.
+
+    What was measured under the profiler is compared with its like.
+    """
+    rows = [
+        (*said, profile, format_point({**parse_point(text), "profile": True}) if profile else text)
+        for said, text in texts.items()
+        for profile in (False, True)
+    ]
+    keys = {"probe": pl.String, "params": pl.String, "profile": pl.Boolean}
+    names = pl.DataFrame(rows, schema={**keys, "text": pl.String}, orient="row")
     return (
-        pl.when(pl.col("profile").fill_null(False))
-        .then(pl.col("params").replace(apart))
-        .otherwise(pl.col("params"))
-        .alias("params")
+        frame.join(names, on=list(keys), how="left", maintain_order="left")
+        .with_columns(pl.col("text").alias("params"))
+        .drop("text")
+    )
+
+
+def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.DataFrame:
+    """Tell the platforms apart whose names several runs share."""
+    return frame.with_columns(
+        pl.when(pl.col("platform").is_in(sorted(shared)))
+        .then(pl.col("platform") + _told_apart("", run))
+        .otherwise(pl.col("platform"))
+        .alias("platform")
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from functools import cache
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
@@ -149,11 +149,11 @@ class Probe(ABC, Generic[P]):
 
     def defaults(self) -> dict[str, Scalar]:
         """Give the parameters and their defaults."""
-        chosen: dict[str, Scalar] = {}
-        for field in fields(self.params):  # type: ignore[arg-type]
-            if field.default is not MISSING:
-                chosen[field.name] = field.default
-        return chosen
+        return {
+            field.name: field.default
+            for field in fields(self.params)  # type: ignore[arg-type]
+            if isinstance(field.default, str | int | float)
+        }
 
     def declaration(self) -> dict[str, Any]:
         """Give what an analysis must know of this probe, as it is kept in a run."""
@@ -161,6 +161,7 @@ class Probe(ABC, Generic[P]):
             "layer": self.layer.value,
             "title": self.title,
             "headline": self.headline,
+            "defaults": self.defaults(),
             "metrics": {
                 name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}
                 for name, metric in self.metrics.items()

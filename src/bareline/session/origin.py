@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from bareline.platforms.base import PlatformSpec
 from bareline.platforms.config import make_spec
@@ -11,7 +13,7 @@ from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StoreError, UsageError
-from bareline.vocabulary.model import Trial
+from bareline.vocabulary.model import Metric, Trial
 
 
 def study_of(run: Run) -> Study:
@@ -21,6 +23,8 @@ def study_of(run: Run) -> Study:
     ------
     UsageError
         The results were imported: nothing was planned.
+    StoreError
+        It measured with a parameter that its probe does not have any more.
     """
     if run.header.imported:
         raise UsageError(
@@ -32,7 +36,21 @@ def study_of(run: Run) -> Study:
     # What bareline 0.1.0 wrote at first says none of these: its plan must come out as it was.
     before = {"order": "shuffled", "blocks_per_boot": 0, "emulated_launches": 0}
     content["study"] = {**before, **content.get("study", {})}
-    return study_from_toml(content, where=f"{run.path}/run.toml")
+    _check_parameters(run)
+    return study_from_toml(content, where=f"{run.path}/run.toml", defaults=run.header.defaults)
+
+
+def _check_parameters(run: Run) -> None:
+    """Refuse a run whose probes had parameters that they do not have any more."""
+    known = load_probes()
+    for name, defaults in run.header.defaults.items():
+        gone = sorted(set(defaults) - set(known[name].defaults())) if name in known else []
+        if gone:
+            raise StoreError(
+                f"{name} has no parameter '{gone[0]}' any more, which this run measured with",
+                where=f"{run.path}/run.toml, [probe.{name}.defaults]",
+                hint="go on with the bareline that began it, or measure again into a new folder",
+            )
 
 
 def platforms_of(run: Run) -> list[PlatformSpec]:
@@ -49,15 +67,16 @@ def plan_of(run: Run) -> tuple[Trial, ...]:
 
 
 def declare_today(run: Run) -> None:
-    """Add to the header which metrics the run's probes have besides today.
+    """Add to the header which metrics and parameters the run's probes have besides today.
 
     A run of before is continued and parsed again by the probes of today, which may deliver more
-    than they did; what they deliver must be declared, or the run could not be read.
+    than they did; what they deliver must be declared, or the run could not be read. A parameter
+    that is new has as its default what was measured before.
 
     Raises
     ------
     StoreError
-        A metric that the run holds is of another unit today.
+        A metric that the run holds is of another unit or direction today.
     """
     known = load_probes()
     probes = dict(run.header.probes)
@@ -66,13 +85,27 @@ def declare_today(run: Run) -> None:
             continue
         metrics = {**known[name].declaration()["metrics"], **declared["metrics"]}
         for metric, today in known[name].metrics.items():
-            if metrics[metric]["unit"] != today.unit:
-                raise StoreError(
-                    f"{name} measures {metric} in {today.unit} today, not in "
-                    f"{metrics[metric]['unit']}",
-                    where=str(run.path),
-                    hint="measure again into a new folder",
-                )
-        probes[name] = {**declared, "metrics": metrics}
+            _check_metric(run, f"{name} measures {metric}", today, metrics[metric])
+        more = {"metrics": metrics}
+        if "defaults" in declared:
+            more["defaults"] = {**known[name].defaults(), **declared["defaults"]}
+        probes[name] = {**declared, **more}
     if probes != run.header.probes:
         run.replace_header(replace(run.header, probes=probes))
+
+
+def _check_metric(run: Run, what: str, today: Metric, declared: Mapping[str, Any]) -> None:
+    """Refuse to go on with values that mean something else today."""
+    hint = "measure again into a new folder"
+    if declared["unit"] != today.unit:
+        raise StoreError(
+            f"{what} in {today.unit} today, not in {declared['unit']}",
+            where=str(run.path),
+            hint=hint,
+        )
+    if {declared["better"], today.better} == {"lower", "higher"}:
+        raise StoreError(
+            f"{what} so that {today.better} is better today, not {declared['better']}",
+            where=str(run.path),
+            hint=hint,
+        )

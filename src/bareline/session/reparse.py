@@ -13,7 +13,7 @@ from bareline.session.origin import declare_today, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Measured, Output, Record, Scalar, parse_point
+from bareline.vocabulary.model import Failed, Measured, Output, Record, Scalar
 
 
 def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
@@ -65,7 +65,7 @@ def _judge_again(
     """Give a measured trial's record, and what it tells of its platform, as read today."""
     trial = record.trial
     probe = study.find_probe(trial.case.probe)
-    params = probe.make_params(parse_point(trial.case.params))
+    params = study.params_of(trial.case)
     old = {GENERIC_BLAS}
     if record.status == "measured":
         # An output that was damaged since then: `judge_output` says so.

@@ -39,7 +39,6 @@ from bareline.vocabulary.model import (
     Record,
     Stage,
     Trial,
-    parse_point,
 )
 from bareline.vocabulary.units import listing
 
@@ -223,7 +222,7 @@ class Runner:
 
     def _command(self, trial: Trial, layout: Layout) -> Command:
         probe = self._study.find_probe(trial.case.probe)
-        params = probe.make_params(parse_point(trial.case.params))
+        params = self._study.params_of(trial.case)
         command = probe.command(params, layout)
         if trial.case.profile:
             command = under_profiler(command)
@@ -249,7 +248,7 @@ class Runner:
         busy, caveats = foreign_load(load, helpers_s, allocation)
         self._allocations.broke(trial.platform, broken=False)
         probe = self._study.find_probe(trial.case.probe)
-        params = probe.make_params(parse_point(trial.case.params))
+        params = self._study.params_of(trial.case)
         outcome, noticed = judge_output(
             probe,
             params,

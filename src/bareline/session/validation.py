@@ -80,6 +80,7 @@ class Simulations:
             (pl.col("platform") == platform) & (pl.col("status") == "measured")
         ).unique(["probe", "params", "ranks", "threads", "layout"], maintain_order=True)
         self._points = points
+        self._defaults = records.defaults
         self._tell = tell
 
     def compute_factor(self, table: dict[str, Any]) -> float:
@@ -125,16 +126,23 @@ class Simulations:
             for case in self._cases.iter_rows(named=True):
                 if kernels and _COMPUTATION not in find_probe(case["probe"]).metrics:
                     continue
-                reason = _unfit(case, spec)
+                params = self._params(case)
+                reason = _unfit(case, params, spec)
                 try:
                     if reason:
                         raise AnalysisError(reason)
                     self._tell(f"{case['probe']}, {case['ranks']} ranks, {case['params']}")
-                    samples = _simulate(cluster, case)
+                    samples = _simulate(cluster, case, params)
                 except BarelineError as error:
                     missing.append(f"{case['probe']}, {case['ranks']} ranks: {error}")
                     continue
                 yield case, samples
+
+    def _params(self, case: dict[str, Any]) -> Any:
+        """Give the parameters that a case was measured with."""
+        given = {**self._defaults.get(case["probe"], {}), **parse_point(case["params"])}
+        given.pop("profile", None)
+        return find_probe(case["probe"]).make_params(given)
 
     def _measured(self, case: dict[str, Any], metric: str) -> pl.DataFrame:
         same: Sequence[str] = ("probe", "params", "ranks", "threads")
@@ -169,10 +177,9 @@ def _acquire(spec: PlatformSpec[Any], scratch: Path) -> Any:
     return platform.acquire(Layout(spec.options.node_count))
 
 
-def _unfit(case: dict[str, Any], spec: PlatformSpec[Any]) -> str:
-    probe = find_probe(case["probe"])
+def _unfit(case: dict[str, Any], params: Any, spec: PlatformSpec[Any]) -> str:
     layout = Layout.parse(case["layout"])
-    command = probe.command(probe.make_params(_own_params(case)), layout)
+    command = find_probe(case["probe"]).command(params, layout)
     if case["profile"]:
         return "was profiled"
     if layout.nodes > spec.options.node_count:
@@ -182,15 +189,8 @@ def _unfit(case: dict[str, Any], spec: PlatformSpec[Any]) -> str:
     return str(spec.options.refuses(command))
 
 
-def _own_params(case: dict[str, Any]) -> dict[str, Any]:
-    params = parse_point(case["params"])
-    params.pop("profile", None)
-    return params
-
-
-def _simulate(cluster: Allocation, case: dict[str, Any]) -> tuple[Sample, ...]:
+def _simulate(cluster: Allocation, case: dict[str, Any], params: Any) -> tuple[Sample, ...]:
     probe = find_probe(case["probe"])
-    params = probe.make_params(_own_params(case))
     layout = Layout.parse(case["layout"])
     output = cluster.run(probe.command(params, layout), layout, timeout_s=_TIMEOUT_S)
     if output.exit_code != 0:

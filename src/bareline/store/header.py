@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from bareline.host.toml import read_toml
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.model import Better, Layer
+from bareline.vocabulary.model import Better, Layer, Scalar
 
 #: Version of the run directory's layout; a reader refuses every other.
 SCHEMA = 1
@@ -29,10 +29,11 @@ class Header:
     """What ``run.toml`` says: everything that makes the plan again.
 
     `study` and `platforms` are kept as they stand in their files, so that this module needs to
-    know neither. `probes` holds each probe's layer, headline and metrics, so that a run can be
-    analysed where its probes are not installed. `control` is the platform that is the baseline
-    measured a second time, "" without one: nobody compares platforms with it. `edited` says that
-    the file was changed after it was written: what it says and the results may not belong together.
+    know neither. `probes` holds each probe's layer, headline, metrics and the defaults of its
+    parameters, so that a run can be analysed where its probes are not installed or have other
+    defaults. `control` is the platform that is the baseline measured a second time, "" without one:
+    nobody compares platforms with it. `edited` says that the file was changed after it was written:
+    what it says and the results may not belong together.
     """
 
     study: Mapping[str, Any]
@@ -62,12 +63,21 @@ class Header:
         return _Platform.model_validate(self.platforms.get(platform, {"type": ""})).calibration
 
     @property
+    def defaults(self) -> dict[str, Mapping[str, Scalar]]:
+        """The parameters that each probe had, and their defaults; runs of before lack them."""
+        return {
+            name: declared["defaults"]
+            for name, declared in self.probes.items()
+            if "defaults" in declared
+        }
+
+    @property
     def config_hash(self) -> str:
-        """Hash of all that determines the plan."""
-        every = [self.study, self.platforms, self.baseline, self.seed]
-        # Runs of before controls existed keep the hash that stands in them.
-        text = json.dumps([*every, self.control] if self.control else every, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """Hash of all that determines what is measured."""
+        content: list[Any] = [self.study, self.platforms, self.baseline, self.seed]
+        # Older runs have neither, and keep the hash that stands in them.
+        content += [one for one in (self.control, self.defaults) if one]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
         """Give the text of the file."""
@@ -94,6 +104,13 @@ class _Table(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
+#: Parameters of a probe, of which a case's canonical text can be made.
+_Params = dict[
+    Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")],
+    bool | int | Annotated[float, Field(allow_inf_nan=False)] | str,
+]
+
+
 class _Metric(_Table):
     unit: str
     better: Better
@@ -104,6 +121,7 @@ class _Declaration(_Table):
     layer: Annotated[Layer, Field(strict=False)]
     title: str = ""
     headline: str
+    defaults: _Params | None = None
     metrics: dict[str, _Metric]
 
     @model_validator(mode="after")
@@ -198,8 +216,15 @@ class _Measure(_Table):
     per_rank: dict[str, int | float] = {}
 
 
+class _Program(_Table):
+    """An ``[app.NAME]``: what an analysis asks is what its parameters were."""
+
+    params: _Params = {}
+
+
 class _Study(_Table):
     study: _Head
+    app: dict[str, _Program] = {}
     measure: list[_Measure] = []
     exhibit: list[ExhibitSpec] = []
     role: dict[str, RoleKeys] = {}
@@ -287,7 +312,7 @@ def read_header(run: Path) -> Header:
     header = Header(
         study=content["study"],
         probes={
-            name: {**table.model_dump(mode="json"), "title": table.title or name}
+            name: {**table.model_dump(mode="json", exclude_none=True), "title": table.title or name}
             for name, table in checked.probe.items()
         },
         platforms=content["platform"],

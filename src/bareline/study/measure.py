@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -17,6 +18,7 @@ from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Scalar, format_point
 
+NO_DEFAULTS: Mapping[str, Scalar] = MappingProxyType({})
 #: More cases of one measure nobody waits for.
 MOST_CASES = 100_000
 
@@ -106,6 +108,7 @@ class Measure(_Table):
         where: str,
         probe: Probe[Any] | None = None,
         room: Mapping[str, Capacity] | None = None,
+        defaults: Mapping[str, Scalar] = NO_DEFAULTS,
     ) -> Iterator[Case]:
         """Expand the sweeps into cases with checked, canonical parameters.
 
@@ -116,6 +119,8 @@ class Measure(_Table):
         room
             What the platforms that it is measured on hold, by name; without any, a sweep that
             follows the platforms is its smallest case.
+        defaults
+            What parameters are that are not given; the probe's own without it.
         """
         probe = probe or find_probe(self.probe, where=where)
         self._check_names(where)
@@ -123,7 +128,7 @@ class Measure(_Table):
         sweep = self._shapes(where)
         for values in itertools.product(*self.sweep.values()):
             fixed = {**self.params, **dict(zip(self.sweep, values, strict=True))}
-            params = probe.make_params({**fixed, **self.per_rank}, where=where)
+            params = probe.make_params({**defaults, **fixed, **self.per_rank}, where=where)
 
             def check(ranks: int, params: Any = params) -> None:
                 probe.check_ranks(params, max(ranks, self._ends(probe)), where=where)
@@ -133,7 +138,7 @@ class Measure(_Table):
                 ranks = max(ranks, self._ends(probe))
                 given = {**fixed, **{name: each * ranks for name, each in self.per_rank.items()}}
                 if self.per_rank:
-                    params = probe.make_params(given, where=where)
+                    params = probe.make_params({**defaults, **given}, where=where)
                     probe.check_ranks(params, ranks, where=where)
                 self._check_layout(probe, params, ranks, where)
                 yield Case(

@@ -21,7 +21,7 @@ from bareline.study.order import order_block
 from bareline.study.study import Study
 from bareline.vocabulary.capacity import Capacity, LeftOut, told
 from bareline.vocabulary.errors import StudyError
-from bareline.vocabulary.model import Case, Layout, Placement, Trial, parse_point
+from bareline.vocabulary.model import Case, Layout, Placement, Trial
 
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
 MOST_TRIALS = 1_000_000
@@ -71,7 +71,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
         probe = study.find_probe(case.probe)
-        command = probe.command(probe.make_params(parse_point(case.params)), Layout(1, case.ranks))
+        command = probe.command(study.params_of(case), Layout(1, case.ranks))
         for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
             if not measure.asks(spec.name):
                 continue

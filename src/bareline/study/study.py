@@ -7,11 +7,12 @@ A study file holds a ``[study]`` table, one ``[[measure]]`` per probe and layout
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from bareline.host.toml import read_toml
 from bareline.platforms.base import PlatformSpec
@@ -27,6 +28,9 @@ from bareline.vocabulary.model import (
     DEFAULT_PRECISION,
     Case,
     Layer,
+    Scalar,
+    format_point,
+    parse_point,
 )
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -120,6 +124,8 @@ class Study(BaseModel):
     programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], Program] = {}
     measures: Annotated[list[Measure], Field(min_length=1)]
     exhibits: list[Exhibit] = []
+    #: Of a run: the defaults of each probe's parameters when it was made.
+    _defaults: Mapping[str, Mapping[str, Scalar]] | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _consistent(self) -> Study:
@@ -133,6 +139,8 @@ class Study(BaseModel):
     def cases(self, platforms: Sequence[PlatformSpec] = ()) -> Iterator[tuple[Measure, Case]]:
         """Give every case with the measure it comes from.
 
+        A parameter that is given as its default and one that is left out are the same.
+
         Parameters
         ----------
         platforms
@@ -145,16 +153,36 @@ class Study(BaseModel):
             A case stands twice, or a measure asks for what its probe cannot do.
         """
         seen: set[tuple[Case, str]] = set()
+        alike: dict[Case, Case] = {}
         for number, measure in enumerate(self.measures, 1):
             where = f"study '{self.name}', measure {number} ({measure.probe})"
             probe = self.find_probe(measure.probe, where=where)
             room = {spec.name: spec.capacity for spec in platforms if measure.asks(spec.name)}
-            for case in measure.cases(where=where, probe=probe, room=room):
+            defaults = self._defaults_of(probe)
+            for case in measure.cases(where=where, probe=probe, room=room, defaults=defaults):
+                whole = format_point({**defaults, **parse_point(case.params)})
+                case = alike.setdefault(replace(case, params=whole), case)
                 for name in () if measure.follows_platforms else measure.platforms or [""]:
                     if (case, name) in seen:
                         raise StudyError(f"the case '{case.label}' stands twice", where=where)
                     seen.add((case, name))
                 yield measure, case
+
+    def params_of(self, case: Case) -> Any:
+        """Give the checked parameters of a case; those left out have the defaults of the run.
+
+        Raises
+        ------
+        ProbeError
+            One is not what the probe takes.
+        """
+        probe = self.find_probe(case.probe)
+        return probe.make_params({**self._defaults_of(probe), **parse_point(case.params)})
+
+    def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
+        if self._defaults is None:
+            return probe.defaults()
+        return self._defaults.get(probe.name, {})  # runs of before there were any have none
 
     @cached_property
     def _own_probes(self) -> Mapping[str, Probe[Any]]:
@@ -210,7 +238,7 @@ class Study(BaseModel):
             "measure": measures,
             "exhibit": content["exhibit"],
         }
-        return study_from_toml(scaled, where=f"{where} at scale {name}")
+        return study_from_toml(scaled, where=f"{where} at scale {name}", defaults=self._defaults)
 
     def with_roles(self, given: Sequence[str], on: Sequence[str]) -> Study:
         """Give the study with a platform for each role, as it stands in a run directory.
@@ -328,8 +356,19 @@ def _input_text(file: Path, study: Path, name: str) -> str:
         ) from error
 
 
-def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
-    """Check what a study file holds; see `load_study`."""
+def study_from_toml(
+    content: Mapping[str, Any],
+    *,
+    where: str,
+    defaults: Mapping[str, Mapping[str, Scalar]] | None = None,
+) -> Study:
+    """Check what a study file holds; see `load_study`.
+
+    Parameters
+    ----------
+    defaults
+        Of a run: the defaults of each probe's parameters when it was made; today's without it.
+    """
     known = {"study", "role", "scale", "app", "measure", "exhibit"}
     for key in content:
         if key not in known:
@@ -347,6 +386,7 @@ def study_from_toml(content: Mapping[str, Any], *, where: str) -> Study:
     }
     try:
         study = Study.model_validate(given)
+        study._defaults = defaults
         _check_programs(study)
         for _ in study.cases():
             pass

@@ -1,0 +1,120 @@
+"""Parameters of cases, said and unsaid: what two runs measured is one case where both are equal.
+
+A case says what a study gave; the rest are the defaults that its probe had then, which a run keeps.
+They are no part of the text that names a case, but where runs have different defaults, or one says
+what another leaves out.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import resources
+
+from bareline.store.header import Header
+from bareline.vocabulary.model import Scalar, format_point, parse_point
+
+Params = Mapping[str, Scalar]
+#: A probe, and what a case of it says.
+Said = tuple[str, str]
+
+
+def defaults_of(header: Header) -> dict[str, Params]:
+    """Give the parameters that each probe of a run had, and their defaults, where that is known."""
+    before = {} if header.imported else _of_before()
+    programs = header.study.get("app", {})
+    own = {f"app.{name}": program.get("params", {}) for name, program in programs.items()}
+    known: Mapping[str, Params] = {**before, **own, **header.defaults}
+    return {name: known[name] for name in header.probes if name in known}
+
+
+@cache
+def _of_before() -> Mapping[str, Params]:
+    """Give what runs measured without saying it before they kept defaults."""
+    file = resources.files("bareline.analysis") / "defaults.toml"
+    content: Mapping[str, Params] = tomllib.loads(file.read_text(encoding="utf-8"))
+    return content
+
+
+def common_defaults(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, Scalar]]:
+    """Give the defaults of all runs together; those in which runs differ are in none.
+
+    Parameters
+    ----------
+    known
+        What `defaults_of` gives for each run.
+    """
+    every = _every(known)
+    return {
+        probe: {
+            name: next(iter(values.values())) for name, values in params.items() if len(values) == 1
+        }
+        for probe, params in every.items()
+    }
+
+
+def _every(known: Sequence[Mapping[str, Params]]) -> dict[str, dict[str, dict[str, Scalar]]]:
+    """Give each default that any run has for a parameter once, by its text."""
+    every: dict[str, dict[str, dict[str, Scalar]]] = defaultdict(lambda: defaultdict(dict))
+    for defaults in known:
+        for probe, params in defaults.items():
+            for name, value in params.items():
+                every[probe][name].setdefault(format_point({name: value}), value)
+    return every
+
+
+def shown(
+    said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]]
+) -> list[dict[Said, str]]:
+    """Say which text names each case, so that equal texts are equal parameters.
+
+    A parameter that a run does not know has the default on which all others agree: what a probe
+    learns later is what it did before.
+
+    Parameters
+    ----------
+    said
+        What each run's cases say.
+    known
+        What `defaults_of` gives for each run.
+
+    Returns
+    -------
+    list
+        For each run the text of every case.
+    """
+    common = common_defaults(known)
+    differing = {
+        probe: {name for name, values in params.items() if len(values) > 1}
+        for probe, params in _every(known).items()
+    }
+    cases: list[dict[Said, tuple[str, str]]] = []
+    whole: dict[Said, dict[str, Scalar]] = {}
+    named: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for texts, defaults in zip(said, known, strict=True):
+        own: dict[Said, tuple[str, str]] = {}
+        for probe, text in texts:
+            given = parse_point(text)
+            params = {**common.get(probe, {}), **defaults.get(probe, {}), **given}
+            case = (probe, format_point(params))
+            whole[case] = params
+            named[case] |= given.keys() | (differing.get(probe, set()) & params.keys())
+            own[probe, text] = case
+        cases.append(own)
+    texts_of = {
+        case: format_point({name: whole[case][name] for name in names})
+        for case, names in named.items()
+    }
+    return [_apart(own, texts_of) for own in cases]
+
+
+def _apart(cases: Mapping[Said, Said], texts_of: Mapping[Said, str]) -> dict[Said, str]:
+    """Give each case of a run its text; two that an older run held for different stay two."""
+    how_many: dict[Said, int] = defaultdict(int)
+    for case in cases.values():
+        how_many[case] += 1
+    return {
+        said: texts_of[case] if how_many[case] == 1 else said[1] for said, case in cases.items()
+    }
