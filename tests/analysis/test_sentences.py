@@ -88,7 +88,7 @@ point = cell
         (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (from 2.00 times as high to 23 % lower; about 104 launches would decide)"),
         (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (from 1.0 % faster to 3.0 % slower; about 41 launches would decide)"),
         (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "cannot tell: p on b (not decided yet: 3 of 6 launches)"),
-        (said(point(None, None, None, Verdict.FAILED)), "not measured: p on b"),
+        (said(point(None, None, None, Verdict.FAILED)), "failed: p on b"),
         # A bound that lost launches leave open.
         (said(point(1.8, 1.2, None, Verdict.SLOWER)), "p is 1.80 times slower [1.20, unlimited] on b (a 1.40 µs)"),
     ],
@@ -230,7 +230,7 @@ def test_what_could_not_be_measured_is_a_clause_of_its_own(plant_study):
     run = plant_study(samples, {"probe": "compute.peak"}, {"probe": "compute.fft"})
     (statement,) = Comparison(read_runs([run])).statements
     assert statement.text.startswith("Compute: equal within 2 %: ")
-    assert "; not measured: " in statement.text and "every trial failed" in statement.text
+    assert "; failed: " in statement.text and "every trial failed" in statement.text
 
 
 def test_layers_with_a_certain_change_come_first(plant_study):
@@ -314,8 +314,8 @@ def test_a_step_says_what_failed_and_what_the_step_before_lacks(plant, pingpong)
     run = plant(samples, platforms=("bare", "whole", "mute", "cut"), ladder=True)
     told = [step.text for step in Comparison(read_runs([run])).steps]
     assert told == [
-        "From whole to mute: not measured: MPI ping-pong (every trial failed).",
-        "From mute to cut: not measured: MPI ping-pong (every trial failed on mute).",
+        "From whole to mute: failed: MPI ping-pong (every trial failed).",
+        "From mute to cut: failed: MPI ping-pong (every trial failed on mute).",
     ]
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
-from bareline.vocabulary.model import Failed, Layer, Layout, Sample, Stage
+from bareline.vocabulary.model import Failed, Layer, Layout, Sample, Stage, parse_point
 from bareline.vocabulary.verdicts import Verdict
 
 
@@ -55,13 +55,13 @@ def test_the_matrix_holds_the_worst_certain_change_or_why_there_is_none(comparis
     assert squares[Layer.COMPUTE, "vm"].note == "emulated processor"
 
 
-def test_the_headline_is_one_line_by_kind_of_layout(comparison):
+def test_the_headline_has_a_clause_for_each_platform_and_names_the_layout(comparison):
     text = comparison.glance.headline.text
-    assert text.startswith("two nodes: MPI ping-pong below 8 KiB ")
-    assert "times slower on vm; one node: no difference above 2 %" in text
-    assert "emulated processor: compute not comparable" in text
-    assert "failed: " in text
-    assert text.endswith("compared with bare-pair.")
+    net, vm, last = text.split("; ")
+    assert net.startswith("on net: MPI ping-pong below 8 KiB between two nodes 20.")
+    assert vm.startswith("on vm: MPI ping-pong below 8 KiB between two nodes 40.")
+    assert vm.endswith("1 of 3 cases failed, compute not comparable (emulated processor)")
+    assert last == "compared with bare-pair."
     assert "400" not in text
 
 
@@ -89,7 +89,7 @@ def test_several_unlike_layouts_are_one_reason_in_the_headline(plant_study):
     assert "times slower" in text
     assert text.count("share its memory") == 0
     assert text.count("not comparable") == 1
-    assert "other layouts than the baseline's: part of MPI not comparable" in text
+    assert "part of MPI not comparable (other layouts than the baseline's)" in text
 
 
 def test_many_layouts_are_one_reason_in_the_headline(plant_study):
@@ -111,10 +111,10 @@ def test_many_layouts_are_one_reason_in_the_headline(plant_study):
 
     first = {"probe": "mpi.pingpong", "ranks": 2}
     alone = headline(first)
-    assert "two nodes against one node with 2 ranks, which share its memory: MPI not" in alone
+    assert "MPI not comparable (two nodes against one node with 2 ranks, which share" in alone
     both = headline(first, {"probe": "compute.peak"})
     assert both == (
-        "other layouts than the baseline's: compute and MPI not comparable, compared with a."
+        "on b: compute and MPI not comparable (other layouts than the baseline's); compared with a."
     )
 
 
@@ -147,3 +147,50 @@ def test_a_busy_machine_is_said_first_when_it_matters(plant_study, busy, said):
     comparison = Comparison(read_runs([run]))
     assert ("measured on a busy machine" in comparison.glance.headline.text) == said
     assert f"busy machine in {busy} of 10 trials" in comparison.statements[0].text
+
+
+def planted(plant_study, factors, *, cases=50, failing=(), platforms=("a", "b"), **options):
+    """Cases of the null probe whose times on b have a factor each; some fail there."""
+
+    def samples(trial, generator):
+        number = round(1e3 * parse_point(trial.case.params)["median_s"]) - 1
+        if trial.platform == "b" and number in failing:
+            return Failed(Stage.EXIT, "exit code 1")
+        factor = factors(number) if trial.platform == "b" else 1.0
+        noise = float(np.exp(0.003 * generator.standard_normal()))
+        return [Sample("time", 1e-3 * factor * noise, {"point": 0})]
+
+    run = plant_study(
+        samples,
+        {"probe": "null", "sweep": {"median_s": [1e-3 * (1 + number) for number in range(cases)]}},
+        platforms=platforms,
+        **options,
+    )
+    return Comparison(read_runs([run]))
+
+
+def test_failed_is_not_equal(plant_study):
+    """40 of 50 cases failed and 10 are equal: that used to be 'no difference above 2 %'."""
+    comparison = planted(plant_study, lambda number: 1.0, failing=range(40))
+    glance = comparison.glance
+    assert glance.headline.text.startswith("on b: 40 of 50 cases failed")
+    (square,) = glance.squares.values()
+    assert square.mark is Verdict.FAILED
+    assert square.words.text == "40 of 50 failed"
+    (statement,) = comparison.statements
+    assert "40 of 50 points of" in statement.text and "equal within 2 % at 10" in statement.text
+
+
+def test_a_loss_beside_failures_says_both(plant_study):
+    comparison = planted(plant_study, lambda number: 2.0, failing=range(5))
+    text = comparison.glance.headline.text
+    assert "times slower, 5 of 50 cases failed" in text
+    (square,) = comparison.glance.squares.values()
+    assert square.mark is Verdict.SLOWER and square.note == "5 of 50 failed"
+
+
+def test_few_launches_are_not_decided_yet(plant_study):
+    comparison = planted(plant_study, lambda number: 1.0, cases=2, launches=1, min_launches=1)
+    assert "not decided yet: 1 of 6 launches" in comparison.glance.headline.text
+    (square,) = comparison.glance.squares.values()
+    assert square.words.text == "not decided yet: 1 of 6 launches"

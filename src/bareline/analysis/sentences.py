@@ -94,15 +94,17 @@ def tell(
 
     name = _Names(findings)
     clauses = _decided([part for part in findings if part.verdict.decided], margin, on)
+    lacking = [*of(Verdict.FAILED), *of(Verdict.MISSING)]
+    clauses += _partly([part for part in lacking if part.compared], margin, on)
     clauses += _equal(of(Verdict.EQUIVALENT), margin, on, name)
     clauses += _open(of(Verdict.INCONCLUSIVE), margin, on, name)
     for head, verdict in _LACKING.items():
-        clauses += _alike(head, of(verdict), on, name)
+        clauses += _alike(head, [part for part in of(verdict) if not part.compared], on, name)
     return clauses + _doubts(findings, on)
 
 
 _LACKING = {
-    "not measured": Verdict.FAILED,
+    "failed": Verdict.FAILED,
     "skipped": Verdict.SKIPPED,
     "not measured on both": Verdict.MISSING,
     "not comparable": Verdict.NOT_COMPARABLE,
@@ -176,13 +178,32 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
         if naming := named(finding, points):
             aside.append(naming)
         aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
-    same = len(finding.of(Verdict.EQUIVALENT))
-    open_points = len(finding.of(Verdict.INCONCLUSIVE))
-    if same:
-        aside.append([f"equal within {percent(margin)} at {same}"])
-    if open_points:
-        aside.append([f"undecided at {open_points}"])
+    aside += _rest(finding, margin)
     return [*pieces, *on([finding]), " (", *joined(aside, last=", "), ")"]
+
+
+def _rest(finding: Finding, margin: float) -> list[list[Piece]]:
+    """Say how many of its points are equal, open, failed or missing."""
+    told = {
+        f"equal within {percent(margin)} at": Verdict.EQUIVALENT,
+        "undecided at": Verdict.INCONCLUSIVE,
+        "failed at": Verdict.FAILED,
+        "missing at": Verdict.MISSING,
+    }
+    counts = {words: len(finding.of(verdict)) for words, verdict in told.items()}
+    return [[f"{words} {count}"] for words, count in counts.items() if count]
+
+
+def _partly(findings: Sequence[Finding], margin: float, on: _On) -> list[_Clause]:
+    """Say what failed or is missing in part: what is left of it proves nothing of the rest."""
+    clauses: list[_Clause] = []
+    for finding in findings:
+        lost, every = len(finding.undelivered), len(finding.points)
+        how = "failed" if finding.of(Verdict.FAILED) else "are missing"
+        rest = joined(_rest(finding, margin), last=", ")
+        clauses.append([f"{lost} of {every} points of {finding.subject} {how}", *on([finding])])
+        clauses[-1] += [" (", *rest, ")"]
+    return clauses
 
 
 def _equal(findings: Sequence[Finding], margin: float, on: _On, name: _Names) -> list[_Clause]:
@@ -266,7 +287,7 @@ def _doubts(findings: Sequence[Finding], on: _On) -> list[_Clause]:
     for brief, alike in briefs(c for part in compared for c in part.caveats).items():
         held[brief] = [part for part in compared if not alike.isdisjoint(part.caveats)]
     for finding in compared:
-        lacking = len(finding.points) - len(finding.compared)
+        lacking = len(finding.points) - len(finding.compared) - len(finding.undelivered)
         if lacking:
             text = f"{lacking} of {len(finding.points)} points of {finding.subject} not compared"
             held.setdefault(text, []).append(finding)
