@@ -40,6 +40,11 @@ class Estimate:
         """Whether both ends are known."""
         return self.lo is not None and self.hi is not None
 
+    @property
+    def known(self) -> tuple[float, ...]:
+        """The value and those of its ends that are known: what an axis must have room for."""
+        return tuple(end for end in (self.value, self.lo, self.hi) if end is not None)
+
     def inverse(self) -> Estimate:
         """Give the reciprocal, for saying how much better what is worse than 1 is."""
         return Estimate(
@@ -104,6 +109,11 @@ class Cell:
     own_caveats: tuple[Caveat, ...] = ()
     reason: str = ""
     exact: bool = False
+
+    @property
+    def median(self) -> float | None:
+        """Median over its launches; None where there is none."""
+        return None if self.value is None else self.value.value
 
     @property
     def rate(self) -> bool:

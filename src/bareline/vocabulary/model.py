@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -377,7 +378,13 @@ def parse_point(text: str) -> dict[str, Scalar]:
     ValueError
         The text is not a list of ``key=value``.
     """
-    return dict(_scan_point(text))
+    return dict(_parsed(text))
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> tuple[tuple[str, Scalar], ...]:
+    """Read a text once: a table has the same few in thousands of rows."""
+    return tuple(_scan_point(text))
 
 
 def _scan_point(text: str) -> Iterator[tuple[str, Scalar]]:

@@ -5,9 +5,9 @@ from itertools import product
 import polars as pl
 import pytest
 
-from bareline.report.content.cells import KEYS
 from bareline.report.content.shown import PLACE, choose
 from bareline.vocabulary.model import format_point
+from bareline.vocabulary.place import KEY
 
 RANKS, SIZES, KERNELS = 200, 8, 3
 
@@ -89,4 +89,4 @@ def test_texts_are_thinned_out_last_and_one_platform_alone_too() -> None:
     assert shown.comparison is None and len(points) == 100
     assert (points[0], points[-1]) == ("file=f0000", "file=f0899")
     assert "100 of 900 values of file" in shown.notes["io.files"]
-    assert set(summary.columns) == {"platform", *KEYS, "detail"}
+    assert set(summary.columns) == {"platform", *KEY, "detail"}

@@ -1,6 +1,7 @@
 import pytest
 
-from bareline.report.content.wording import axis_title, parameter_value
+from bareline.report.content.wording import axis_title
+from bareline.vocabulary.place import parameter_value
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,9 @@ def test_values_at_the_printed_ranks_are_counted(cloud, figures):
     (figure,) = figures(cloud, kind=KIND, published=["nebula:figure-14"])
     # Total time of CG: planted ratios from 20/ranks of computation and messages 15 times slower.
     ratios = {
-        cell.ranks: cell.ratio
+        cell.place.ranks: cell.ratio.value
         for cell in cloud.cells
-        if (cell.probe, cell.metric, cell.platform) == ("npb.cg", "time", "vm-virtio")
+        if (cell.place.probe, cell.place.metric, cell.platform) == ("npb.cg", "time", "vm-virtio")
     }
     assert set(ratios) == {16, 32, 64, 128}
     for words, ranks, low, high in (

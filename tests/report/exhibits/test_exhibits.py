@@ -13,6 +13,7 @@ from bareline.report.exhibits.choice import default_exhibits, draw_figures
 from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
+from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.errors import AnalysisError
 
 from .drawn import figures, rows_of
@@ -77,8 +78,8 @@ def test_defaults_cover_every_metric_that_is_not_a_detail(document: Document) ->
         for field in row
     }
     for cell in document.cells:
-        if not cell.detail:
-            assert (cell.probe, cell.platform) in shown
+        if not cell.metric.detail:
+            assert (cell.place.probe, cell.platform) in shown
 
 
 @pytest.mark.parametrize("kind", ["overview", "curve", "bars", "trials", "table"])
@@ -213,13 +214,14 @@ def test_a_table_has_ratio_interval_n_and_caveats(document: Document) -> None:
     virtio = next(row for row in table.rows if row[0].text == "vm-virtio")
     assert virtio[3].text == "8"
     assert virtio[4].tone == "worse"
-    assert "2 trials failed" in virtio[1].caveats
+    assert Caveat(FAILED_TRIALS, some=2) in virtio[1].caveats
     cell = next(
         cell
         for cell in document.cells
-        if cell.probe == "net.nuttcp" and cell.platform == "vm-virtio" and cell.metric == "rate"
+        if (cell.platform, cell.place.probe) == ("vm-virtio", "net.nuttcp")
+        and cell.place.metric == "rate"
     )
-    assert virtio[4].order == cell.ratio
+    assert cell.ratio is not None and virtio[4].order == cell.ratio.value
     equal = [
         row for row in table.rows if row[6].text not in ("slower", "faster", "failed", "missing")
     ]
@@ -286,15 +288,18 @@ def test_published_ratios_are_diamonds_with_their_source(in_roles: Document) -> 
         assert figure.data_table.columns[-1].title == "published ratio"
     assert any("71 to 139 times worse" in tip and "128 ranks" in tip for tip in tips(curve))
     # A published ratio moves the baseline's own value: no absolute figure of 2012 is drawn.
-    (base,) = (c for c in in_roles.cells
-               if (c.platform, c.probe, c.metric) == ("bare", "net.nuttcp", "rate"))  # fmt: skip
-    assert base.value is not None
+    (base,) = (
+        c
+        for c in in_roles.cells
+        if (c.platform, c.place.probe, c.place.metric) == ("bare", "net.nuttcp", "rate")
+    )
+    assert base.median is not None
     drawn = [
         row
         for row in rows_of(bars.panels[0].to_dict(validate=False))
         if row.get("tip", "").startswith("published:") and "Section V.A" in row["tip"]
     ]
-    assert drawn[0]["x"] == pytest.approx(base.value / 1.64 * 1e-9, rel=0.01)
+    assert drawn[0]["x"] == pytest.approx(base.median / 1.64 * 1e-9, rel=0.01)
 
 
 def test_an_exhibit_shows_the_parts_that_it_names(in_roles: Document) -> None:
@@ -410,9 +415,9 @@ def test_stacked_bars_divide_the_time_into_computation_and_communication(
     (figure,) = figures(document, kind="stacked", probe="npb.*")
     assert figure.probe == "npb.cg"
     medians = {
-        (cell.platform, cell.ranks, cell.metric): cell.value
+        (cell.platform, cell.place.ranks, cell.place.metric): cell.median
         for cell in document.cells
-        if cell.probe == "npb.cg"
+        if cell.place.probe == "npb.cg"
     }
     pieces = [
         row for row in rows_of([panel.to_dict(validate=False) for panel in figure.panels])
@@ -448,12 +453,12 @@ def test_relative_figures_hold_the_ratios_of_all_probes_on_the_same_axes(
     figure.chart.to_dict(validate=True)  # type: ignore[union-attr]
     compared = [
         cell for cell in document.cells
-        if (cell.probe, cell.metric) == ("npb.cg", "time") and cell.ratio is not None
+        if (cell.place.probe, cell.place.metric) == ("npb.cg", "time") and cell.ratio is not None
     ]  # fmt: skip
     assert len(compared) == 3 * 2
     drawn = rows_of([panel.to_dict(validate=False) for panel in figure.panels])
     marked = {row["y"] for row in drawn if "tip" in row and row["y"] != row["lo"]}
-    assert marked == {cell.ratio for cell in compared}
+    assert marked == {cell.ratio.value for cell in compared if cell.ratio}
     assert figure.data_table is not None
     assert len(figure.data_table.rows) == len(compared)
     assert all(name in figure.text_summary for name in ("net", "vm"))

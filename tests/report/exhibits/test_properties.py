@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bareline.report.content.cells import Cell
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.efficiency import efficiencies
 from bareline.report.exhibits.base import load_exhibits
@@ -22,6 +22,10 @@ from bareline.report.exhibits.rules import RULES, ruled_ratio
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.marks import stretches
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.model import Better, Layer, Metric
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.verdicts import Verdict
 
 PLATFORMS = ("bare", "vm-virtio", "vm-e1000")
 #: Kinds whose lines run along ranks or sizes.
@@ -55,7 +59,7 @@ def cell_sets(draw: st.DrawFn) -> tuple[Cell, ...]:
 
 def _cell(
     platform: str,
-    better: str,
+    better: Better,
     nodes: int,
     ranks: int,
     size: int | None,
@@ -65,16 +69,24 @@ def _cell(
     simulated: bool,
 ) -> Cell:
     known = value is not None
-    verdict = "" if platform == "bare" else "slower" if ratio else "missing"
+    point = "" if size is None else f"size_bytes={size}"
+    verdict = Verdict.SLOWER if ratio else Verdict.MISSING
     return Cell(
-        platform=platform, probe="npb.cg", layer="npb", params="", ranks=ranks, threads=1,
-        nodes=nodes, point="" if size is None else f"size_bytes={size}", metric="time", unit="s",
-        better=better, detail=False, headline=True, n=6 if known else 0, n_failed=0, value=value,
-        lo=value * 0.9 if known else None, hi=value * 1.1 if known else None,
-        value_baseline=base, ratio=ratio, ratio_lo=ratio * 0.9 if ratio else None,
-        ratio_hi=ratio * 1.1 if ratio else None, verdict=verdict,
-        caveats=("simulated",) if simulated else (),
-    )  # fmt: skip
+        place=Place("npb.cg", "time", ranks=ranks, nodes=nodes, point=point),
+        platform=platform,
+        layer=Layer.NPB,
+        metric=Metric("s", better),
+        n=6 if known else 0,
+        value=around(value),
+        base=None if base is None else Estimate(base),
+        ratio=around(ratio),
+        verdict=None if platform == "bare" else verdict,
+        caveats=(Caveat("simulated"),) if simulated else (),
+    )
+
+
+def around(value: float | None) -> Estimate | None:
+    return None if value is None else Estimate(value, value * 0.9, value * 1.1)
 
 
 def holding(document: Document, cells: tuple[Cell, ...]) -> Document:
@@ -136,12 +148,14 @@ def test_a_ratio_needs_both_sides_of_one_layout(
 ) -> None:
     document = holding(in_roles, cells)
     spec = ExhibitSpec(kind="degradation", probe="npb.cg", metric="time", rule=rule)
-    bases = {(c.nodes, c.ranks, c.point): c for c in cells if c.platform == "bare"}
+    bases = {
+        (c.place.nodes, c.place.ranks, c.place.point): c for c in cells if c.platform == "bare"
+    }
     for cell in cells:
-        base = bases[cell.nodes, cell.ranks, cell.point]
+        base = bases[cell.place.nodes, cell.place.ranks, cell.place.point]
         found = ruled_ratio(document, cell, base, rule)
         if cell.platform != "bare" and found is not None:
-            assert base.value and cell.value
+            assert base.median and cell.median
     for figure in load_exhibits()["degradation"].figures(document, spec):
         table = figure.data_table
         assert table is not None
@@ -172,23 +186,33 @@ def test_no_line_crosses_a_gap_or_joins_clocks_or_layouts(
 
 def _assert_whole(cells: tuple[Cell, ...], platform: str, places: list[float]) -> None:
     """Between the ends of a line, the platform has a value wherever it was measured."""
-    axis = {float(cell.coordinates.get("size_bytes", cell.ranks)) for cell in cells}
+    axis = {float(cell.place.coordinates.get("size_bytes", cell.place.ranks)) for cell in cells}
     if not set(places) <= axis:
-        axis = {float(cell.ranks) for cell in cells}
+        axis = {float(cell.place.ranks) for cell in cells}
     inner = {place for place in axis if places[0] < place < places[-1]}
     assert inner <= set(places)
+
+
+def of_one_line(cells: tuple[Cell, ...]) -> list[Cell]:
+    """Give the cells that differ from the first one in platform and ranks alone."""
+    first = cells[0]
+    return [
+        cell
+        for cell in cells
+        if (cell.place.nodes, cell.place.point) == (first.place.nodes, first.place.point)
+        and cell.metric.better != "none"
+    ]
 
 
 @QUICK
 @given(cells=cell_sets(), weak=st.booleans())
 def test_efficiencies_divide_like_by_like(cells: tuple[Cell, ...], weak: bool) -> None:
     for platform in PLATFORMS:
-        own = [cell for cell in cells if cell.platform == platform and cell.nodes == cells[0].nodes
-               and cell.point == cells[0].point and cell.better != "none"]  # fmt: skip
+        own = [cell for cell in of_one_line(cells) if cell.platform == platform]
         for point in efficiencies(own, "ranks", weak=weak):
-            same = [cell for cell in own if cell.simulated == point.cell.simulated and cell.value]
-            first = min(same, key=lambda cell: cell.ranks)
-            if point.cell.ranks == first.ranks:
+            same = [cell for cell in own if cell.simulated == point.cell.simulated and cell.median]
+            first = min(same, key=lambda cell: cell.place.ranks)
+            if point.cell.place.ranks == first.place.ranks:
                 assert point.efficiency == pytest.approx(100)
             assert point.efficiency is None or point.efficiency > 0
 
@@ -196,9 +220,7 @@ def test_efficiencies_divide_like_by_like(cells: tuple[Cell, ...], weak: bool) -
 @QUICK
 @given(cells=cell_sets())
 def test_relative_speeds_divide_like_by_like(cells: tuple[Cell, ...]) -> None:
-    own = [cell for cell in cells if cell.nodes == cells[0].nodes and cell.point == cells[0].point
-           and cell.better != "none"]  # fmt: skip
-    for cell, _, speed, _, _ in speeds("bare", own, "ranks"):
+    for cell, _, speed, _, _ in speeds("bare", of_one_line(cells), "ranks"):
         assert not cell.simulated, "the baseline is measured: simulated speeds have no base"
         assert speed > 0
 

@@ -69,9 +69,9 @@ def test_scaling_of_a_program_has_an_ideal_line_and_efficiency(
 ) -> None:
     (figure,) = figures(in_roles, kind="scaling", probe="npb.cg", metric="time")
     values = {
-        (cell.platform, cell.ranks): cell.value
+        (cell.platform, cell.place.ranks): cell.median
         for cell in in_roles.cells
-        if (cell.probe, cell.metric) == ("npb.cg", "time")
+        if (cell.place.probe, cell.place.metric) == ("npb.cg", "time")
     }
     shares = {
         (row[0].text, int(row[1].order)): row[3].order  # type: ignore[arg-type]
@@ -104,8 +104,8 @@ def test_relative_performance_starts_from_the_baselines_fewest_ranks(
     (figure,) = figures(in_roles, kind="relative-performance", probe="npb.*", metric="time")
     speeds = {(row[1].text, row[2].order): row[3].order for row in table_of(figure).rows}
     assert speeds["bare", 2.0] == pytest.approx(1)
-    values = {(c.platform, c.ranks): c.value for c in in_roles.cells
-              if (c.probe, c.metric) == ("npb.cg", "time")}  # fmt: skip
+    values = {(c.platform, c.place.ranks): c.median for c in in_roles.cells
+              if (c.place.probe, c.place.metric) == ("npb.cg", "time")}  # fmt: skip
     assert speeds["vm-virtio", 8.0] == pytest.approx(values["bare", 2] / values["vm-virtio", 8])
 
 
@@ -115,8 +115,8 @@ def test_degradation_is_in_percent_from_zero_with_published_losses(
     (figure,) = figures(in_roles, kind="degradation", probe="npb.*", metric="time")
     bars = [row for row in rows_of(figure) if "zero" in row]
     assert bars and all(row["zero"] == 0 for row in bars)
-    ratios = {(c.platform, c.ranks): c.ratio for c in in_roles.cells
-              if (c.probe, c.metric) == ("npb.cg", "time") and c.ratio}  # fmt: skip
+    ratios = {(c.platform, c.place.ranks): c.ratio.value for c in in_roles.cells
+              if (c.place.probe, c.place.metric) == ("npb.cg", "time") and c.ratio}  # fmt: skip
     assert {round(row["x"], 6) for row in bars} == {
         round(100 * (1 - 1 / ratio), 6) for ratio in ratios.values()
     }
@@ -151,9 +151,13 @@ def test_pairs_say_no_loss_of_an_emulated_processor(
 
 
 def test_every_trial_of_bars_lies_on_their_axis(in_roles: Document) -> None:
-    for probe, metric in {(cell.probe, cell.metric) for cell in in_roles.cells}:
-        cells = [cell for cell in in_roles.cells if (cell.probe, cell.metric) == (probe, metric)]
-        cells = [cell for cell in cells if not cell.point]
+    for probe, metric in {(cell.place.probe, cell.place.metric) for cell in in_roles.cells}:
+        cells = [
+            cell
+            for cell in in_roles.cells
+            if (cell.place.probe, cell.place.metric) == (probe, metric)
+        ]
+        cells = [cell for cell in cells if not cell.place.point]
         if not any(cell.value is not None for cell in cells):
             continue
         bars = Bars.around(in_roles, cells)

@@ -309,7 +309,7 @@ def test_a_value_takes_little_of_a_page(planted: Callable[..., Document]) -> Non
         names, blocks=6, broken=False, probes=("mpi.allreduce",), ranks=tuple(range(2, 14))
     )
     page = render_page(document)
-    shown = [cell for cell in document.cells if not cell.detail]
+    shown = [cell for cell in document.cells if not cell.metric.detail]
     assert len(shown) == 12 * 10 * 6 and not document.shown.notes
     fixed = len(render_page(planted(names, blocks=6, broken=False, probes=("compute.dgemm",))))
     assert (len(page) - fixed) / len(shown) < 1_800
@@ -331,7 +331,7 @@ def test_a_run_of_very_many_points_gives_a_moderate_page(
     assert re.search(r"of 5120 points are shown: \d+ of 160 values of rank, evenly", text)
     assert "and those that differ most. Verdicts rest on all of them." in text
     farthest = comparison.table.sort("ratio", descending=True).get_column("point")[0]
-    assert farthest in {cell.point for cell in document.cells}
+    assert farthest in {cell.place.point for cell in document.cells}
 
 
 def terms_linked(page: str) -> list[tuple[str, str]]:

@@ -61,8 +61,8 @@ def test_eight_platforms_with_long_names_fit(planted: Callable[..., Document]) -
         lambda c: print_comparison(document.glance, document.statements, document.comparison, c)
     )
     assert max(map(len, text.splitlines())) <= 100
-    cell = next(cell for cell in document.cells if cell.ratio and cell.probe == "memory.stream")
-    assert f"{cell.ratio:.2f}" in text
+    ratios = (c.ratio for c in document.cells if c.place.probe == "memory.stream")
+    assert f"{next(filter(None, ratios)).value:.2f}" in text
 
 
 def test_differences_come_before_what_is_equal(document: Document) -> None:

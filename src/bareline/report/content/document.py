@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
+from bareline.analysis.cell import Cell, read_cells
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Sentence
 from bareline.analysis.suitability import Judgement
 from bareline.analysis.verdict import Glance
-from bareline.report.content.cells import Cell, read_cells
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.shown import Shown, choose
 from bareline.store.header import CalibrationKeys, ExhibitSpec, RoleKeys
 from bareline.vocabulary.model import Layer, Scalar
+from bareline.vocabulary.place import CASE
 
 if TYPE_CHECKING:
     from bareline.predict.kept import Kept
@@ -224,10 +225,10 @@ class Document:
                 read_cells(self.shown.summary, self.shown.comparison),
                 key=lambda cell: (
                     layers[Layer(cell.layer)],
-                    cell.probe,
-                    cell.params,
-                    cell.threads,
-                    cell.ranks,
+                    cell.place.probe,
+                    cell.place.params,
+                    cell.place.threads,
+                    cell.place.ranks,
                     names.get(cell.platform, len(names)),
                 ),
             )
@@ -235,11 +236,10 @@ class Document:
 
     @cached_property
     def planned(self) -> pl.DataFrame:
-        """Every case that was meant, whatever came of it: probe, params, ranks, threads, nodes."""
-        case = ["probe", "params", "ranks", "threads", "nodes"]
-        parts = [self.trials.select(case)]
+        """Every case that was meant, whatever came of it; columns of `CASE`."""
+        parts = [self.trials.select(CASE)]
         if self.left_out is not None:
-            parts.append(self.left_out.select(case))
+            parts.append(self.left_out.select(CASE))
         return pl.concat(parts, how="vertical_relaxed").unique(maintain_order=True)
 
     @cached_property
@@ -251,13 +251,13 @@ class Document:
     @cached_property
     def dots_per_panel(self) -> int:
         """Most trial dots that one panel draws."""
-        panels = {cell.series for cell in self.cells if not cell.detail}
+        panels = {cell.place.series for cell in self.cells if not cell.metric.detail}
         return min(1500, 10_000 // max(1, len(panels)))
 
     @cached_property
     def dots_per_value(self) -> int:
         """Most trial dots of one value, so that a page has some ten thousand of them."""
-        return 10_000 // max(1, sum(not cell.detail for cell in self.cells))
+        return 10_000 // max(1, sum(not cell.metric.detail for cell in self.cells))
 
     @property
     def dots_per_bar(self) -> int:

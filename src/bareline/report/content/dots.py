@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.report.content.cells import Cell
+from bareline.analysis.cell import Cell
 from bareline.report.content.document import Document
 
 #: Dots that a cell has at least, or none has any: smallest and largest; its mark is between.
 _FEWEST = 2
 
-_CASE = ["platform", "params", "ranks", "threads", "nodes", "point"]
+#: What tells the cells of one probe and metric apart, beside the platform.
+_PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +57,15 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
     """
     if not cells:
         return Dots((), 0)
-    samples = document.metric_samples.get((cells[0].probe, cells[0].metric))
+    samples = document.metric_samples.get((cells[0].place.probe, cells[0].place.metric))
     if samples is None:
         return Dots((), 0)
     keys = pl.DataFrame(
-        {name: [getattr(cell, name) for cell in cells] for name in _CASE}
-        | {"cell": range(len(cells))},
-        schema_overrides={name: samples.schema[name] for name in _CASE},
+        {name: [getattr(cell.place, name) for cell in cells] for name in _PLACE}
+        | {"platform": [cell.platform for cell in cells], "cell": range(len(cells))},
+        schema_overrides={name: samples.schema[name] for name in ("platform", *_PLACE)},
     )
-    found = samples.join(keys, on=_CASE, how="inner").sort("cell", "value", "trial")
+    found = samples.join(keys, on=["platform", *_PLACE], how="inner").sort("cell", "value", "trial")
     each = most // len(cells)
     if found.height > most and each < _FEWEST:
         return Dots((), found.height)

@@ -20,9 +20,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from bareline.report.content.cells import Cell, is_number
+from bareline.analysis.cell import Cell
+from bareline.report.content.cells import is_number
 from bareline.stats import paired_ratio
 from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.place import Place
 
 #: A launch of one block, by its case: what the same block measured elsewhere is paired with.
 Launches = Mapping[tuple[int, int], float]
@@ -65,7 +67,9 @@ def efficiencies(
     samples
         Of the cells' metric, as of `bareline.analysis.records.Records`; no intervals without.
     """
-    known = sorted((c for c in cells if c.value), key=lambda cell: float(cell.coordinates[x]))
+    known = sorted(
+        (c for c in cells if c.median), key=lambda cell: float(cell.place.coordinates[x])
+    )
     bases: dict[bool, Cell] = {}
     for cell in known:
         bases.setdefault(cell.simulated, cell)
@@ -73,17 +77,18 @@ def efficiencies(
     return [_point(cell, bases[cell.simulated], x, weak, launches) for cell in known]
 
 
-def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[str, Launches]) -> Point:
-    ranks = float(cell.coordinates[x])
-    growth = ranks / float(base.coordinates[x])
+def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[Place, Launches]) -> Point:
+    ranks = float(cell.place.coordinates[x])
+    growth = ranks / float(base.place.coordinates[x])
     # A time measures the work that was done only if that is the same; a rate counts it itself.
-    ideal = growth if not (weak and cell.better == "lower") else 1.0
+    ideal = growth if not (weak and cell.metric.better == "lower") else 1.0
 
     def share(slowdown: float) -> float:
         return 100 / (slowdown * ideal)
 
-    assert cell.value and base.value
-    slower = cell.value / base.value if cell.better == "lower" else base.value / cell.value
+    assert cell.median and base.median
+    slower = cell.median / base.median
+    slower = slower if cell.metric.better == "lower" else 1 / slower
     low = high = None
     if cell is not base and not cell.simulated:
         bounds = _paired(launches, cell, base)
@@ -92,37 +97,33 @@ def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[str, La
     return Point(cell, ranks, share(slower), low, high)
 
 
-def _paired(launches: Mapping[str, Launches], cell: Cell, base: Cell) -> tuple[float, float] | None:
+def _paired(
+    launches: Mapping[Place, Launches], cell: Cell, base: Cell
+) -> tuple[float, float] | None:
     """Give the interval of how many times slower a cell is than the base, from common blocks."""
-    own, first = launches.get(_name(cell), {}), launches.get(_name(base), {})
+    own, first = launches.get(cell.place, {}), launches.get(base.place, {})
     shared = sorted(set(own) & set(first))
     if not shared:
         return None
     values, bases = (np.array([side[block] for block in shared]) for side in (own, first))
     if (values <= 0).any() or (bases <= 0).any():
         return None
-    worse = (values, bases) if cell.better == "lower" else (bases, values)
+    worse = (values, bases) if cell.metric.better == "lower" else (bases, values)
     found = paired_ratio(*worse)
     low, high = float(found.lo), float(found.hi)
     return (low, high) if np.isfinite(low) and np.isfinite(high) else None
 
 
-def _name(cell: Cell) -> str:
-    return format_point(
-        {"params": cell.params, "ranks": cell.ranks, "threads": cell.threads,
-         "nodes": cell.nodes, "point": cell.point}
-    )  # fmt: skip
-
-
-def _launches(cells: Sequence[Cell], samples: pl.DataFrame) -> dict[str, Launches]:
+def _launches(cells: Sequence[Cell], samples: pl.DataFrame) -> dict[Place, Launches]:
     """Give each cell's values by run and block."""
-    found: dict[str, Launches] = {}
+    found: dict[Place, Launches] = {}
     for cell in cells:
+        place = cell.place
         rows = samples.filter(
-            platform=cell.platform, params=cell.params, ranks=cell.ranks, threads=cell.threads,
-            nodes=cell.nodes, point=cell.point,
+            platform=cell.platform, params=place.params, ranks=place.ranks, threads=place.threads,
+            nodes=place.nodes, point=place.point,
         )  # fmt: skip
-        found[_name(cell)] = {
+        found[place] = {
             (int(run), int(block)): float(value)
             for run, block, value in rows.select("run", "block", "value").iter_rows()
         }
@@ -137,10 +138,10 @@ def each_rank(cell: Cell, growing: Collection[str]) -> Cell:
     if not growing:
         return cell
     shares: dict[str, Scalar] = {}
-    for name, value in parse_point(cell.params).items():
+    for name, value in parse_point(cell.place.params).items():
         if name in growing and is_number(value):
             assert isinstance(value, int | float)
-            shares[f"{name}_per_rank"] = value / cell.ranks
+            shares[f"{name}_per_rank"] = value / cell.place.ranks
         else:
             shares[name] = value
-    return replace(cell, params=format_point(shares))
+    return replace(cell, place=replace(cell.place, params=format_point(shares)))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.report.content.cells import KEYS
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, describe_case
+from bareline.report.content.wording import count
 from bareline.store.header import ExhibitSpec
-from bareline.vocabulary.caveats import caveat_text
-from bareline.vocabulary.model import Case, Layer
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import CASE, KEY, Place
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
 
@@ -53,10 +53,10 @@ class Unfit:
 
 
 @dataclass(frozen=True, slots=True)
-class Caveat:
+class Doubt:
     """A caveat and where it applies."""
 
-    text: str
+    caveat: Caveat
     platforms: str
     probes: str
     values: int
@@ -69,7 +69,7 @@ class Gaps:
     failures: tuple[Failure, ...]
     holes: tuple[Hole, ...]
     unfit: tuple[Unfit, ...]
-    caveats: tuple[Caveat, ...]
+    caveats: tuple[Doubt, ...]
     empty: tuple[str, ...]
 
     @property
@@ -101,7 +101,7 @@ def _exhibit_name(spec: ExhibitSpec) -> str:
 
 
 def _failures(document: Document) -> list[Failure]:
-    case = ["platform", "probe", "params", "ranks", "threads", "nodes"]
+    case = ["platform", *CASE]
     trials = document.trials
     planned = trials.group_by(case).agg(pl.len().alias("of"))
     failed = (
@@ -113,13 +113,7 @@ def _failures(document: Document) -> list[Failure]:
     return [
         Failure(
             row["platform"],
-            Case(
-                probe=row["probe"],
-                params=row["params"],
-                ranks=row["ranks"],
-                threads=row["threads"],
-                nodes=row["nodes"] or None,
-            ).label,
+            _case(row),
             row["stage"] or "",
             _shortened(row["reason"] or ""),
             row["trials"],
@@ -127,6 +121,12 @@ def _failures(document: Document) -> list[Failure]:
         )
         for row in failed.iter_rows(named=True)
     ]
+
+
+def _case(row: Mapping[str, object]) -> str:
+    """Say a case: ``mpi.allreduce, 4 ranks between two nodes``."""
+    place = Place.of(row)
+    return ", ".join(filter(None, [place.probe, place.words]))
 
 
 def _shortened(reason: str) -> str:
@@ -139,19 +139,18 @@ def _holes(document: Document) -> list[Hole]:
     """Give what one side lacks, in a row what shares platform and case."""
     if document.comparison is None:
         return []
-    case = ["probe", "params", "ranks", "threads"]
     missing = document.comparison.filter(
         (pl.col("verdict") == Verdict.MISSING.value) & ~pl.col("detail").fill_null(False)
     )
     groups = (
         _ordered(document, missing)
-        .group_by("platform", *case, maintain_order=True)
+        .group_by("platform", *CASE, maintain_order=True)
         .agg(pl.len().alias("values"), pl.col("value").is_null().all().alias("here"))
     )
     return [
         Hole(
             row["platform"],
-            ", ".join(filter(None, [row["probe"], describe_case(*(row[key] for key in case[1:]))])),
+            _case(row),
             f"{count(row['values'], 'value')} on "
             f"{'this platform' if row['here'] else 'the baseline'}",
             Verdict.MISSING.value,
@@ -191,9 +190,9 @@ def _unfit(document: Document) -> list[Unfit]:
     ]
 
 
-def _caveats(document: Document) -> list[Caveat]:
+def _caveats(document: Document) -> list[Doubt]:
     """Count the values that carry each caveat, leaving out what does not fit."""
-    value = ["platform", *KEYS]
+    value = ["platform", *KEY]
     frames = [document.summary]
     if document.comparison is not None:
         unfit = document.comparison.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
@@ -221,8 +220,8 @@ def _caveats(document: Document) -> list[Caveat]:
         )
     )
     return [
-        Caveat(
-            caveat_text(row["caveats"]),
+        Doubt(
+            Caveat.read(row["caveats"]),
             listing(row["platform"]),
             listing(row["probe"]),
             row["values"],

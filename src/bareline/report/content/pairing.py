@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from bareline.report.content.cells import Cell
+import numpy as np
+
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.stats.ratio import Ratio, paired_ratio
+
+
+def finite(ratio: Ratio) -> Estimate | None:
+    """Give a ratio with those of its ends that are known; None where there is none."""
+    value, *ends = (
+        float(end) if np.isfinite(end) else None for end in (ratio.ratio, ratio.lo, ratio.hi)
+    )
+    return None if value is None else Estimate(value, *ends)
+
 
 #: More trials than any run has: all are wanted.
 _ALL = 1_000_000_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
@@ -14,14 +14,14 @@ from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
 from bareline.profile.trial import PROFILE_FILE
-from bareline.report.content.wording import call_name, coordinates_text
-from bareline.vocabulary.model import parse_point
+from bareline.report.content.wording import call_name
+from bareline.vocabulary.model import format_point, parse_point
+from bareline.vocabulary.place import CASE, Place
 
 #: Calls with their sizes that are named of an application.
 _DOMINANT = 3
 
 _FILES = ("posix-io", "mpi-io")
-_CASE = ("probe", "params", "ranks", "threads", "nodes", "platform")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +96,10 @@ def profile_lines(records: Records) -> list[ProfileLine]:
     )
     lines = []
     order = {name: index for index, name in enumerate(records.platforms)}
-    found = trials.group_by(*_CASE).agg("run", "trial", "attempt")
+    found = trials.group_by(*CASE, "platform").agg("run", "trial", "attempt")
     for row in sorted(
         found.iter_rows(named=True),
-        key=lambda row: (*(row[key] for key in _CASE[:-1]), order[row["platform"]]),
+        key=lambda row: (*(row[key] for key in CASE), order[row["platform"]]),
     ):
         paths = [
             records.runs[run].raw_file(trial, PROFILE_FILE, attempt)
@@ -114,10 +114,10 @@ def profile_lines(records: Records) -> list[ProfileLine]:
 
 
 def _case(row: dict[str, object]) -> str:
-    params = parse_point(str(row["params"]))
-    params.pop("profile", None)
-    ranks = {"ranks": int(str(row["ranks"]))}
-    return coordinates_text({**params, **ranks})
+    """Say the case but that it was profiled: all of them were."""
+    place = Place.of(row)
+    params = {name: value for name, value in parse_point(place.params).items() if name != "profile"}
+    return replace(place, params=format_point(params)).words
 
 
 def _line(probe: str, case: str, platform: str, profiles: Sequence[Profile]) -> ProfileLine:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from bareline.analysis.cell import Cell
 from bareline.published.catalogue import conditions, publications
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell
 from bareline.store.header import ExhibitSpec
 
 #: Conditions that describe the size of another system: they are told, not matched.
@@ -105,13 +105,13 @@ class PublishedPoint:
         Sizes and modes must agree; how many ranks or nodes the published system had is told
         beside the figure. Within a node and between nodes are never mixed.
         """
-        if cell.platform != self.platform or not self.measures(cell.probe, cell.metric):
+        if cell.platform != self.platform or not self.measures(cell.place.probe, cell.place.metric):
             return False
-        known = cell.coordinates
+        known = cell.place.coordinates
         for name, condition in self.ratio.conditions.items():
             if name == "placement":
                 between = _PLACEMENTS.get(str(condition))
-                if between is not None and cell.nodes and between != (cell.nodes > 1):
+                if between is not None and cell.place.nodes and between != (cell.place.nodes > 1):
                     return False
             elif name not in _TOLD and name in known and not _holds(condition, known[name]):
                 return False
@@ -165,7 +165,7 @@ def points_for(
 
     Only those of the parts that the exhibit names, if it names any.
     """
-    kinds = {(cell.probe, cell.metric) for cell in cells}
+    kinds = {(cell.place.probe, cell.place.metric) for cell in cells}
     parts = set(spec.published)
     return [
         point
@@ -185,6 +185,6 @@ def beside(points: Sequence[PublishedPoint], cell: Cell) -> list[PublishedPoint]
     exact = [
         point
         for point in found
-        if any(low <= cell.ranks <= high for low, high in point.places("ranks"))
+        if any(low <= cell.place.ranks <= high for low, high in point.places("ranks"))
     ]
     return exact or found

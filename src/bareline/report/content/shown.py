@@ -13,9 +13,8 @@ from types import MappingProxyType
 
 import polars as pl
 
-from bareline.report.content.cells import KEYS
-from bareline.report.content.wording import parameter_name
 from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.place import KEY, parameter_name
 from bareline.vocabulary.units import listing, whole
 
 #: Values of metrics that are no details that a page shows, over all probes, beside the ends of
@@ -57,9 +56,9 @@ def choose(
     with most values is thinned out first, evenly over their order, with both ends.
     """
     frames = [frame for frame in (summary, comparison) if frame is not None]
-    columns = ["platform", *KEYS, "detail"]
+    columns = ["platform", *KEY, "detail"]
     values = pl.concat([frame.select(columns) for frame in frames], how="vertical_relaxed")
-    values = values.unique(["platform", *KEYS])
+    values = values.unique(["platform", *KEY])
     counted = values.filter(~pl.col("detail").fill_null(False)).group_by("probe").len()
     counts = dict(counted.sort("probe").iter_rows())
     allowance = _allowance(list(counts.values()), most)

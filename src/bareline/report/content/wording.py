@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from bareline.analysis.cell import Cell, Estimate
 from bareline.predict.validation import Score
-from bareline.report.content.cells import Cell, by_caveat
+from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
-from bareline.vocabulary.caveats import caveat_text
-from bareline.vocabulary.model import Scalar, parse_point
-from bareline.vocabulary.units import format_size, format_value, listing, plain, whole
+from bareline.vocabulary.place import parameter_name, parameter_unit
+from bareline.vocabulary.units import listing, plain, whole
 from bareline.vocabulary.verdicts import Verdict
 
 _ACRONYMS = {
@@ -18,10 +18,6 @@ _ACRONYMS = {
     "randomaccess": "RandomAccess", "mpirandomaccess": "MPIRandomAccess",
 }  # fmt: skip
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
-
-#: Units of parameters by the end of their names; sizes are shown in KiB, MiB ... instead.
-_UNITS = {"_s": "s", "_hz": "Hz", "_percent": "%"}
-
 
 #: A mark before the words of a verdict, so that colour is never the only cue.
 VERDICT_MARKS: Mapping[Verdict, str] = {
@@ -44,70 +40,21 @@ def metric_name(metric: str) -> str:
     return " ".join(_ACRONYMS.get(word, word) for word in words)
 
 
-def parameter_name(name: str) -> str:
-    """Write a parameter for people, without the unit that its values carry."""
-    if name in _AXES:
-        return _AXES[name]
-    for suffix in ("_bytes", *_UNITS):
-        name = name.removesuffix(suffix)
-    return name.replace("_", " ")
+def axis_name(name: str) -> str:
+    """Name the parameter of an axis or a column, e.g. ``message size``."""
+    return _AXES.get(name) or parameter_name(name)
 
 
 def axis_title(name: str) -> str:
     """Title a parameter's axis, e.g. ``Frequency (Hz)``; sizes have their units at the ticks."""
-    unit = next((unit for suffix, unit in _UNITS.items() if name.endswith(suffix)), "")
-    return Scale(1.0, unit).titled(sentence_case(parameter_name(name)))
+    return Scale(1.0, parameter_unit(name)).titled(sentence_case(axis_name(name)))
 
 
-def parameter_value(name: str, value: Scalar | None) -> str:
-    """Write a parameter's value with its unit, e.g. ``64 KiB``."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, str):
-        return value
-    if name.endswith("_bytes"):
-        return format_size(value)
-    for suffix in ("_s", "_hz"):
-        if name.endswith(suffix):
-            return format_value(value, _UNITS[suffix])
-    return whole(value)
-
-
-def coordinate(name: str, value: Scalar | None) -> str:
-    """Write one parameter with its value in words, e.g. ``4 ranks`` or ``transport tcp``."""
-    text = parameter_value(name, value)
-    if name == "profile" and value is True:
-        return "profiled"
-    if name in ("ranks", "threads"):
-        return f"{text} {name if value != 1 else name.removesuffix('s')}"
-    if name == "size_bytes":
-        return text
-    return f"{parameter_name(name)} {text}"
-
-
-def describe(cell: Cell, names: Iterable[str]) -> str:
-    """Write the given parameters of a cell, e.g. ``4 ranks, transport tcp``."""
-    known = cell.coordinates
-    return ", ".join(coordinate(name, known[name]) for name in names if name in known)
-
-
-def describe_case(params: str, ranks: int, threads: int) -> str:
-    """Write the parameters and the ranks of a case, leaving out single ranks and threads."""
-    parts = [coordinate(name, value) for name, value in parse_point(params).items()]
-    if ranks > 1:
-        parts.append(coordinate("ranks", ranks))
-    if threads > 1:
-        parts.append(coordinate("threads", threads))
-    return ", ".join(parts)
-
-
-def interval(scale: Scale, lo: float | None, hi: float | None) -> str:
+def interval(scale: Scale, value: Estimate | None) -> str:
     """Write an interval without its unit, e.g. ``11.2–12.1``; empty when there is none."""
-    if lo is None or hi is None:
+    if value is None or value.lo is None or value.hi is None:
         return ""
-    return f"{scale.show(lo)}–{scale.show(hi)}"
+    return f"{scale.show(value.lo)}–{scale.show(value.hi)}"
 
 
 def ratio_text(ratio: float | None) -> str:
@@ -115,25 +62,27 @@ def ratio_text(ratio: float | None) -> str:
     return "–" if ratio is None else plain(ratio)
 
 
-def ratio_interval(lo: float | None, hi: float | None) -> str:
+def ratio_interval(ratio: Estimate | None) -> str:
     """Write the interval of a ratio; empty when there is none, one end where it is open."""
+    lo, hi = (ratio.lo, ratio.hi) if ratio else (None, None)
     if lo is None or hi is None:
         return f"≥ {plain(lo)}" if lo is not None else f"≤ {plain(hi)}" if hi is not None else ""
     return f"{plain(lo)}–{plain(hi)}"
 
 
-def verdict_word(verdict: str) -> str:
-    """Write a verdict as a word of a table."""
-    return verdict.replace("-", " ")
+def verdict_word(verdict: Verdict | None) -> str:
+    """Write a verdict as a word of a table; nothing where there is none."""
+    return (verdict or "").replace("-", " ")
 
 
 def ratio_phrase(cell: Cell) -> str:
     """Write a cell's ratio as a clause, e.g. ``11.6 times the baseline [11.2, 12.1]``."""
-    if cell.ratio is None:
+    ratio = cell.ratio
+    if ratio is None:
         return cell.verdict or "no ratio"
-    text = f"{plain(cell.ratio)} times the baseline"
-    if cell.ratio_lo is not None and cell.ratio_hi is not None:
-        text += f" [{plain(cell.ratio_lo)}, {plain(cell.ratio_hi)}]"
+    text = f"{plain(ratio.value)} times the baseline"
+    if ratio.lo is not None and ratio.hi is not None:
+        text += f" [{plain(ratio.lo)}, {plain(ratio.hi)}]"
     return text
 
 
@@ -141,19 +90,14 @@ def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:
     """Write the caveats of drawn cells, each with its platforms, for a picture of its own."""
     drawn = [cell for cell in cells if cell.value is not None]
     return tuple(
-        f"{caveat_text(code)} ({listing(list(dict.fromkeys(cell.platform for cell in own)))})"
-        for code, own in by_caveat(drawn).items()
+        f"{caveat.text} ({listing(list(dict.fromkeys(cell.platform for cell in own)))})"
+        for caveat, own in by_caveat(drawn).items()
     )
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
     """Write a number with its noun, e.g. ``1 trial``, ``6 trials``."""
     return f"{whole(number)} {noun if number == 1 else plural or noun + 's'}"
-
-
-def coordinates_text(coordinates: Mapping[str, Scalar]) -> str:
-    """Write every parameter of a mapping in words."""
-    return ", ".join(coordinate(name, value) for name, value in coordinates.items())
 
 
 def sentence_case(text: str) -> str:

@@ -8,13 +8,13 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Cell
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, varying
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.wording import caveat_notes, count, describe
+from bareline.report.content.wording import caveat_notes, count
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
@@ -22,6 +22,7 @@ from bareline.report.figures.marks import marks, rows_axis
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour, looks
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 
 PLOT_PX = 380
@@ -105,31 +106,27 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
     Ranks must agree where the publication names them; a ratio that it gives for no number of ranks
     holds for all. Simulated values are only divided by simulated ones.
     """
-    every = [cell for cell in document.cells if cell.value]
+    every = [cell for cell in document.cells if cell.median]
     chosen = set(map(id, select(document, spec))) if spec.probe or spec.where else None
     parts = set(spec.published)
     found = []
     for point in document.published:
         if parts and point.ratio.part not in parts:
             continue
-        bases = {_place(cell): cell for cell in every if cell.platform == point.baseline}
+        bases = {cell.place: cell for cell in every if cell.platform == point.baseline}
         pairs = []
         for cell in every:
-            base = bases.get(_place(cell))
+            base = bases.get(cell.place)
             wanted = chosen is None or id(cell) in chosen
-            if base is None or not wanted or cell.better not in ("lower", "higher"):
+            if base is None or not wanted or cell.metric.better not in ("lower", "higher"):
                 continue
             if base.simulated == cell.simulated and point.about(cell) and _same_ranks(point, cell):
-                assert cell.value and base.value
-                worse = cell.value / base.value
-                pairs.append(Pair(cell, worse if cell.better == "lower" else 1 / worse))
+                assert cell.median and base.median
+                worse = cell.median / base.median
+                pairs.append(Pair(cell, worse if cell.metric.better == "lower" else 1 / worse))
         if pairs:
             found.append(Line(point, tuple(pairs)))
     return found
-
-
-def _place(cell: Cell) -> tuple[object, ...]:
-    return (*cell.series, cell.point)
 
 
 def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
@@ -139,8 +136,8 @@ def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
     if isinstance(told, Spread):
         # "all plotted": a label without a number holds for whatever was plotted.
         numbers = (told.low, told.high, told.above, told.inferred)
-        return all(number is None for number in numbers) or told.holds(cell.ranks)
-    return cell.ranks in told if isinstance(told, list) else cell.ranks == told
+        return all(number is None for number in numbers) or told.holds(cell.place.ranks)
+    return cell.place.ranks in told if isinstance(told, list) else cell.place.ranks == told
 
 
 def _figure(document: Document, spec: ExhibitSpec, lines: Sequence[Line]) -> Figure:
@@ -239,9 +236,9 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
 
 def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
     """Lay out the run's own ratios beside a published one."""
-    names = varying([pair.cell for pair in line.pairs])
+    names = varying(pair.cell.place for pair in line.pairs)
     for pair in line.pairs:
-        at = describe(pair.cell, names)
+        at = pair.cell.place.told(names)
         word = "inside" if line.holds(pair) else "outside"
         yield {
             "x": pair.ratio, "y": y, **look.ink(hollow=pair.cell.simulated),

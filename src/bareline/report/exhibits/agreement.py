@@ -10,17 +10,16 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
-from bareline.report.content.pairing import block_ratio
+from bareline.report.content.pairing import block_ratio, finite
 from bareline.report.content.wording import ratio_interval
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.stats.ratio import Ratio
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.units import format_size, listing, significant
 
@@ -55,7 +54,7 @@ class _Row:
     ours: str
     platform: str
     ratios: Mapping[int, Ratio]
-    caveats: tuple[str, ...]
+    caveats: tuple[Caveat, ...]
 
     @property
     def deviations(self) -> dict[int, float]:
@@ -92,21 +91,27 @@ class Agreement(Exhibit):
 
 def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
     groups: dict[tuple[str, ...], list[tuple[Cell, Cell]]] = {}
-    ours = {(_case(cell), cell.point): cell for cell in document.cells if cell.value is not None}
+    ours = {
+        (_case(cell), cell.place.point): cell for cell in document.cells if cell.value is not None
+    }
     for cell in cells:
         program = _program(cell)
-        counterpart = _COUNTERPARTS.get((cell.probe, program.lower(), cell.metric))
+        counterpart = _COUNTERPARTS.get((cell.place.probe, program.lower(), cell.place.metric))
         if counterpart is None or cell.value is None:
             continue
         point = _our_point(cell, program)
         found = ours.get(((*counterpart, *_case(cell)[2:]), point))
         if found is not None:
-            name = f"{cell.probe.partition('.')[0]} {program}"
-            key = (f"{name}, {cell.metric.replace('_', ' ')}", " ".join(counterpart), cell.platform)
+            name = f"{cell.place.probe.partition('.')[0]} {program}"
+            key = (
+                f"{name}, {cell.place.metric.replace('_', ' ')}",
+                " ".join(counterpart),
+                cell.platform,
+            )
             groups.setdefault(key, []).append((found, cell))
     for (theirs, our_name, platform), pairs in groups.items():
         ratios = {
-            int(cell.coordinates.get("size_bytes", 0)): block_ratio(document, our, cell)
+            int(cell.place.coordinates.get("size_bytes", 0)): block_ratio(document, our, cell)
             for our, cell in pairs
         }
         kept = {size: ratio for size, ratio in sorted(ratios.items()) if ratio.n}
@@ -116,21 +121,28 @@ def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
 
 
 def _program(cell: Cell) -> str:
-    known = parse_point(cell.params)
-    usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(cell.probe, "")
+    known = parse_point(cell.place.params)
+    usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(cell.place.probe, "")
     return str(next((known[name] for name in _PROGRAM if name in known), usual))
 
 
 def _case(cell: Cell) -> tuple[str, str, str, int, int, int]:
-    return (cell.probe, cell.metric, cell.platform, cell.ranks, cell.threads, cell.nodes)
+    return (
+        cell.place.probe,
+        cell.place.metric,
+        cell.platform,
+        cell.place.ranks,
+        cell.place.threads,
+        cell.place.nodes,
+    )
 
 
 def _our_point(cell: Cell, program: str) -> str:
     """Give the point at which ours measures the same: IMB's Reduce_scatter counts a block."""
-    size = cell.coordinates.get("size_bytes")
-    if cell.probe == "imb" and program == "Reduce_scatter" and isinstance(size, int):
-        return f"size_bytes={size * cell.ranks}"
-    return cell.point
+    size = cell.place.coordinates.get("size_bytes")
+    if cell.place.probe == "imb" and program == "Reduce_scatter" and isinstance(size, int):
+        return f"size_bytes={size * cell.place.ranks}"
+    return cell.place.point
 
 
 def _figure(rows: Sequence[_Row], spec: ExhibitSpec) -> Figure:
@@ -164,7 +176,7 @@ def _figure(rows: Sequence[_Row], spec: ExhibitSpec) -> Figure:
 def _fields(row: _Row) -> tuple[Field, ...]:
     worst = row.ratios[row.worst]
     ratio = float(worst.ratio)
-    lo, hi = (float(end) if np.isfinite(end) else None for end in (worst.lo, worst.hi))
+    bounds = finite(worst)
     return (
         Field(row.theirs),
         Field(row.ours),
@@ -173,7 +185,7 @@ def _fields(row: _Row) -> tuple[Field, ...]:
         Field(_percent(row.median), row.median, caveats=row.caveats),
         Field(format_size(row.worst) if row.worst else "–", row.worst),
         Field(significant(ratio), ratio),
-        Field(ratio_interval(lo, hi), lo),
+        Field(ratio_interval(bounds), bounds.lo if bounds else None),
         Field(str(row.n), row.n),
     )
 

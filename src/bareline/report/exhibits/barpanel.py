@@ -9,17 +9,12 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.content.cells import Cell, headline_first, varying
+from bareline.analysis.cell import Cell
+from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot, Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, beside
-from bareline.report.content.wording import (
-    describe,
-    interval,
-    metric_name,
-    ratio_phrase,
-    verdict_word,
-)
+from bareline.report.content.wording import interval, metric_name, ratio_phrase, verdict_word
 from bareline.report.exhibits.base import Exhibit, by_metric, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, Figure
@@ -27,6 +22,7 @@ from bareline.report.figures.marks import diamonds, rows_axis
 from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import varying
 
 #: What a diamond on an axis of values means.
 DIAMONDS = (
@@ -50,7 +46,7 @@ class BarExhibit(Exhibit):
         """Draw the figures."""
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in select(document, spec):
-            groups.setdefault((cell.probe, cell.unit), []).append(cell)
+            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
         return [
             self.figure(document, spec, cells)
             for cells in groups.values()
@@ -92,10 +88,10 @@ class Bars:
         others: Iterable[float] = (),
     ) -> Bars:
         """Lay out bars so that values, intervals, trials, published and other values have room."""
-        metrics = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
+        metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
         groups = grouped(cells, several=len(metrics) > 1)
-        scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-        values = [v for cell in cells for v in (cell.value, cell.hi) if v is not None]
+        scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+        values = [end for cell in cells if cell.value for end in cell.value.known]
         values += [*others]
         trials = _drawn_trials(document, cells)
         values += [dot.value for dot in trials.dots]
@@ -129,12 +125,16 @@ def _drawn_trials(document: Document, cells: Sequence[Cell]) -> Dots:
 
 def grouped(cells: Sequence[Cell], *, several: bool) -> list[Group]:
     """Put the platforms' cells of the same metric and parameters together, under their label."""
-    names = varying(cells)
+    names = varying(cell.place for cell in cells)
     groups: dict[str, list[Cell]] = {}
     for cell in headline_first(cells):
-        label = describe(cell, names)
+        label = cell.place.told(names)
         if several:
-            label = f"{metric_name(cell.metric)}, {label}" if label else metric_name(cell.metric)
+            label = (
+                f"{metric_name(cell.place.metric)}, {label}"
+                if label
+                else metric_name(cell.place.metric)
+            )
         groups.setdefault(label, []).append(cell)
     return list(groups.items())
 
@@ -144,16 +144,18 @@ def expected(
 ) -> list[tuple[PublishedPoint, Cell, float]]:
     """Give what platforms would have measured here with the published ratio to the baseline."""
     base = next((cell for cell in cells if cell.platform == document.baseline), None)
-    if base is None or not base.value:
+    if base is None or not base.median:
         return []
     return [
         (
             point,
             cell,
-            base.value * point.middle if cell.better == "lower" else base.value / point.middle,
+            base.median * point.middle
+            if cell.metric.better == "lower"
+            else base.median / point.middle,
         )
         for cell in cells
-        if cell.better in ("lower", "higher")
+        if cell.metric.better in ("lower", "higher")
         for point in beside(published, cell)
     ]
 
@@ -197,8 +199,8 @@ class BarPanel:
                 {"y": y, "name": name, **look.ink(hollow=False), "text": word or "missing"}
             )
             return
-        bounds = interval(scale, cell.lo, cell.hi)
-        told = f"{name}: {scale.show(cell.value)} {scale.unit}"
+        bounds = interval(scale, cell.value)
+        told = f"{name}: {scale.show(cell.median)} {scale.unit}"
         told += f" [{bounds}]" if bounds else ""
         told += f", n = {cell.n}"
         told += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
@@ -207,10 +209,10 @@ class BarPanel:
                 "y": y,
                 "name": name,
                 **look.ink(hollow=cell.simulated),
-                "x": cell.value * scale.factor,
-                "lo": (cell.value if cell.lo is None else cell.lo) * scale.factor,
-                "hi": (cell.value if cell.hi is None else cell.hi) * scale.factor,
-                "text": scale.show(cell.value),
+                "x": cell.value.value * scale.factor,
+                "lo": min(cell.value.known) * scale.factor,
+                "hi": max(cell.value.known) * scale.factor,
+                "text": scale.show(cell.median),
                 "top": y - 5,
                 "bottom": y + 5,
                 "tip": told,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, tidy
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import points_for
 from bareline.report.content.wording import caveat_notes, sentence_case, verdict_word
@@ -29,10 +30,10 @@ class BarsOfTrials(BarExhibit):
         bars = Bars.around(document, cells, published=published)
         note = DIAMONDS if bars.published else ""
         return Figure(
-            id=slug("bars", cells[0].probe, *bars.metrics[:1], spec.title),
+            id=slug("bars", cells[0].place.probe, *bars.metrics[:1], spec.title),
             title=spec.title or sentence_case(bars.names),
             caption=" ".join(filter(None, [spec.caption, bars.note, note])),
-            probe=cells[0].probe,
+            probe=cells[0].place.probe,
             layer=cells[0].layer,
             panels=tuple(
                 BarPanel(document, bars, chunk).chart()
@@ -50,14 +51,14 @@ def _summary(groups: Sequence[Group], scale: Scale) -> str:
     parts = []
     for label, cells in groups[:6]:
         values = [
-            f"{cell.platform} {scale.show(cell.value)} {scale.unit}"
+            f"{cell.platform} {scale.show(cell.median)} {scale.unit}"
             if cell.value is not None
             else f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
             for cell in cells
         ]
         parts.append(f"{label + ': ' if label else ''}{listing(values)}")
     rest = f" And {len(groups) - 6} more groups." if len(groups) > 6 else ""
-    return f"{groups[0][1][0].probe}, medians. {'; '.join(parts)}.{rest}"
+    return f"{groups[0][1][0].place.probe}, medians. {'; '.join(parts)}.{rest}"
 
 
 EXHIBIT = BarsOfTrials()

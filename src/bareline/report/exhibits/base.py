@@ -14,8 +14,8 @@ from functools import cache
 from itertools import chain
 from typing import ClassVar
 
+from bareline.analysis.cell import Cell
 from bareline.predict.kept import Kept
-from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
 from bareline.report.figures.figure import Figure
 from bareline.store.header import ExhibitSpec
@@ -79,14 +79,14 @@ def select(document: Document, spec: ExhibitSpec) -> list[Cell]:
     return [
         cell
         for cell in document.cells
-        if (spec.probe is None or fnmatchcase(cell.probe, spec.probe))
-        and (cell.metric == spec.metric if spec.metric else not cell.detail)
+        if (spec.probe is None or fnmatchcase(cell.place.probe, spec.probe))
+        and (cell.place.metric == spec.metric if spec.metric else not cell.metric.detail)
         and all(_matches(cell, name, wanted) for name, wanted in spec.where.items())
     ]
 
 
 def _matches(cell: Cell, name: str, wanted: Scalar | Sequence[Scalar]) -> bool:
-    value = cell.platform if name == "platform" else cell.coordinates.get(name)
+    value = cell.platform if name == "platform" else cell.place.coordinates.get(name)
     if isinstance(wanted, str | int | float):
         return value == wanted
     return value in wanted
@@ -116,5 +116,5 @@ def by_metric(cells: Sequence[Cell]) -> Iterator[tuple[tuple[str, str], list[Cel
     """Group cells by probe and metric, in the order in which they come."""
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        groups.setdefault((cell.probe, cell.metric), []).append(cell)
+        groups.setdefault((cell.place.probe, cell.place.metric), []).append(cell)
     yield from groups.items()

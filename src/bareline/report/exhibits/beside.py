@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, varying
 from bareline.report.content.document import Document
-from bareline.report.content.pairing import block_ratio
+from bareline.report.content.pairing import block_ratio, finite
 from bareline.report.content.wording import (
+    axis_name,
     metric_name,
-    parameter_name,
-    parameter_value,
     ratio_interval,
     ratio_text,
+    verdict_word,
 )
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.stats.ratio import Ratio
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.place import parameter_value, varying
 from bareline.vocabulary.units import listing
 
 #: The parameter by which a probe of foreign programs says which one it runs: `npb.reference` with
@@ -41,22 +40,30 @@ class Beside(Exhibit):
         for reference in select(document, spec):
             ours = _counterpart(document, reference)
             if ours is not None:
-                groups.setdefault((reference.probe, reference.metric), []).append((ours, reference))
+                groups.setdefault((reference.place.probe, reference.place.metric), []).append(
+                    (ours, reference)
+                )
         return [_figure(document, spec, pairs) for pairs in groups.values()]
 
 
 def _counterpart(document: Document, reference: Cell) -> Cell | None:
     """Find our program's value for the same platform, layout and parameters."""
-    known = parse_point(reference.params)
-    if CHOICE not in known or reference.better not in ("lower", "higher"):
+    known = parse_point(reference.place.params)
+    if CHOICE not in known or reference.metric.better not in ("lower", "higher"):
         return None
-    probe = f"{reference.probe.rpartition('.')[0]}.{known[CHOICE]}"
-    layout = (reference.platform, reference.ranks, reference.threads, reference.nodes)
+    probe = f"{reference.place.probe.rpartition('.')[0]}.{known[CHOICE]}"
+    layout = (
+        reference.platform,
+        reference.place.ranks,
+        reference.place.threads,
+        reference.place.nodes,
+    )
     for cell in document.cells:
         if (
-            (cell.probe, cell.metric, cell.point) == (probe, reference.metric, reference.point)
-            and (cell.platform, cell.ranks, cell.threads, cell.nodes) == layout
-            and parse_point(cell.params).items() <= known.items()
+            (cell.place.probe, cell.place.metric, cell.place.point)
+            == (probe, reference.place.metric, reference.place.point)
+            and (cell.platform, cell.place.ranks, cell.place.threads, cell.place.nodes) == layout
+            and parse_point(cell.place.params).items() <= known.items()
         ):
             return cell
     return None
@@ -64,49 +71,56 @@ def _counterpart(document: Document, reference: Cell) -> Cell | None:
 
 def _figure(document: Document, spec: ExhibitSpec, pairs: Sequence[tuple[Cell, Cell]]) -> Figure:
     reference = pairs[0][1]
-    metric = metric_name(reference.metric)
-    names = varying(reference for _, reference in pairs)
+    metric = metric_name(reference.place.metric)
+    names = varying(reference.place for _, reference in pairs)
     rows = [_row(document, names, ours, other) for ours, other in pairs]
     columns = (
-        *(Column(parameter_name(name), "text") for name in names),
+        *(Column(axis_name(name), "text") for name in names),
         Column("platform", "text"),
-        Column(f"ours over {reference.probe}, {metric}"),
+        Column(f"ours over {reference.place.probe}, {metric}"),
         Column("95 %", "light"),
         Column("n"),
     )
     return Figure(
-        id=slug("beside", reference.probe, reference.metric, spec.title),
-        title=spec.title or f"Ours beside {reference.probe}: {metric}",
+        id=slug("beside", reference.place.probe, reference.place.metric, spec.title),
+        title=spec.title or f"Ours beside {reference.place.probe}: {metric}",
         caption=" ".join(
             filter(None, [spec.caption, "Above 1: bareline's program is faster. Paired by block."])
         ),
         layer=reference.layer,
         wide=True,
-        text_summary=f"{metric}, ours over {reference.probe}: {listing(list(_told(names, rows)))}.",
+        text_summary=(
+            f"{metric}, ours over {reference.place.probe}: {listing(list(_told(names, rows)))}."
+        ),
         data_table=DataTable(columns, tuple(rows)),
     )
 
 
 def _row(document: Document, names: Sequence[str], ours: Cell, other: Cell) -> tuple[Field, ...]:
     found = _ratio(document, ours, other)
-    ratio = float(found.ratio) if np.isfinite(found.ratio) else None
-    lo, hi = (float(end) if np.isfinite(end) else None for end in (found.lo, found.hi))
+    ratio = finite(found)
     n = int(found.n)
     # Why there is no ratio: failed, missing, or launches that share no block.
-    text = ratio_text(ratio) if ratio is not None else other.verdict or ours.verdict or "–"
-    shown = [parameter_value(name, other.coordinates.get(name)) for name in names]
+    text = verdict_word(other.verdict or ours.verdict) or "–"
+    shown = [parameter_value(name, other.place.coordinates.get(name)) for name in names]
     return (
         *(Field(value) for value in shown),
         Field(other.platform, platform=other.platform),
-        Field(text, ratio, caveats=tuple(dict.fromkeys([*ours.caveats, *other.caveats]))),
-        Field(ratio_interval(lo, hi), lo),
+        Field(
+            ratio_text(ratio.value) if ratio else text,
+            ratio.value if ratio else None,
+            caveats=tuple(dict.fromkeys([*ours.caveats, *other.caveats])),
+        ),
+        Field(ratio_interval(ratio), ratio.lo if ratio else None),
         Field(str(n), n),
     )
 
 
 def _ratio(document: Document, ours: Cell, other: Cell) -> Ratio:
     """Divide so that above 1 means that ours is faster, whatever the metric's direction."""
-    return block_ratio(document, *((other, ours) if other.better == "lower" else (ours, other)))
+    return block_ratio(
+        document, *((other, ours) if other.metric.better == "lower" else (ours, other))
+    )
 
 
 def _told(names: Sequence[str], rows: Sequence[tuple[Field, ...]]) -> Iterator[str]:

@@ -12,7 +12,7 @@ import altair as alt
 
 from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document, PlatformInfo
-from bareline.report.content.wording import axis_title, parameter_name, parameter_value
+from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.channels import heading, inline, raw, tip
@@ -22,6 +22,7 @@ from bareline.report.figures.scales import Scale, Ticks, log_ticks, signed_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import CalibrationKeys, ExhibitSpec
 from bareline.vocabulary.model import Scalar, parse_point
+from bareline.vocabulary.place import coordinate, parameter_value
 from bareline.vocabulary.units import listing, plain
 
 WIDTH_PX = 300
@@ -52,7 +53,7 @@ class Check:
     @property
     def told(self) -> str:
         """Say where: "CG, problem class W"."""
-        return ", ".join(f"{parameter_name(k)} {parameter_value(k, v)}" for k, v in self.at.items())
+        return ", ".join(coordinate(name, value) for name, value in self.at.items())
 
 
 class Calibration(Exhibit):

@@ -30,7 +30,9 @@ def default_exhibits(document: Document) -> tuple[ExhibitSpec, ...]:
     """
     chosen = [ExhibitSpec(kind="overview")]
     barred: set[str] = set()
-    for (probe, metric), cells in by_metric([cell for cell in document.cells if not cell.detail]):
+    for (probe, metric), cells in by_metric(
+        [cell for cell in document.cells if not cell.metric.detail]
+    ):
         x = numeric_axis(cells)
         if x is not None:
             chosen.append(ExhibitSpec(kind="curve", probe=probe, metric=metric, x=x))

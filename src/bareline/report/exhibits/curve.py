@@ -9,25 +9,18 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import (
-    Cell,
-    is_number,
-    numeric_axis,
-    tidy,
-    varying_beside,
-)
+from bareline.report.content.cells import is_number, numeric_axis, tidy, varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import (
+    axis_name,
     axis_title,
     caveat_notes,
     count,
-    describe,
     metric_name,
-    parameter_name,
-    parameter_value,
     ratio_phrase,
     sentence_case,
 )
@@ -59,6 +52,7 @@ from bareline.report.figures.scales import (
 from bareline.report.figures.theme import looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing
 
 WIDTH_PX = 300
@@ -87,7 +81,7 @@ class Curve(Exhibit):
             x = spec.x or numeric_axis(cells)
             if x is None:
                 continue
-            placed = [cell for cell in cells if is_number(cell.coordinates.get(x))]
+            placed = [cell for cell in cells if is_number(cell.place.coordinates.get(x))]
             if any(cell.value is not None for cell in placed):
                 drawn.append(_figure(document, spec, x, placed))
         return drawn
@@ -115,11 +109,11 @@ class Axes:
         published: Iterable[PublishedPoint] = (),
     ) -> Axes:
         """Lay out axes that hold cells with their intervals, trials, and published ratios."""
-        scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-        ticks, zero = parameter_axis(x, {_number(cell.coordinates[x]) for cell in cells})
-        values = [v * scale.factor for c in cells for v in (c.value, c.lo, c.hi) if v is not None]
+        scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+        ticks, zero = parameter_axis(x, {_number(cell.place.coordinates[x]) for cell in cells})
+        values = [end * scale.factor for c in cells if c.value for end in c.value.known]
         values += [value * scale.factor for value in trials]
-        ratios = [v for c in cells for v in (c.ratio, c.ratio_lo, c.ratio_hi) if v is not None]
+        ratios = [end for c in cells if c.ratio for end in c.ratio.known]
         ratios += [v for p in published if p.places(x) for v in (p.low, p.high, p.middle) if v]
         return cls(ticks, log_ticks(values), ratio_ticks(ratios), scale, zero)
 
@@ -150,11 +144,11 @@ def _number(value: Scalar) -> float:
 
 
 def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
-    probe, metric = cells[0].probe, cells[0].metric
+    probe, metric = cells[0].place.probe, cells[0].place.metric
     names = varying_beside(cells, x)
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
-        groups.setdefault(describe(cell, names), []).append(cell)
+        groups.setdefault(cell.place.told(names), []).append(cell)
     drawn = [_dots(document, group) for group in groups.values()]
     published = points_for(document.published, spec, cells, document.baseline)
     trials = (dot.value for dots in drawn for dot in dots.dots)
@@ -166,7 +160,7 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
     note = next((dots.note for dots in drawn if dots.note), "")
     return Figure(
         id=slug("curve", probe, metric, spec.title),
-        title=spec.title or f"{sentence_case(metric_name(metric))} by {parameter_name(x)}",
+        title=spec.title or f"{sentence_case(metric_name(metric))} by {axis_name(x)}",
         caption=" ".join(filter(None, [spec.caption, note, DIAMONDS if published else ""])),
         probe=probe,
         layer=cells[0].layer,
@@ -253,10 +247,10 @@ class _Panel:
         self.title = title
         self.x = x
         self.axes = axes
-        self.places = {axes.place(cell.coordinates[x]) for cell in cells}
+        self.places = {axes.place(cell.place.coordinates[x]) for cell in cells}
         self.cells = sorted(
             (cell for cell in cells if cell.value is not None),
-            key=lambda cell: axes.place(cell.coordinates[x]),
+            key=lambda cell: axes.place(cell.place.coordinates[x]),
         )
         self.looks = looks(document.names)
         self.dots = dots
@@ -266,7 +260,7 @@ class _Panel:
         """Draw the panel; the ratio part only where something is compared."""
         axes = self.axes
         compared = any(cell.ratio is not None for cell in self.cells)
-        name = axes.scale.titled(metric_name(self.cells[0].metric)) if self.cells else ""
+        name = axes.scale.titled(metric_name(self.cells[0].place.metric)) if self.cells else ""
         text = f"{self.title}: {name}" if self.title else name
         rows = self._rows(ratio=False)
         across = self._x(not compared)
@@ -309,19 +303,15 @@ class _Panel:
         factor = 1.0 if ratio else self.axes.scale.factor
         rows = []
         for cell in self.cells:
-            value, lo, hi = (
-                (cell.ratio, cell.ratio_lo, cell.ratio_hi)
-                if ratio
-                else (cell.value, cell.lo, cell.hi)
-            )
-            if value is None or value <= 0:
+            shown = cell.ratio if ratio else cell.value
+            if shown is None or shown.value <= 0:
                 continue
             rows.append(
                 {
-                    "x": self.axes.place(cell.coordinates[self.x]),
-                    "y": value * factor,
-                    "lo": lo * factor if lo is not None and lo > 0 else None,
-                    "hi": hi * factor if hi is not None else None,
+                    "x": self.axes.place(cell.place.coordinates[self.x]),
+                    "y": shown.value * factor,
+                    "lo": shown.lo * factor if shown.lo and shown.lo > 0 else None,
+                    "hi": shown.hi * factor if shown.hi is not None else None,
                     "series": cell.platform,
                     **self.looks[cell.platform].ink(hollow=cell.simulated),
                     "tip": self._ratio_tip(cell) if ratio else self._tip(cell),
@@ -331,9 +321,9 @@ class _Panel:
 
     def _tip(self, cell: Cell) -> str:
         scale = self.axes.scale
-        text = f"{self._where(cell)}: {scale.show(cell.value)} {scale.unit}"
-        if cell.lo is not None and cell.hi is not None:
-            text += f" [{scale.show(cell.lo)}, {scale.show(cell.hi)}]"
+        text = f"{self._where(cell)}: {scale.show(cell.median)} {scale.unit}"
+        if cell.value is not None and cell.value.bounded:
+            text += f" [{scale.show(cell.value.lo)}, {scale.show(cell.value.hi)}]"
         text += f", n = {cell.n}"
         return f"{text}; {ratio_phrase(cell)}" if cell.ratio is not None else text
 
@@ -341,7 +331,7 @@ class _Panel:
         return f"{self._where(cell)}: {ratio_phrase(cell)}"
 
     def _where(self, cell: Cell) -> str:
-        return f"{cell.platform}, {parameter_value(self.x, cell.coordinates[self.x])}"
+        return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
 
     def _x(self, labels: bool) -> alt.X:
         return x_axis(self.axes.x, axis_title(self.x), labels=labels)
@@ -350,7 +340,7 @@ class _Panel:
         scale = self.axes.scale
         rows = [
             {
-                "x": self.axes.place(dot.cell.coordinates[self.x]),
+                "x": self.axes.place(dot.cell.place.coordinates[self.x]),
                 "y": dot.value * scale.factor,
                 "colour": self.looks[dot.cell.platform].colour,
                 "tip": f"{self._where(dot.cell)}, trial {dot.trial}: "
@@ -374,18 +364,22 @@ class _Panel:
 
 def _summary(document: Document, x: str, groups: dict[str, list[Cell]]) -> str:
     cells = [cell for group in groups.values() for cell in group]
-    ordered = sorted(cells, key=lambda cell: _number(cell.coordinates[x]))
-    first, last = (parameter_value(x, cell.coordinates[x]) for cell in (ordered[0], ordered[-1]))
+    ordered = sorted(cells, key=lambda cell: _number(cell.place.coordinates[x]))
+    first, last = (
+        parameter_value(x, cell.place.coordinates[x]) for cell in (ordered[0], ordered[-1])
+    )
     text = (
-        f"{metric_name(cells[0].metric)} of {cells[0].probe} by {parameter_name(x)} from {first} "
-        f"to {last}, {count(len(groups), 'panel')}, on {listing(document.names)}."
+        f"{metric_name(cells[0].place.metric)} of {cells[0].place.probe} by {axis_name(x)} "
+        f"from {first} to {last}, {count(len(groups), 'panel')}, on {listing(document.names)}."
     )
     for title, group in list(groups.items())[:4]:
         for name in document.names[1:]:
             own = [cell for cell in group if cell.platform == name and cell.ratio is not None]
-            own.sort(key=lambda cell: _number(cell.coordinates[x]))
+            own.sort(key=lambda cell: _number(cell.place.coordinates[x]))
             ends = own if len(own) < 2 else [own[0], own[-1]]
-            parts = [f"{ratio_phrase(c)} at {parameter_value(x, c.coordinates[x])}" for c in ends]
+            parts = [
+                f"{ratio_phrase(c)} at {parameter_value(x, c.place.coordinates[x])}" for c in ends
+            ]
             where = f" ({title})" if title else ""
             text += f" {name}{where}: {', '.join(parts) or 'nothing to compare'}."
     return text

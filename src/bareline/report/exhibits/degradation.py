@@ -7,17 +7,12 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, tidy, varying
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, beside, points_for
-from bareline.report.content.wording import (
-    caveat_notes,
-    describe,
-    metric_name,
-    sentence_case,
-    verdict_word,
-)
+from bareline.report.content.wording import caveat_notes, metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
@@ -27,6 +22,7 @@ from bareline.report.figures.marks import diamonds, rows_axis
 from bareline.report.figures.scales import Ticks, signed_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import Place, varying
 
 PLOT_PX = 430
 LABELS_PX = 230
@@ -45,29 +41,29 @@ class Degradation(Exhibit):
         cells = [
             cell
             for cell in select(document, spec)
-            if cell.better in ("lower", "higher") and (spec.metric or cell.headline)
+            if cell.metric.better in ("lower", "higher") and (spec.metric or cell.headline)
         ]
-        bases = {_what(cell): cell for cell in cells if cell.platform == document.baseline}
+        bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
         compared = [cell for cell in cells if cell.platform != document.baseline]
         ratios = {
-            (cell.platform, *_what(cell)): ruled_ratio(
-                document, cell, bases.get(_what(cell)), spec.rule
+            (cell.platform, cell.place): ruled_ratio(
+                document, cell, bases.get(cell.place), spec.rule
             )
             for cell in compared
         }
         if not any(ratios.values()):
             return []
         points = points_for(document.published, spec, cells, document.baseline)
-        names = varying(cells)
+        names = varying(cell.place for cell in cells)
         groups: dict[str, list[Cell]] = {}
         for cell in compared:
-            title = sentence_case(document.probe_titles.get(cell.probe, cell.probe))
-            groups.setdefault(", ".join(filter(None, [title, describe(cell, names)])), []).append(
+            title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
+            groups.setdefault(", ".join(filter(None, [title, cell.place.told(names)])), []).append(
                 cell
             )
         panel = _Panel(document, spec.rule, groups, ratios, points)
         layers = {cell.layer for cell in compared}
-        metrics = {metric_name(cell.metric) for cell in compared}
+        metrics = {metric_name(cell.place.metric) for cell in compared}
         what = f", {metrics.pop()}" if len(metrics) == 1 else ""
         told = [rule_text(spec.rule, document.baseline)]
         told.append("Diamonds: what the publication lost; hovering names the source."
@@ -91,13 +87,15 @@ class Degradation(Exhibit):
         ]  # fmt: skip
 
 
-def _what(cell: Cell) -> tuple[object, ...]:
-    return (*cell.series, cell.point)
-
-
 def lost(ratio: float | None) -> float | None:
     """Give the performance lost in percent for a ratio; None without one."""
     return 100 * (1 - 1 / ratio) if ratio else None
+
+
+def lost_within(cell: Cell) -> tuple[float | None, float | None]:
+    """Give the ends of what a cell loses in percent; None where there is none."""
+    ratio = cell.ratio
+    return (lost(ratio.lo), lost(ratio.hi)) if ratio else (None, None)
 
 
 class _Panel:
@@ -108,7 +106,7 @@ class _Panel:
         document: Document,
         rule: str,
         groups: dict[str, list[Cell]],
-        ratios: dict[tuple[object, ...], float | None],
+        ratios: dict[tuple[str, Place], float | None],
         points: Sequence[PublishedPoint],
     ) -> None:
         self.looks = looks(document.names)
@@ -121,7 +119,7 @@ class _Panel:
             self.heads.append({"y": y + HEAD_PX / 2 + 2, "text": title})
             y += HEAD_PX
             for cell in cells:
-                ratio = ratios[(cell.platform, *_what(cell))]
+                ratio = ratios[cell.platform, cell.place]
                 self._place(cell, ratio, y + PITCH_PX / 2, bounds=rule not in RULES)
                 for point in beside(points, cell):
                     self.diamonds.append(
@@ -156,7 +154,7 @@ class _Panel:
         if share is None:
             self.empty.append({**base, "text": verdict_word(cell.verdict) or "missing"})
             return
-        low, high = (lost(end) if bounds else None for end in (cell.ratio_lo, cell.ratio_hi))
+        low, high = lost_within(cell) if bounds else (None, None)
         held = f" [{low:.1f}, {high:.1f}]" if low is not None and high is not None else ""
         self.bars.append(
             {**base, "x": share, "zero": 0.0, "top": y - 5, "bottom": y + 5,
@@ -227,7 +225,7 @@ class _Panel:
 def _table(
     rule: str,
     groups: dict[str, list[Cell]],
-    ratios: dict[tuple[object, ...], float | None],
+    ratios: dict[tuple[str, Place], float | None],
     points: Sequence[PublishedPoint],
 ) -> DataTable:
     rows: list[tuple[Field, ...]] = []
@@ -235,9 +233,9 @@ def _table(
     for title, cells in groups.items():
         starts.add(len(rows))
         for cell in cells:
-            share = lost(ratios[(cell.platform, *_what(cell))])
+            share = lost(ratios[cell.platform, cell.place])
             _, bounds, verdict = ratio_fields(cell)
-            low, high = lost(cell.ratio_lo), lost(cell.ratio_hi)
+            low, high = lost_within(cell)
             held = f"{low:.1f}–{high:.1f}" if low is not None and high is not None else ""
             rows.append(
                 (

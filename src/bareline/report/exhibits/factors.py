@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, tidy, varying
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import beside, points_for
 from bareline.report.content.wording import (
-    describe,
     metric_name,
     ratio_interval,
     ratio_text,
@@ -21,6 +21,7 @@ from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio, ruled_
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, tone_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import format_value
 
 
@@ -36,24 +37,24 @@ class Factors(Exhibit):
         cells = [
             cell
             for cell in select(document, spec)
-            if cell.better != "none" and (alone or spec.metric or cell.headline)
+            if cell.metric.better != "none" and (alone or spec.metric or cell.headline)
         ]
-        order = list(dict.fromkeys(map(_what, cells)))
-        cells.sort(key=lambda cell: order.index(_what(cell)))
+        order = list(dict.fromkeys(cell.place for cell in cells))
+        cells.sort(key=lambda cell: order.index(cell.place))
         compared = [cell for cell in cells if cell.platform != document.baseline]
         if not any(cell.value is not None for cell in compared):
             return []
         points = points_for(document.published, spec, cells, document.baseline)
-        bases = {_what(cell): cell for cell in cells if cell.platform == document.baseline}
-        names = {probe: varying(c for c in cells if c.probe == probe) for probe in
-                 {cell.probe for cell in cells}}  # fmt: skip
+        bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
+        names = {probe: varying(c.place for c in cells if c.place.probe == probe) for probe in
+                 {cell.place.probe for cell in cells}}  # fmt: skip
         rows: list[tuple[Field, ...]] = []
-        starts, last = set[int](), None
+        starts, last = set[int](), compared[0].place
         for cell in compared:
-            if _what(cell) != last and rows:
+            if cell.place != last and rows:
                 starts.add(len(rows))
-            last = _what(cell)
-            row = _row(document, spec.rule, cell, bases.get(last), names[cell.probe])
+            last = cell.place
+            row = _row(document, spec.rule, cell, bases.get(last), names[cell.place.probe])
             rows.append((*row, published_field(beside(points, cell))))
         ruled = spec.rule in RULES
         told = [rule_text(spec.rule, document.baseline)]
@@ -80,10 +81,6 @@ class Factors(Exhibit):
         ]  # fmt: skip
 
 
-def _what(cell: Cell) -> tuple[object, ...]:
-    return (*cell.series, cell.point)
-
-
 def _columns(baseline: str, ruled: bool) -> tuple[Column, ...]:
     return (
         Column("benchmark", "text"),
@@ -104,18 +101,18 @@ def _row(
     ratio = ruled_ratio(document, cell, base, rule)
     own = ruled_value(document, cell, rule)
     other = None if base is None else ruled_value(document, base, rule)
-    title = sentence_case(document.probe_titles.get(cell.probe, cell.probe))
-    parts = [title, "" if cell.headline else metric_name(cell.metric), describe(cell, names)]
+    title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
+    parts = [title, "" if cell.headline else metric_name(cell.place.metric), cell.place.told(names)]
     tone = tone_of(cell.verdict)
     lost = 100 * (1 - 1 / ratio) if ratio else None
-    bounds = ratio_interval(cell.ratio_lo, cell.ratio_hi)
+    bounds = ratio_interval(cell.ratio)
     return (
         Field(", ".join(filter(None, parts))),
         Field(cell.platform, platform=cell.platform),
-        Field(_shown(other, cell.unit), other),
-        Field(_shown(own, cell.unit), own, caveats=cell.caveats),
+        Field(_shown(other, cell.metric.unit), other),
+        Field(_shown(own, cell.metric.unit), own, caveats=cell.caveats),
         Field(ratio_text(ratio), ratio, tone=tone),
-        *(() if rule in RULES else (Field(bounds, cell.ratio_lo),)),
+        *(() if rule in RULES else (Field(bounds, cell.ratio.lo if cell.ratio else None),)),
         Field("–" if lost is None else f"{lost:.1f}", lost),
         Field(str(cell.n), cell.n),
         Field(verdict_word(cell.verdict), tone=tone),

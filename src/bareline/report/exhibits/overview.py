@@ -9,9 +9,8 @@ from typing import Any
 
 import altair as alt
 
-from bareline.analysis.cell import Estimate
+from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
-from bareline.report.content.cells import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.wording import (
     caveat_notes,
@@ -82,7 +81,7 @@ def _compared(document: Document, findings: Sequence[Finding]) -> list[Cell]:
     return [
         cell
         for cell in document.cells
-        if cell.headline and cell.ratio is not None and cell.probe in probes
+        if cell.headline and cell.ratio is not None and cell.place.probe in probes
     ]
 
 
@@ -149,7 +148,9 @@ class _Drawing:
         self.names = list(names)
         self.looks = looks(document.names)
         self.narrow = narrow
-        self.simulated = {(cell.platform, cell.probe) for cell in document.cells if cell.simulated}
+        self.simulated = {
+            (cell.platform, cell.place.probe) for cell in document.cells if cell.simulated
+        }
         longest = max((len(row[0].subject) for row in rows), default=0)
         self.size = _Size.choose(len(names), longest, narrow=narrow)
         self.ticks: Ticks = ratio_ticks(
@@ -381,7 +382,7 @@ def _tip(finding: Finding) -> str:
     if ratio is None:
         return f"{finding.platform}, {finding.subject}: {verdict_word(finding.verdict)}"
     text = f"{finding.platform}, {finding.subject}: {plain(ratio.value)} times"
-    bounds = ratio_interval(ratio.lo, ratio.hi)
+    bounds = ratio_interval(ratio)
     text += f" [{bounds}]" if bounds else ""
     return f"{text}, n = {finding.n}, {verdict_word(finding.verdict)}"
 
@@ -408,7 +409,7 @@ def _table(rows: Sequence[Sequence[Finding]]) -> DataTable:
                     Field(sentence_case(finding.subject)),
                     Field(finding.platform, platform=finding.platform),
                     Field(ratio_text(known), known, tone=tone),
-                    Field(ratio_interval(ratio.lo, ratio.hi), ratio.lo),
+                    Field(ratio_interval(ratio), ratio.lo),
                     Field(str(finding.n), finding.n),
                     Field(verdict_word(finding.verdict), tone=tone),
                 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, tidy
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import points_for
 from bareline.report.content.wording import caveat_notes, sentence_case, verdict_word
@@ -34,17 +35,17 @@ class Pairs(BarExhibit):
         note = DIAMONDS if bars.published else ""
         told = _losses(document, bars, spec.rule)
         return Figure(
-            id=slug("pairs", cells[0].probe, *bars.metrics[:1], spec.title),
+            id=slug("pairs", cells[0].place.probe, *bars.metrics[:1], spec.title),
             title=spec.title or f"{sentence_case(bars.names)}, and what is lost",
             caption=" ".join(filter(None, [spec.caption, rule, bars.note, note])),
-            probe=cells[0].probe,
+            probe=cells[0].place.probe,
             layer=cells[0].layer,
             panels=tuple(
                 _PairPanel(document, bars, chunk, spec.rule).chart()
                 for chunk in bars.chunks(len(document.names))
             ),
             wide=True,
-            text_summary=f"{cells[0].probe}: {'; '.join(told[:12]) or 'nothing to compare'}.",
+            text_summary=f"{cells[0].place.probe}: {'; '.join(told[:12]) or 'nothing to compare'}.",
             caveats=caveat_notes(cells),
             data_table=cells_table(cells, bars.published),
             data=tidy(cells),
@@ -70,7 +71,7 @@ def _ruled(document: Document, cell: Cell, rule: str) -> Cell:
     if rule not in RULES:
         return cell
     value = ruled_value(document, cell, rule)
-    return replace(cell, value=value, lo=None, hi=None, ratio=None, ratio_lo=None, ratio_hi=None)
+    return replace(cell, value=None if value is None else Estimate(value), ratio=None)
 
 
 class _PairPanel(BarPanel):
@@ -93,13 +94,14 @@ class _PairPanel(BarPanel):
         if cell.verdict == Verdict.NOT_COMPARABLE:
             self.bars[-1]["text"] += f"  ({verdict_word(cell.verdict)})"
             return
-        ratio = cell.ratio
+        ratio = cell.ratio.value if cell.ratio else None
         if self.rule in RULES:
             base = self.bases[id(cell)]
             ratio = None
-            if base is not None and base.value and cell.better in ("lower", "higher"):
-                better_low = cell.better == "lower"
-                ratio = cell.value / base.value if better_low else base.value / cell.value
+            if base is not None and base.median and cell.metric.better in ("lower", "higher"):
+                better_low = cell.metric.better == "lower"
+                worse = cell.value.value / base.median
+                ratio = worse if better_low else 1 / worse if worse else None
         share = lost(ratio)
         if share is not None:
             change = f"{-share:+.1f}".replace("-", "\u2212")

@@ -7,18 +7,17 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, is_number, tidy, varying_beside
+from bareline.report.content.cells import is_number, tidy, varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, beside, points_for
 from bareline.report.content.wording import (
+    axis_name,
     axis_title,
     caveat_notes,
     count,
-    describe,
     metric_name,
-    parameter_name,
-    parameter_value,
     ratio_phrase,
     sentence_case,
 )
@@ -41,6 +40,7 @@ from bareline.report.figures.marks import (
 from bareline.report.figures.theme import looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing
 
 WIDTH_PX = 300
@@ -58,12 +58,12 @@ class Relative(Exhibit):
         x = spec.x or "ranks"
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in select(document, spec):
-            if is_number(cell.coordinates.get(x)):
-                groups.setdefault((cell.layer, cell.metric), []).append(cell)
+            if is_number(cell.place.coordinates.get(x)):
+                groups.setdefault((cell.layer, cell.place.metric), []).append(cell)
         return [
             _figure(document, spec, x, cells)
             for cells in groups.values()
-            if len({cell.coordinates[x] for cell in cells if cell.ratio is not None}) > 1
+            if len({cell.place.coordinates[x] for cell in cells if cell.ratio is not None}) > 1
         ]
 
 
@@ -71,10 +71,10 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
     names = varying_beside(cells, x)
     panels: dict[str, list[Cell]] = {}
     for cell in cells:
-        title = document.probe_titles.get(cell.probe, cell.probe)
-        title = ", ".join(filter(None, [sentence_case(title), describe(cell, names)]))
+        title = document.probe_titles.get(cell.place.probe, cell.place.probe)
+        title = ", ".join(filter(None, [sentence_case(title), cell.place.told(names)]))
         panels.setdefault(title, []).append(cell)
-    places = {title: {cell.coordinates[x] for cell in own} for title, own in panels.items()}
+    places = {title: {cell.place.coordinates[x] for cell in own} for title, own in panels.items()}
     panels = {
         title: found
         for title, own in panels.items()
@@ -83,10 +83,10 @@ def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
     cells = [cell for own in panels.values() for cell in own]
     published = points_for(document.published, spec, cells, document.baseline)
     axes = Axes.around(cells, x, published=published)
-    metric = metric_name(cells[0].metric)
-    compared = f"{sentence_case(metric)} relative to {document.baseline}, by {parameter_name(x)}"
+    metric = metric_name(cells[0].place.metric)
+    compared = f"{sentence_case(metric)} relative to {document.baseline}, by {axis_name(x)}"
     return Figure(
-        id=slug("relative", cells[0].layer, cells[0].metric, spec.title),
+        id=slug("relative", cells[0].layer, cells[0].place.metric, spec.title),
         title=spec.title or compared,
         caption=" ".join(
             filter(
@@ -123,13 +123,14 @@ def _panel(
     styles = looks(document.names)
     rows: list[dict[str, Any]] = []
     for cell in cells:
-        at = parameter_value(x, cell.coordinates[x])
+        assert cell.ratio is not None
+        at = parameter_value(x, cell.place.coordinates[x])
         rows.append(
             {
-                "x": axes.place(cell.coordinates[x]),
-                "y": cell.ratio,
-                "lo": cell.ratio_lo,
-                "hi": cell.ratio_hi,
+                "x": axes.place(cell.place.coordinates[x]),
+                "y": cell.ratio.value,
+                "lo": cell.ratio.lo,
+                "hi": cell.ratio.hi,
                 "series": cell.platform,
                 **styles[cell.platform].ink(hollow=cell.simulated),
                 "tip": f"{cell.platform}, {at}: {ratio_phrase(cell)}",
@@ -164,9 +165,13 @@ def _table(x: str, panels: dict[str, list[Cell]], published: Sequence[PublishedP
     starts: set[int] = set()
     for title, cells in panels.items():
         starts.add(len(rows))
-        for cell in sorted(cells, key=lambda cell: (float(cell.coordinates[x]), cell.platform)):
+        for cell in sorted(
+            cells, key=lambda cell: (float(cell.place.coordinates[x]), cell.platform)
+        ):
             ratio, interval, verdict = ratio_fields(cell)
-            place = Field(parameter_value(x, cell.coordinates[x]), float(cell.coordinates[x]))
+            place = Field(
+                parameter_value(x, cell.place.coordinates[x]), float(cell.place.coordinates[x])
+            )
             platform = Field(cell.platform, platform=cell.platform)
             trials = Field(str(cell.n), cell.n)
             told = published_field(beside(published, cell))
@@ -174,7 +179,7 @@ def _table(x: str, panels: dict[str, list[Cell]], published: Sequence[PublishedP
             rows.append((*row, told) if published else row)
     columns = (
         Column("benchmark", "text"),
-        Column(parameter_name(x)),
+        Column(axis_name(x)),
         Column("platform", "text"),
         Column("ratio"),
         Column("95 %", "light"),
@@ -187,13 +192,15 @@ def _table(x: str, panels: dict[str, list[Cell]], published: Sequence[PublishedP
 
 def _summary(document: Document, metric: str, x: str, panels: dict[str, list[Cell]]) -> str:
     told = [
-        f"{metric} relative to {document.baseline} by {parameter_name(x)}, "
+        f"{metric} relative to {document.baseline} by {axis_name(x)}, "
         f"{count(len(panels), 'panel')}."
     ]
     for title, cells in panels.items():
-        most = max(cell.coordinates[x] for cell in cells)
+        most = max(cell.place.coordinates[x] for cell in cells)
         ends = [
-            f"{cell.platform} {ratio_phrase(cell)}" for cell in cells if cell.coordinates[x] == most
+            f"{cell.platform} {ratio_phrase(cell)}"
+            for cell in cells
+            if cell.place.coordinates[x] == most
         ]
         told.append(f"{title} at {parameter_value(x, most)}: {listing(ends)}.")
     return " ".join(told)

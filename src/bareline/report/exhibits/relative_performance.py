@@ -7,17 +7,16 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, is_number, tidy, varying_beside
+from bareline.report.content.cells import is_number, tidy, varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import (
+    axis_name,
     axis_title,
     caveat_notes,
-    describe,
     metric_name,
-    parameter_name,
-    parameter_value,
     sentence_case,
 )
 from bareline.report.exhibits.base import Exhibit, select
@@ -38,6 +37,7 @@ from bareline.report.figures.marks import (
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing, plain
 
 WIDTH_PX = 300
@@ -56,14 +56,15 @@ class RelativePerformance(Exhibit):
         cells = [
             cell
             for cell in select(document, spec)
-            if cell.better in ("lower", "higher") and is_number(cell.coordinates.get(x))
+            if cell.metric.better in ("lower", "higher")
+            and is_number(cell.place.coordinates.get(x))
         ]
         panels: dict[str, list[Cell]] = {}
         names = varying_beside(cells, x)
         for cell in cells:
-            title = sentence_case(document.probe_titles.get(cell.probe, cell.probe))
-            metric = "" if cell.headline else metric_name(cell.metric)
-            title = ", ".join(filter(None, [title, metric, describe(cell, names)]))
+            title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
+            metric = "" if cell.headline else metric_name(cell.place.metric)
+            title = ", ".join(filter(None, [title, metric, cell.place.told(names)]))
             panels.setdefault(title, []).append(cell)
         lines = {title: speeds(document.baseline, own, x) for title, own in panels.items()}
         lines = {title: own for title, own in lines.items() if len({r for _, r, *_ in own}) > 1}
@@ -85,23 +86,25 @@ def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[_Speed]:
         bases = [
             one
             for one in cells
-            if one.platform == baseline and one.value and one.simulated == cell.simulated
+            if one.platform == baseline and one.median and one.simulated == cell.simulated
         ]
-        base = min(bases, key=lambda one: float(one.coordinates[x]), default=None)
-        if base is None or not base.value or not cell.value:
+        base = min(bases, key=lambda one: float(one.place.coordinates[x]), default=None)
+        if base is None or not base.median or not cell.value:
             continue
-        unit = base.value
+        unit = base.median
 
         def speed(value: float | None, unit: float = unit, cell: Cell = cell) -> float | None:
             if not value:
                 return None
-            return unit / value if cell.better == "lower" else value / unit
+            return unit / value if cell.metric.better == "lower" else value / unit
 
-        own = speed(cell.value)
-        ends = sorted(end for end in (speed(cell.lo), speed(cell.hi)) if end is not None)
+        own = speed(cell.value.value)
+        ends = sorted(
+            end for end in (speed(cell.value.lo), speed(cell.value.hi)) if end is not None
+        )
         low, high = (ends[0], ends[1]) if len(ends) == 2 else (None, None)
         if own:
-            found.append((cell, float(cell.coordinates[x]), own, low, high))
+            found.append((cell, float(cell.place.coordinates[x]), own, low, high))
     return found
 
 
@@ -121,7 +124,7 @@ def _figure(
     ticks = log_ticks([*values, *printed, 1.0])
     across, _ = parameter_axis(x, {ranks for _, ranks, *_ in every})
     layers = {cell.layer for cell in cells}
-    base = f"{document.baseline} at its fewest {parameter_name(x)}"
+    base = f"{document.baseline} at its fewest {axis_name(x)}"
     return Figure(
         id=slug("relative-performance", spec.probe or "", spec.metric or "", spec.title),
         title=spec.title or f"Performance relative to {base}",
@@ -132,7 +135,7 @@ def _figure(
                     spec.caption,
                     f"Above is faster. Dashed: ideal scaling of {base}.",
                     "Diamonds: where the printed loss against the baseline of as many "
-                    f"{parameter_name(x)} would put a platform; hovering names the source."
+                    f"{axis_name(x)} would put a platform; hovering names the source."
                     if printed
                     else "",
                 ],
@@ -191,11 +194,11 @@ def _panel(
                 "hi": high,
                 "series": cell.platform,
                 **styles[cell.platform].ink(hollow=cell.simulated),
-                "tip": f"{cell.platform}, {parameter_value(x, ranks)} {parameter_name(x)}: "
+                "tip": f"{cell.platform}, {parameter_value(x, ranks)} {axis_name(x)}: "
                 f"{plain(speed)} times the baseline's fewest, n = {cell.n}",
             }
         )
-    rows = stretches(rows, [float(cell.coordinates[x]) for cell in cells])
+    rows = stretches(rows, [float(cell.place.coordinates[x]) for cell in cells])
     start = min(
         (ranks for cell, ranks, *_ in found if cell.platform == document.baseline), default=None
     )
@@ -235,7 +238,7 @@ def _table(x: str, found: Mapping[str, Sequence[_Speed]]) -> DataTable:
     columns = (
         Column("benchmark", "text"),
         Column("platform", "text"),
-        Column(parameter_name(x)),
+        Column(axis_name(x)),
         Column("relative performance"),
         Column("95 %", "light"),
         Column("n"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import fmean
 
-from bareline.report.content.cells import Cell
+from bareline.analysis.cell import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.vocabulary.verdicts import Verdict
@@ -33,13 +33,13 @@ def rule_text(rule: str, baseline: str) -> str:
 def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
     """Give what a rule reports of a cell; its median without one, None where nothing is known."""
     if rule not in RULES or cell.value is None:
-        return cell.value
+        return cell.median
     values = [dot.value for dot in trial_dots(document, [cell], _ALL).dots]
     if not values:
         return None
     if rule == "mean":
         return fmean(values)
-    best_is_low = cell.better == "lower"
+    best_is_low = cell.metric.better == "lower"
     wants_best = cell.platform == document.baseline
     return min(values) if best_is_low == wants_best else max(values)
 
@@ -53,10 +53,10 @@ def ruled_ratio(document: Document, cell: Cell, base: Cell | None, rule: str) ->
     if cell.verdict == Verdict.NOT_COMPARABLE:
         return None
     if rule not in RULES:
-        return cell.ratio
-    if base is None or cell.better not in ("lower", "higher"):
+        return cell.ratio.value if cell.ratio else None
+    if base is None or cell.metric.better not in ("lower", "higher"):
         return None
     own, other = (ruled_value(document, one, rule) for one in (cell, base))
     if not own or not other:
         return None
-    return own / other if cell.better == "lower" else other / own
+    return own / other if cell.metric.better == "lower" else other / own

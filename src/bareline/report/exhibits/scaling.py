@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, is_number, tidy
+from bareline.report.content.cells import is_number, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.efficiency import Point
 from bareline.report.content.published import beside
 from bareline.report.content.wording import (
+    axis_name,
     caveat_notes,
     count,
     metric_name,
-    parameter_name,
-    parameter_value,
     sentence_case,
 )
 from bareline.report.exhibits.base import Exhibit, by_metric, select
@@ -24,6 +24,7 @@ from bareline.report.exhibits.scalingpanel import Curves, Panel
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing
 
 
@@ -44,9 +45,10 @@ class Scaling(Exhibit):
             placed = [
                 cell
                 for cell in cells
-                if cell.better in ("lower", "higher") and is_number(cell.coordinates.get(x))
+                if cell.metric.better in ("lower", "higher")
+                and is_number(cell.place.coordinates.get(x))
             ]
-            known = {cell.coordinates[x] for cell in placed if cell.value}
+            known = {cell.place.coordinates[x] for cell in placed if cell.median}
             if len(known) > 1:
                 drawn.append(_figure(document, spec, x, placed))
         return drawn
@@ -54,13 +56,13 @@ class Scaling(Exhibit):
 
 def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
     curves = Curves.of(document, spec, x, cells)
-    metric = metric_name(cells[0].metric)
+    metric = metric_name(cells[0].place.metric)
     efficiency = ", and efficiency" if curves.program else ""
     return Figure(
-        id=slug("scaling", cells[0].probe, cells[0].metric, spec.title),
-        title=spec.title or f"{sentence_case(metric)} by {parameter_name(x)}{efficiency}",
+        id=slug("scaling", cells[0].place.probe, cells[0].place.metric, spec.title),
+        title=spec.title or f"{sentence_case(metric)} by {axis_name(x)}{efficiency}",
         caption=" ".join(filter(None, [spec.caption, *_notes(curves)])),
-        probe=cells[0].probe,
+        probe=cells[0].place.probe,
         layer=cells[0].layer,
         panels=tuple(Panel(document, curves, title).chart() for title in curves.cells),
         wide=True,
@@ -78,7 +80,7 @@ def _notes(curves: Curves) -> list[str]:
         ideal = "the same problem on more ranks"
         if curves.weak:
             ideal = "the problem grows with the ranks"
-        fewest = f"each platform's own fewest {parameter_name(curves.x)}"
+        fewest = f"each platform's own fewest {axis_name(curves.x)}"
         notes += [f"Dashed: ideal from {fewest} ({ideal}).", _starts(curves.x, curves.points)]
     if curves.published:
         notes.append(DIAMONDS)
@@ -111,8 +113,8 @@ def _table(curves: Curves, metric: str) -> DataTable:
                     (
                         *([Field(title)] if several else []),
                         Field(name, platform=name),
-                        Field(parameter_value(x, cell.coordinates[x]), point.ranks),
-                        Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
+                        Field(parameter_value(x, cell.place.coordinates[x]), point.ranks),
+                        Field(scale.show(cell.median), cell.median, caveats=cell.caveats),
                         *(efficiency if curves.program else ()),
                         Field(str(cell.n), cell.n),
                         *ratio_fields(cell),
@@ -122,7 +124,7 @@ def _table(curves: Curves, metric: str) -> DataTable:
     columns = (
         *([Column("case", "text")] if several else []),
         Column("platform", "text"),
-        Column(parameter_name(x)),
+        Column(axis_name(x)),
         Column(scale.titled(f"median {metric}")),
         *((Column("efficiency (%)"), Column("95 %", "light")) if curves.program else ()),
         Column("n"),
@@ -144,19 +146,21 @@ def _summary(curves: Curves) -> str:
             if len(line) < 2:
                 continue
             last = line[-1]
-            value = f"{scale.show(last.cell.value)} {scale.unit}"
+            value = f"{scale.show(last.cell.median)} {scale.unit}"
             if curves.program and last.efficiency:
                 value = f"{last.efficiency:.0f} %"
             ends.append(f"{name} {value} at {_whole(x, last.ranks)}")
         told.append(f"{title + ': ' if title else ''}{listing(ends) or 'one place only'}")
     cell = next(iter(curves.cells.values()))[0]
-    what = "Parallel efficiency" if curves.program else sentence_case(metric_name(cell.metric))
-    return f"{what} by {parameter_name(x)}. {'; '.join(told)}."
+    what = (
+        "Parallel efficiency" if curves.program else sentence_case(metric_name(cell.place.metric))
+    )
+    return f"{what} by {axis_name(x)}. {'; '.join(told)}."
 
 
 def _whole(x: str, ranks: float) -> str:
     """Write a place of the axis, e.g. "8 ranks"."""
-    return count(math.floor(ranks), parameter_name(x).removesuffix("s"))
+    return count(math.floor(ranks), axis_name(x).removesuffix("s"))
 
 
 EXHIBIT = Scaling()

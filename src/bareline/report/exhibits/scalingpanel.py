@@ -8,18 +8,12 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.content.cells import Cell, varying_beside
+from bareline.analysis.cell import Cell
+from bareline.report.content.cells import varying_beside
 from bareline.report.content.document import Document
 from bareline.report.content.efficiency import Point, each_rank, efficiencies
 from bareline.report.content.published import PublishedPoint, points_for
-from bareline.report.content.wording import (
-    axis_title,
-    describe,
-    metric_name,
-    parameter_name,
-    parameter_value,
-    sentence_case,
-)
+from bareline.report.content.wording import axis_name, axis_title, metric_name, sentence_case
 from bareline.report.exhibits.curve import Axes, published_marks
 from bareline.report.figures.channels import heading, inline
 from bareline.report.figures.figure import Chart
@@ -37,6 +31,7 @@ from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import Look, colour, looks
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Layer, Scalar, parse_point
+from bareline.vocabulary.place import parameter_value
 
 WIDTH_PX = 300
 VALUE_HEIGHT_PX = 180
@@ -71,12 +66,12 @@ class Curves:
     def of(cls, document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Curves:
         """Share cells of one metric out to panels."""
         weak = spec.scaling == "weak"
-        growing = document.growing.get(cells[0].probe, ()) if weak else ()
+        growing = document.growing.get(cells[0].place.probe, ()) if weak else ()
         names = varying_beside([each_rank(cell, growing) for cell in cells], x)
         groups: dict[str, list[Cell]] = {}
         for cell in cells:
-            groups.setdefault(describe(each_rank(cell, growing), names), []).append(cell)
-        samples = document.metric_samples.get((cells[0].probe, cells[0].metric))
+            groups.setdefault(each_rank(cell, growing).place.told(names), []).append(cell)
+        samples = document.metric_samples.get((cells[0].place.probe, cells[0].place.metric))
         points = {
             title: {
                 name: efficiencies(
@@ -115,8 +110,8 @@ def _ideal_ends(points: Mapping[str, Mapping[str, Sequence[Point]]], weak: bool)
 
 def _ideal_value(first: Point, ranks: float, weak: bool) -> float:
     """Give what the ideal is on so many ranks, in the metric's unit."""
-    power = 1.0 if first.cell.better == "higher" else (0.0 if weak else -1.0)
-    return float((first.cell.value or 0.0) * (ranks / first.ranks) ** power)
+    power = 1.0 if first.cell.metric.better == "higher" else (0.0 if weak else -1.0)
+    return float((first.cell.median or 0.0) * (ranks / first.ranks) ** power)
 
 
 def _shares(points: Mapping[str, Mapping[str, Sequence[Point]]]) -> list[float]:
@@ -142,10 +137,10 @@ def _places(
     A case that failed everywhere, or fits nowhere, has no cell and still is a gap.
     """
     there = {_line(each_rank(cell, growing), names) for cell in cells}
-    places = {float(cell.coordinates[x]) for cell in cells}
+    places = {float(cell.place.coordinates[x]) for cell in cells}
     if x in ("ranks", "nodes", "threads"):
-        for row in document.planned.filter(probe=cells[0].probe).iter_rows(named=True):
-            case = replace(cells[0], **row)
+        for row in document.planned.filter(probe=cells[0].place.probe).iter_rows(named=True):
+            case = replace(cells[0], place=replace(cells[0].place, **row))
             if row[x] and _line(each_rank(case, growing), names) in there:
                 places.add(float(row[x]))
     return sorted(places)
@@ -153,9 +148,9 @@ def _places(
 
 def _line(cell: Cell, names: Collection[str]) -> tuple[object, ...]:
     """Tell the lines of a panel apart, but for what varies inside a trial."""
-    inside = parse_point(cell.point)
-    shown = {name: cell.coordinates.get(name) for name in names if name not in inside}
-    return (cell.params, cell.threads, *sorted(shown.items()))
+    inside = parse_point(cell.place.point)
+    shown = {name: cell.place.coordinates.get(name) for name in names if name not in inside}
+    return (cell.place.params, cell.place.threads, *sorted(shown.items()))
 
 
 class Panel:
@@ -183,17 +178,18 @@ class Panel:
         cell, axes = point.cell, self.curves.axes
         factor = axes.scale.factor
         base = {
-            "x": axes.place(cell.coordinates[self.curves.x]),
+            "x": axes.place(cell.place.coordinates[self.curves.x]),
             "series": cell.platform,
             **look.ink(hollow=cell.simulated),
             "tip": _tip(self.curves, point),
         }
         assert cell.value is not None
         ends = {name: end * factor if end else None for name, end in
-                (("lo", cell.lo), ("hi", cell.hi))}  # fmt: skip
-        self.values.append({**base, "y": cell.value * factor, **ends})
+                (("lo", cell.value.lo), ("hi", cell.value.hi))}  # fmt: skip
+        self.values.append({**base, "y": cell.value.value * factor, **ends})
         if cell.ratio is not None:
-            self.ratios.append({**base, "y": cell.ratio, "lo": cell.ratio_lo, "hi": cell.ratio_hi})
+            ratio = cell.ratio
+            self.ratios.append({**base, "y": ratio.value, "lo": ratio.lo, "hi": ratio.hi})
         if point.efficiency and self.curves.program:
             # Where it begins it is 100 % for certain; a band needs that end, too.
             certain = 100.0 if point.efficiency == 100 else None
@@ -214,7 +210,7 @@ class Panel:
         axes = self.curves.axes
         rows = stretches(self.values, self.places)
         across, up = x_axis(axes.x, axis_title(self.curves.x), labels=False), y_axis(axes.y)
-        name = axes.scale.titled(metric_name(self.cells[0].metric))
+        name = axes.scale.titled(metric_name(self.cells[0].place.metric))
         text = sentence_case(f"{self.title}: {name}" if self.title else name)
         return alt.layer(
             _dashes(self.ideals, across, up),
@@ -295,8 +291,8 @@ def _dashes(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
 
 def _tip(curves: Curves, point: Point) -> str:
     cell, scale = point.cell, curves.axes.scale
-    at: Scalar = cell.coordinates[curves.x]
-    text = f"{cell.platform}, {parameter_value(curves.x, at)} {parameter_name(curves.x)}: "
-    text += f"{scale.show(cell.value)} {scale.unit}, n = {cell.n}"
+    at: Scalar = cell.place.coordinates[curves.x]
+    text = f"{cell.platform}, {parameter_value(curves.x, at)} {axis_name(curves.x)}: "
+    text += f"{scale.show(cell.median)} {scale.unit}, n = {cell.n}"
     told = curves.program and point.efficiency
     return text + (f"; efficiency {told:.0f} %" if told else "")

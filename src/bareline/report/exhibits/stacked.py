@@ -7,8 +7,9 @@ from typing import Any
 
 import altair as alt
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, tidy
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.wording import caveat_notes
 from bareline.report.exhibits.barpanel import BarPanel, Bars, Group
@@ -44,12 +45,12 @@ class Stacked(Exhibit):
         """Draw one figure for each probe that tells its parts."""
         totals: dict[str, list[Cell]] = {}
         for cell in select(document, spec.model_copy(update={"metric": TOTAL})):
-            totals.setdefault(cell.probe, []).append(cell)
+            totals.setdefault(cell.place.probe, []).append(cell)
         parts = {
             metric: {
-                _key(cell): cell.value
+                _key(cell): cell.median
                 for cell in select(document, spec.model_copy(update={"metric": metric}))
-                if cell.value is not None
+                if cell.median is not None
             }
             for metric, _, _ in PARTS
         }
@@ -61,15 +62,7 @@ class Stacked(Exhibit):
 
 
 def _key(cell: Cell) -> _Key:
-    return (
-        cell.platform,
-        cell.probe,
-        cell.params,
-        cell.ranks,
-        cell.threads,
-        cell.nodes,
-        cell.point,
-    )
+    return (cell.platform, *cell.place.case, cell.place.point)
 
 
 def _parts_of(cell: Cell, parts: Mapping[str, Mapping[_Key, float]]) -> list[float]:
@@ -92,12 +85,14 @@ def _figure(
     ]
     metrics = (TOTAL, *(metric for metric, _, _ in PARTS))
     totals = {_key(total) for total in cells}
-    shown = [cell for cell in document.cells if cell.metric in metrics and _key(cell) in totals]
+    shown = [
+        cell for cell in document.cells if cell.place.metric in metrics and _key(cell) in totals
+    ]
     return Figure(
-        id=slug("stacked", cells[0].probe, spec.title),
+        id=slug("stacked", cells[0].place.probe, spec.title),
         title=spec.title or "Computation and communication",
         caption=" ".join(filter(None, [spec.caption, _LEGEND, bars.note])),
-        probe=cells[0].probe,
+        probe=cells[0].place.probe,
         layer=cells[0].layer,
         panels=tuple(panels),
         wide=True,
@@ -183,12 +178,12 @@ def _summary(
                 continue
             share = 100 * split[-1] / sum(split) if sum(split) else 0.0
             values.append(
-                f"{cell.platform} {scale.show(cell.value)} {scale.unit}, "
+                f"{cell.platform} {scale.show(cell.median)} {scale.unit}, "
                 f"{share:.0f} % of it communication"
             )
         told.append(f"{label + ': ' if label else ''}{listing(values)}")
     rest = f" And {len(groups) - 6} more groups." if len(groups) > 6 else ""
-    return f"{groups[0][1][0].probe}, median times. {'; '.join(told)}.{rest}"
+    return f"{groups[0][1][0].place.probe}, median times. {'; '.join(told)}.{rest}"
 
 
 EXHIBIT = Stacked()

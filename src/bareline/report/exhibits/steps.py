@@ -10,21 +10,23 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from bareline.analysis.cell import Cell, read_cells
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, read_cells, tidy, varying
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.wording import (
-    describe,
     interval,
     metric_name,
     ratio_interval,
     ratio_text,
+    verdict_word,
 )
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.table import tone_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import varying
 
 #: Comparisons by what they are about.
 _Lookup = Mapping[tuple[str, ...], Cell]
@@ -43,18 +45,18 @@ class Steps(Exhibit):
         before, first = _lookup(document.from_before), _lookup(document.from_first)
         groups: dict[tuple[str, ...], list[Cell]] = {}
         for cell in select(document, spec):
-            if cell.better != "none":
+            if cell.metric.better != "none":
                 groups.setdefault(_what(cell), []).append(cell)
         every = [cell for cells in groups.values() for cell in cells]
-        names = varying(every)
+        names = varying(cell.place for cell in every)
         return [
-            _figure(document, spec, describe(cells[0], names), cells, before, first)
+            _figure(document, spec, cells[0].place.told(names), cells, before, first)
             for cells in groups.values()
         ]
 
 
 def _what(cell: Cell) -> tuple[str, ...]:
-    return tuple(str(part) for part in (*cell.series, cell.point))
+    return tuple(str(part) for part in (*cell.place.series, cell.place.point))
 
 
 def _lookup(comparison: pl.DataFrame) -> _Lookup:
@@ -69,7 +71,7 @@ def _figure(
     before: _Lookup,
     first: _Lookup,
 ) -> Figure:
-    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
+    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
     present = {cell.platform: cell for cell in cells}
     order = [name for name in (*document.names[1:], document.baseline) if name in present]
     rows = tuple(
@@ -80,12 +82,12 @@ def _figure(
         )
         for name in order
     )
-    title = spec.title or f"{metric_name(cells[0].metric)}, step by step"
+    title = spec.title or f"{metric_name(cells[0].place.metric)}, step by step"
     return Figure(
-        id=slug("steps", cells[0].probe, cells[0].metric, label, spec.title),
+        id=slug("steps", cells[0].place.probe, cells[0].place.metric, label, spec.title),
         title=f"{title}, {label}" if label else title,
         caption=spec.caption or "An improvement above 1 is better than the step it refers to.",
-        probe=cells[0].probe,
+        probe=cells[0].place.probe,
         layer=cells[0].layer,
         wide=True,
         data_table=DataTable(_columns(cells[0], scale), rows),
@@ -96,7 +98,7 @@ def _figure(
 def _columns(cell: Cell, scale: Scale) -> tuple[Column, ...]:
     return (
         Column("platform", "text"),
-        Column(scale.titled(f"median {metric_name(cell.metric)}")),
+        Column(scale.titled(f"median {metric_name(cell.place.metric)}")),
         Column("95 %", "light"),
         Column("n"),
         Column("× the step before"),
@@ -109,8 +111,8 @@ def _columns(cell: Cell, scale: Scale) -> tuple[Column, ...]:
 def _row(cell: Cell, scale: Scale, before: Cell | None, first: Cell | None) -> tuple[Field, ...]:
     return (
         Field(cell.platform, platform=cell.platform),
-        Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
-        Field(interval(scale, cell.lo, cell.hi), cell.lo),
+        Field(scale.show(cell.median), cell.median, caveats=cell.caveats),
+        Field(interval(scale, cell.value), cell.value.lo if cell.value else None),
         Field(str(cell.n), cell.n),
         *_improvement(before),
         *_improvement(first),
@@ -121,12 +123,11 @@ def _improvement(step: Cell | None) -> tuple[Field, Field]:
     """Write a comparison the other way round: how many times better."""
     if step is None:
         return (Field("", tone="muted"), Field(""))
-    if not step.ratio:
-        return (Field(step.verdict, tone="muted"), Field(""))
-    better = 1 / step.ratio
-    lo, hi = (1 / bound if bound else None for bound in (step.ratio_hi, step.ratio_lo))
+    if not step.ratio or not step.ratio.value:
+        return (Field(verdict_word(step.verdict), tone="muted"), Field(""))
+    better = step.ratio.inverse()
     tone = tone_of(step.verdict)
-    return (Field(ratio_text(better), better, tone=tone), Field(ratio_interval(lo, hi)))
+    return (Field(ratio_text(better.value), better.value, tone=tone), Field(ratio_interval(better)))
 
 
 EXHIBIT = Steps()

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+from bareline.analysis.cell import Cell
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, headline_first, tidy, varying
+from bareline.report.content.cells import headline_first, tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, beside, points_for
 from bareline.report.content.wording import (
+    axis_name,
     interval,
     metric_name,
-    parameter_name,
-    parameter_value,
     ratio_interval,
     ratio_text,
     sentence_case,
@@ -24,16 +24,18 @@ from bareline.report.figures.figure import Column, DataTable, Field, Figure, Ton
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import parameter_value, varying
+from bareline.vocabulary.verdicts import Verdict
 
-_TONES: Mapping[str, Tone] = MappingProxyType(
+_TONES: Mapping[Verdict | None, Tone] = MappingProxyType(
     {
-        "slower": "worse",
-        "faster": "better",
-        "failed": "muted",
-        "missing": "muted",
-        "does-not-fit": "muted",
-        "skipped": "muted",
-        "not-comparable": "muted",
+        Verdict.SLOWER: "worse",
+        Verdict.FASTER: "better",
+        Verdict.FAILED: "muted",
+        Verdict.MISSING: "muted",
+        Verdict.DOES_NOT_FIT: "muted",
+        Verdict.SKIPPED: "muted",
+        Verdict.NOT_COMPARABLE: "muted",
     }
 )
 
@@ -53,7 +55,7 @@ class Table(Exhibit):
         """Give one table per probe and unit, so that the unit can stand in the head."""
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in select(document, spec):
-            groups.setdefault((cell.probe, cell.unit), []).append(cell)
+            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
         return [
             Figure(
                 id=slug("table", probe, unit, spec.title),
@@ -72,7 +74,7 @@ class Table(Exhibit):
 
     @staticmethod
     def _metrics(cells: Sequence[Cell]) -> str:
-        return ", ".join(dict.fromkeys(metric_name(cell.metric) for cell in cells))
+        return ", ".join(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
 
 
 def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ()) -> DataTable:
@@ -83,14 +85,14 @@ def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ())
     published
         Published ratios; those that speak of a cell stand in its row.
     """
-    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
-    names = varying(cells)
-    order = list(dict.fromkeys(cell.metric for cell in headline_first(cells)))
+    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+    names = varying(cell.place for cell in cells)
+    order = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
     metrics = len(order) > 1
 
     def group(cell: Cell) -> tuple[object, ...]:
-        known = cell.coordinates
-        return (order.index(cell.metric), *(_orderable(known.get(name)) for name in names))
+        known = cell.place.coordinates
+        return (order.index(cell.place.metric), *(_orderable(known.get(name)) for name in names))
 
     ordered = sorted(cells, key=group)
     compared = any(cell.verdict for cell in cells)
@@ -118,7 +120,7 @@ def published_field(points: Sequence[PublishedPoint]) -> Field:
     )
 
 
-def tone_of(verdict: str) -> Tone:
+def tone_of(verdict: Verdict | None) -> Tone:
     """Give the ink of a ratio: coloured only when the verdict says slower or faster."""
     return _TONES.get(verdict, "")
 
@@ -128,9 +130,9 @@ def _columns(
 ) -> tuple[Column, ...]:
     heads = [Column("metric", "text")] if metrics else []
     for name in names:
-        number = not isinstance(cell.coordinates.get(name), str)
-        heads.append(Column(parameter_name(name), "number" if number else "text"))
-    median = "median" if metrics else f"median {metric_name(cell.metric)}"
+        number = not isinstance(cell.place.coordinates.get(name), str)
+        heads.append(Column(axis_name(name), "number" if number else "text"))
+    median = "median" if metrics else f"median {metric_name(cell.place.metric)}"
     return (
         *heads,
         Column("platform", "text"),
@@ -144,8 +146,8 @@ def _columns(
 def _row(
     cell: Cell, names: Sequence[str], metrics: bool, scale: Scale, compared: bool
 ) -> tuple[Field, ...]:
-    known = cell.coordinates
-    heads = [Field(metric_name(cell.metric))] if metrics else []
+    known = cell.place.coordinates
+    heads = [Field(metric_name(cell.place.metric))] if metrics else []
     for name in names:
         value = known.get(name)
         heads.append(
@@ -154,8 +156,8 @@ def _row(
     return (
         *heads,
         Field(cell.platform, platform=cell.platform),
-        Field(scale.show(cell.value), cell.value, caveats=cell.caveats),
-        Field(interval(scale, cell.lo, cell.hi), cell.lo),
+        Field(scale.show(cell.median), cell.median, caveats=cell.caveats),
+        Field(interval(scale, cell.value), cell.value.lo if cell.value else None),
         Field(str(cell.n), cell.n),
         *(ratio_fields(cell) if compared else ()),
     )
@@ -165,12 +167,16 @@ def ratio_fields(cell: Cell) -> tuple[Field, Field, Field]:
     """Give ratio, interval and verdict as a table shows them."""
     if not cell.verdict:
         # The baseline, or a metric without a good direction, which is never compared.
-        one = Field("1", 1.0, tone="muted") if cell.better != "none" else Field("")
+        one = Field("1", 1.0, tone="muted") if cell.metric.better != "none" else Field("")
         return (one, Field(""), Field(""))
     tone = tone_of(cell.verdict)
     return (
-        Field(ratio_text(cell.ratio), cell.ratio, tone=tone),
-        Field(ratio_interval(cell.ratio_lo, cell.ratio_hi), cell.ratio_lo),
+        Field(
+            ratio_text(cell.ratio.value if cell.ratio else None),
+            cell.ratio.value if cell.ratio else None,
+            tone=tone,
+        ),
+        Field(ratio_interval(cell.ratio), cell.ratio.lo if cell.ratio else None),
         Field(verdict_word(cell.verdict), tone=tone),
     )
 

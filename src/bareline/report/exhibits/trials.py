@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from bareline.analysis.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
 from bareline.report.content.anchors import slug
-from bareline.report.content.cells import Cell, varying
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.wording import count, describe, metric_name
+from bareline.report.content.wording import count, metric_name, verdict_word
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import whole
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
@@ -55,13 +56,13 @@ class TrialList(Exhibit):
         """Give one table per probe, metric and point."""
         groups: dict[tuple[str, str], list[Cell]] = {}
         for cell in select(document, spec):
-            groups.setdefault((cell.probe, cell.metric), []).append(cell)
+            groups.setdefault((cell.place.probe, cell.place.metric), []).append(cell)
         drawn = []
         for cells in groups.values():
-            names = varying(cells)
+            names = varying(cell.place for cell in cells)
             points: dict[str, list[Cell]] = {}
             for cell in cells:
-                points.setdefault(describe(cell, names), []).append(cell)
+                points.setdefault(cell.place.told(names), []).append(cell)
             drawn += [
                 _figure(document, spec, label, own)
                 for label, own in points.items()
@@ -71,7 +72,7 @@ class TrialList(Exhibit):
 
 
 def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Figure:
-    scale = unit_scale((cell.value for cell in cells), cells[0].unit)
+    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
     in_order = spec.rule != "sorted"
     listings, note = _measured(document, cells, scale, in_order=in_order)
     theirs = list(_published(document, spec, cells[0]))
@@ -83,14 +84,14 @@ def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[C
     foot = [Field("median", "")]
     for one in listings:
         foot += [one.foot, *([Field("")] if one.beside else [])]
-    title = spec.title or f"All trials of {scale.titled(metric_name(cells[0].metric))}"
+    title = spec.title or f"All trials of {scale.titled(metric_name(cells[0].place.metric))}"
     order = "In the order of time." if in_order else "Sorted, as the publication lists them."
     told = "Published are trials on hardware of their own time." if theirs else ""
     return Figure(
-        id=slug("trials", cells[0].probe, cells[0].metric, label, spec.title),
+        id=slug("trials", cells[0].place.probe, cells[0].place.metric, label, spec.title),
         title=f"{title}, {label}" if label else title,
         caption=" ".join(filter(None, [spec.caption, order, note, told])),
-        probe=cells[0].probe,
+        probe=cells[0].place.probe,
         layer=cells[0].layer,
         wide=True,
         data_table=DataTable(
@@ -100,7 +101,7 @@ def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[C
         ),
         data=tuple(
             {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
-             "metric": dot.cell.metric, "unit": dot.cell.unit, "value": dot.value}
+             "metric": dot.cell.place.metric, "unit": dot.cell.metric.unit, "value": dot.value}
             for dot in trial_dots(document, cells, 1_000_000_000).dots
         ),
     )  # fmt: skip
@@ -123,8 +124,10 @@ def _measured(
                 f"{name} ({scale.unit})" if scale.unit else name,
                 [Field(scale.show(dot.value), dot.value) for dot in own],
                 [_count(counted.get(dot.trial)) for dot in own] if counted else (),
-                Field(scale.show(cell.value) if cell.value is not None else cell.verdict,
-                      caveats=cell.caveats),
+                Field(
+                    scale.show(cell.median) if cell.value else verdict_word(cell.verdict),
+                    caveats=cell.caveats,
+                ),
             )
         )  # fmt: skip
         if cell.n_failed:
@@ -135,8 +138,8 @@ def _measured(
 
 def _counted(document: Document, cell: Cell) -> dict[int, float]:
     """Give what the probe counts beside the value, by trial."""
-    other = replace(cell, metric=BESIDE)
-    found = trial_dots(document, [other], 1_000_000_000).dots if cell.metric != BESIDE else ()
+    other = replace(cell, place=replace(cell.place, metric=BESIDE))
+    found = trial_dots(document, [other], 1_000_000_000).dots if cell.place.metric != BESIDE else ()
     return {dot.trial: dot.value for dot in found}
 
 
@@ -156,7 +159,7 @@ def _published(document: Document, spec: ExhibitSpec, cell: Cell) -> Iterable[_L
                 and f"{study.id}:{trials.platform}" in cast
                 and benchmark is not None
                 and (benchmark.probe, benchmark.metrics.get(trials.metric))
-                == (cell.probe, cell.metric)
+                == (cell.place.probe, cell.place.metric)
             ):
                 role = cast[f"{study.id}:{trials.platform}"]
                 short, label = study.publication.short, study.part(trials.part).label

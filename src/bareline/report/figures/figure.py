@@ -8,6 +8,8 @@ from typing import Literal
 
 import altair as alt
 
+from bareline.vocabulary.caveats import Caveat
+
 Tone = Literal["", "worse", "better", "muted"]
 
 
@@ -41,7 +43,7 @@ class Field:
     tone
         Ink of a ratio whose verdict is not "equivalent" or "inconclusive".
     caveats
-        Codes that become footnote marks.
+        What becomes footnotes.
     platform
         Name of the platform whose mark stands before the text.
     link
@@ -55,7 +57,7 @@ class Field:
     text: str
     order: float | str | None = None
     tone: Tone = ""
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
     platform: str = ""
     link: str = ""
     tip: str = ""

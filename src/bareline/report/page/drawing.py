@@ -12,7 +12,7 @@ from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.figures.figure import DataTable, Field, Figure
 from bareline.report.figures.svg import draw, for_page
 from bareline.report.page.downloads import Download, figure_csv
-from bareline.vocabulary.caveats import caveat_text
+from bareline.vocabulary.caveats import Caveat
 
 #: Rows of a table up to which it stands open under its figure.
 _OPEN_ROWS = 14
@@ -55,7 +55,7 @@ class TableView:
     """A table and the letters of its footnotes."""
 
     table: DataTable
-    letters: Mapping[str, str]
+    letters: Mapping[Caveat, str]
 
     @property
     def rows(self) -> Sequence[tuple[Field, ...]]:
@@ -65,11 +65,13 @@ class TableView:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """The footnotes: letter and text."""
-        return [(letter, caveat_text(code)) for code, letter in self.letters.items()]
+        return [(letter, caveat.text) for caveat, letter in self.letters.items()]
 
-    def marks(self, codes: Iterable[str]) -> str:
+    def marks(self, caveats: Iterable[Caveat]) -> str:
         """Give the letters of some caveats, e.g. ``a,c``."""
-        return ",".join(sorted(self.letters[code] for code in codes if code in self.letters))
+        return ",".join(
+            sorted(self.letters[caveat] for caveat in caveats if caveat in self.letters)
+        )
 
 
 def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
@@ -111,8 +113,8 @@ def _term_id(title: str) -> str:
 
 
 def _view(table: DataTable) -> TableView:
-    codes = dict.fromkeys(
-        code for row in (*table.rows, table.foot) for field in row for code in field.caveats
+    every = dict.fromkeys(
+        caveat for row in (*table.rows, table.foot) for field in row for caveat in field.caveats
     )
     letters = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
-    return TableView(table, dict(zip(codes, letters, strict=False)))
+    return TableView(table, dict(zip(every, letters, strict=False)))

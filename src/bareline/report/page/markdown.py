@@ -14,7 +14,6 @@ from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.predictions import SECTION
 from bareline.report.page.sections import split_facts
-from bareline.vocabulary.caveats import caveat_text
 from bareline.vocabulary.model import Layer
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
@@ -147,22 +146,22 @@ def _section(title: str, own: Sequence[Figure], folder: Path | None) -> Iterator
 def _numbers(figure: Figure) -> Iterator[str]:
     table = figure.data_table
     assert table is not None
-    codes = dict.fromkeys(
-        code for row in (*table.rows, table.foot) for field in row for code in field.caveats
+    every = dict.fromkeys(
+        caveat for row in (*table.rows, table.foot) for field in row for caveat in field.caveats
     )
-    marks = {code: number for number, code in enumerate(codes, 1)}
+    marks = {caveat: number for number, caveat in enumerate(every, 1)}
     rows = []
     for row in (*table.rows, *([table.foot] if table.foot else [])):
         rows.append(
             [
-                " ".join([field.text, *(f"({marks[code]})" for code in field.caveats)]).strip()
+                " ".join([field.text, *(f"({marks[caveat]})" for caveat in field.caveats)]).strip()
                 for field in row
             ]
         )
     kinds = [column.kind != "text" for column in table.columns]
     yield _table([column.title for column in table.columns], rows, kinds)
     if marks:
-        yield "\n".join(f"({mark}) {escaped(caveat_text(code))}  " for code, mark in marks.items())
+        yield "\n".join(f"({mark}) {escaped(caveat.text)}  " for caveat, mark in marks.items())
 
 
 def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
@@ -185,7 +184,7 @@ def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
         )
     if found.caveats:
         yield "\n".join(
-            f"- {escaped(c.text)}: {count(c.values, 'value')} of {escaped(c.probes)} "
+            f"- {escaped(c.caveat.text)}: {count(c.values, 'value')} of {escaped(c.probes)} "
             f"on {escaped(c.platforms)}"
             for c in found.caveats
         )

@@ -35,9 +35,9 @@ def layer_sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Sec
         for figure in own:
             if figure.figure.probe:
                 probes.setdefault(figure.figure.probe, []).append(figure)
-        there = {cell.probe: False for cell in document.cells if cell.layer == layer}
+        there = {cell.place.probe: False for cell in document.cells if cell.layer == layer}
         there |= {
-            cell.probe: True
+            cell.place.probe: True
             for cell in document.cells
             if cell.layer == layer and cell.value is not None
         }

@@ -6,22 +6,22 @@ control characters in them are replaced.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 from rich.console import Console
 from rich.text import Text
 
+from bareline.analysis.cell import Cell, read_cells
 from bareline.analysis.control import Control
 from bareline.analysis.parts import Sentence
 from bareline.analysis.verdict import Glance
-from bareline.report.content.cells import Cell, headline_first, numeric_axis, read_cells, varying
+from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.wording import (
+    axis_name,
     count,
-    describe,
     interval,
     metric_name,
-    parameter_name,
     ratio_interval,
     ratio_text,
     verdict_word,
@@ -30,17 +30,19 @@ from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 from bareline.report.terminal.verdict import print_verdict
-from bareline.vocabulary.caveats import caveat_text
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Stage
+from bareline.vocabulary.place import varying
+from bareline.vocabulary.verdicts import Verdict
 
-_STYLES = {
-    "slower": "bold red",
-    "faster": "bold green",
-    "failed": "yellow",
-    "missing": "yellow",
-    "does-not-fit": "dim",
-    "skipped": "dim",
-    "not-comparable": "dim",
+_STYLES: Mapping[Verdict | None, str] = {
+    Verdict.SLOWER: "bold red",
+    Verdict.FASTER: "bold green",
+    Verdict.FAILED: "yellow",
+    Verdict.MISSING: "yellow",
+    Verdict.DOES_NOT_FIT: "dim",
+    Verdict.SKIPPED: "dim",
+    Verdict.NOT_COMPARABLE: "dim",
 }
 _LONGEST_SWEEP = 7
 
@@ -67,8 +69,8 @@ def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = Fa
         ]
 
     def fields(cell: Cell, scale: Scale) -> list[Text | str]:
-        bounds = interval(scale, cell.lo, cell.hi)
-        return [cell.platform, scale.show(cell.value), bounds, str(cell.n)]
+        bounds = interval(scale, cell.value)
+        return [cell.platform, scale.show(cell.median), bounds, str(cell.n)]
 
     _print_cells(cells, console, columns, fields, details=details)
 
@@ -146,10 +148,10 @@ def _print_rows(comparison: pl.DataFrame, console: Console, *, details: bool) ->
         style = _STYLES.get(cell.verdict, "")
         return [
             cell.platform,
-            scale.show(cell.value),
-            scale.show(cell.value_baseline),
-            Text(ratio_text(cell.ratio), style=style),
-            ratio_interval(cell.ratio_lo, cell.ratio_hi),
+            scale.show(cell.median),
+            scale.show(cell.base.value if cell.base else None),
+            Text(ratio_text(cell.ratio.value if cell.ratio else None), style=style),
+            ratio_interval(cell.ratio),
             str(cell.n),
             Text(verdict_word(cell.verdict), style=style),
         ]
@@ -170,8 +172,8 @@ def _print_cells(
 ) -> None:
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        if details or not cell.detail:
-            groups.setdefault((cell.probe, cell.unit), []).append(cell)
+        if details or not cell.metric.detail:
+            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
     left_out = 0
     probes = list(dict.fromkeys(probe for probe, _ in groups))
     ordered = sorted(
@@ -194,36 +196,36 @@ def _print_group(
     columns: Callable[[Scale, str], list[Column]],
     fields: Callable[[Cell, Scale], list[Text | str]],
 ) -> None:
-    scale = unit_scale((v for cell in cells for v in (cell.value, cell.value_baseline)),
-                       cells[0].unit)  # fmt: skip
-    names = varying(cells)
-    metrics = list(dict.fromkeys(metric_name(cell.metric) for cell in cells))
+    sides = [side for cell in cells for side in (cell.value, cell.base) if side is not None]
+    scale = unit_scale([side.value for side in sides], cells[0].metric.unit)
+    names = varying(cell.place for cell in cells)
+    metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
     points = [_point(cell, names, several=len(metrics) > 1) for cell in cells]
     letters = _letters(cells)
     heads = columns(scale, metrics[0] if len(metrics) == 1 else "median")
     if any(points):
-        head = parameter_name(names[0]) if len(metrics) == 1 and len(names) == 1 else ""
+        head = axis_name(names[0]) if len(metrics) == 1 and len(names) == 1 else ""
         heads = [Column(head), *heads]
     rows = []
     for cell, point in zip(cells, points, strict=True):
         row = fields(cell, scale)
-        marks = "".join(sorted(letters[code] for code in cell.caveats))
+        marks = "".join(sorted(letters[caveat] for caveat in cell.caveats))
         rows.append([*([point] if any(points) else []), *row, Text(marks, style="dim")])
     console.print(Text(clean(probe), style="bold"))
     print_table([*heads, Column("")], rows, console)
-    for code, letter in letters.items():
-        console.print(Text(f"  {letter}  {clean(caveat_text(code))}", style="dim"))
+    for caveat, letter in letters.items():
+        console.print(Text(f"  {letter}  {clean(caveat.text)}", style="dim"))
     console.print()
 
 
 def _point(cell: Cell, names: Sequence[str], *, several: bool) -> str:
-    parts = [metric_name(cell.metric)] if several else []
-    return ", ".join(filter(None, [*parts, describe(cell, names)]))
+    parts = [metric_name(cell.place.metric)] if several else []
+    return ", ".join(filter(None, [*parts, cell.place.told(names)]))
 
 
-def _letters(cells: Sequence[Cell]) -> dict[str, str]:
-    codes = dict.fromkeys(code for cell in cells for code in cell.caveats)
-    return {code: chr(ord("a") + index % 26) for index, code in enumerate(codes)}
+def _letters(cells: Sequence[Cell]) -> dict[Caveat, str]:
+    every = dict.fromkeys(caveat for cell in cells for caveat in cell.caveats)
+    return {caveat: chr(ord("a") + index % 26) for index, caveat in enumerate(every)}
 
 
 def _thinned(cells: Sequence[Cell]) -> list[Cell]:
@@ -239,7 +241,7 @@ def _thinned(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _number(cell: Cell, axis: str) -> float | None:
-    value = cell.coordinates.get(axis)
+    value = cell.place.coordinates.get(axis)
     return float(value) if isinstance(value, int | float) else None
 
 
