@@ -2,23 +2,38 @@
 """The table of rooms: how many there are, how they import each other, how long things are.
 
     scripts/rooms.py [SOURCE ...]
+    scripts/rooms.py --hold [--lower]
 
 A room is a folder or a flat module of the package (``src/bareline`` of this checkout without an
 argument; several are shown side by side). An arrow says that a room imports another one, wherever
 the import stands. Floors are counted from the rooms that import none; rooms of a circle share one.
 An arrow points upwards when it lies on a circle: no order of the rooms can turn it down. Lines of
 functions are counted without docstrings. Needs nothing but Python.
+
+``--hold`` compares with `scripts/rooms.toml`: arrows, files over 400 lines and functions over 40
+may become fewer and not more, and the longest of each not longer. Which they are may change.
+``--lower`` then writes what has fallen into that file, so that it cannot rise again.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
+import re
 import statistics
 import sys
+import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 Graph = dict[str, set[str]]
+#: By name, e.g. ``store -> host`` or ``store/run.py``, and how long each is; arrows have no length.
+Held = dict[str, dict[str, int]]
+
+HERE = Path(__file__).resolve().parent
+HELD = HERE / "rooms.toml"
+TABLE = HERE.parent / "CONTRIBUTING.md"
+LONG_FILE, LONG_FUNCTION = 400, 40
 
 
 def modules_of(package: Path) -> dict[str, ast.Module]:
@@ -106,15 +121,27 @@ def floors_of(graph: Graph) -> dict[str, int]:
     return {node: floor(house[node]) for node in graph}
 
 
-def function_lines(tree: ast.Module) -> Iterator[int]:
-    """Give the lines of every function, without its docstring."""
-    for node in ast.walk(tree):
+def function_lines(tree: ast.AST, within: str = "") -> Iterator[tuple[str, int]]:
+    """Give the name and the lines of every function, without its docstring."""
+    for node in ast.iter_child_nodes(tree):
+        name = within
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            name = f"{within}.{node.name}".removeprefix(".")
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if ast.get_docstring(node, clean=False) is not None:
                 text = node.body[0]
                 lines -= (text.end_lineno or text.lineno) - text.lineno + 1
-            yield lines
+            yield name, lines
+        yield from function_lines(node, name)
+
+
+def file_lines(package: Path) -> dict[str, int]:
+    """Give the lines of every file."""
+    return {
+        str(file.relative_to(package)): len(file.read_text(encoding="utf-8").splitlines())
+        for file in sorted(package.rglob("*.py"))
+    }
 
 
 def figures_of(package: Path) -> dict[str, str]:
@@ -127,10 +154,8 @@ def figures_of(package: Path) -> dict[str, str]:
     upward = sum(
         target in circle for circle in circles for room in circle for target in rooms[room]
     )
-    files = sorted(
-        len(file.read_text(encoding="utf-8").splitlines()) for file in package.rglob("*.py")
-    )
-    functions = sorted(lines for tree in modules.values() for lines in function_lines(tree))
+    files = sorted(file_lines(package).values())
+    functions = sorted(lines for tree in modules.values() for _, lines in function_lines(tree))
     return {
         "rooms": str(len(rooms)),
         "of them flat modules": str(sum(_flat(package, room) for room in rooms)),
@@ -142,11 +167,11 @@ def figures_of(package: Path) -> dict[str, str]:
         "files": str(len(files)),
         "lines of a file, median": f"{statistics.median(files):g}",
         "lines of a file, most": str(files[-1]),
-        "files over 400 lines": str(sum(lines > 400 for lines in files)),
+        "files over 400 lines": str(sum(lines > LONG_FILE for lines in files)),
         "functions": str(len(functions)),
         "lines of a function, median": f"{statistics.median(functions):g}",
         "lines of a function, most": str(functions[-1]),
-        "functions over 40 lines": str(sum(lines > 40 for lines in functions)),
+        "functions over 40 lines": str(sum(lines > LONG_FUNCTION for lines in functions)),
     }
 
 
@@ -154,10 +179,81 @@ def _flat(package: Path, room: str) -> bool:
     return (package / f"{room}.py").is_file()
 
 
+def held_of(package: Path) -> Held:
+    """List what may only become fewer."""
+    modules = modules_of(package)
+    rooms = rooms_of(imports_of(package.name, modules))
+    rooms.pop("__main__", None)
+    long = {
+        f"{name.replace('.', '/')}: {function}": lines
+        for name, tree in modules.items()
+        for function, lines in function_lines(tree)
+        if lines > LONG_FUNCTION
+    }
+    return {
+        "arrows": {f"{room} -> {other}": 0 for room in rooms for other in rooms[room]},
+        "files": {name: lines for name, lines in file_lines(package).items() if lines > LONG_FILE},
+        "functions": long,
+    }
+
+
+def risen(held: Held, found: Held) -> Iterator[str]:
+    """Say what there is more of than is held, and which are new."""
+    for kind, before in held.items():
+        now = found[kind]
+        new = sorted(name for name in now if now[name] > before.get(name, -1))
+        listed = "; ".join(f"{name} ({now[name]} lines)" if now[name] else name for name in new)
+        if len(now) > len(before):
+            yield f"{kind}: {len(now)}, not {len(before)} any more: {listed}"
+        elif max(now.values(), default=0) > max(before.values(), default=0):
+            yield f"{kind}: the longest has grown: {listed}"
+
+
+def write_held(found: Held) -> None:
+    """Write what is held from now on, here and as the last column of the contributors' table."""
+    lines = ["# What may only become fewer; `scripts/rooms.py --hold --lower` writes it."]
+    for kind, things in found.items():
+        lines += ["", f"[{kind}]"]
+        lines += [f'"{name}" = {things[name]}' for name in sorted(things)]
+    HELD.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = TABLE.read_text(encoding="utf-8")
+    for name, figure in figures_of(HERE.parent / "src" / "bareline").items():
+        row = rf"^(\| {re.escape(name)} \|.*\| )\S+ \|$"
+        text = re.sub(row, rf"\g<1>{figure} |", text, flags=re.MULTILINE)
+    TABLE.write_text(text, encoding="utf-8")
+
+
+def hold(found: Held, *, lower: bool) -> int:
+    """Compare with what is held; gives the exit code."""
+    held = tomllib.loads(HELD.read_text(encoding="utf-8"))
+    problems = list(risen(held, found))
+    for problem in problems:
+        print(f"rooms: {problem}", file=sys.stderr)
+    if problems:
+        print(
+            "rooms: move what is used to where both may read it, or split what is long\n"
+            "rooms: (CONTRIBUTING.md, Structure); what has to grow is written into\n"
+            "rooms: scripts/rooms.toml by hand, with its reason in the commit",
+            file=sys.stderr,
+        )
+    elif lower and found != held:
+        write_held(found)
+    elif any(len(found[kind]) < len(held[kind]) for kind in held):
+        print("rooms: less than is held; `scripts/rooms.py --hold --lower` holds it")
+    return bool(problems)
+
+
 def main() -> None:
-    """Print the table."""
-    here = Path(__file__).resolve().parents[1] / "src" / "bareline"
-    packages = [Path(given).resolve() for given in sys.argv[1:]] or [here]
+    """Print the table, or hold it."""
+    here = HERE.parent / "src" / "bareline"
+    parser = argparse.ArgumentParser(description="Count rooms, arrows and what is long.")
+    parser.add_argument("sources", nargs="*", type=Path, default=[here])
+    parser.add_argument("--hold", action="store_true", help="fail where there is more than before")
+    parser.add_argument("--lower", action="store_true", help="with --hold: keep what has fallen")
+    given = parser.parse_args()
+    if given.hold:
+        sys.exit(hold(held_of(here), lower=given.lower))
+    packages = [source.resolve() for source in given.sources]
     for package in packages:
         if not (package / "__init__.py").is_file():
             sys.exit(f"rooms: {package}: not a Python package; give a folder such as src/bareline")

@@ -1,5 +1,6 @@
 """CONTRIBUTING's structure: imports point one way, and the command line starts fast."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -41,6 +42,54 @@ def test_the_table_of_rooms_counts_what_is_there():
     assert int(table["rooms"]) == sum(len(re.findall(r"\w+", layer)) for layer in _layers())
     assert table["arrows upwards"] == table["circles of rooms"] == "0"
     assert table["circles of modules"] == "0", done.stdout
+
+
+def _rooms_script():
+    spec = importlib.util.spec_from_file_location("rooms", ROOT / "scripts" / "rooms.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_arrows_and_what_is_long_become_no_more():
+    rooms = [sys.executable, ROOT / "scripts" / "rooms.py", "--hold"]
+    done = subprocess.run(rooms, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_has_risen_is_named_and_what_moved_is_not():
+    rooms = _rooms_script()
+    held = {"arrows": {"a -> b": 0}, "files": {"a/x.py": 410}, "functions": {"a: f": 50}}
+    moved = {"arrows": {"a -> c": 0}, "files": {"b/x.py": 405}, "functions": {}}
+    assert not list(rooms.risen(held, moved))
+    more = {"arrows": {"a -> b": 0, "c -> b": 0}, "files": {"a/x.py": 411}, "functions": {}}
+    assert list(rooms.risen(held, more)) == [
+        "arrows: 2, not 1 any more: c -> b",
+        "files: the longest has grown: a/x.py (411 lines)",
+    ]
+
+
+def test_what_is_held_is_counted_from_the_sources(tmp_path):
+    package = tmp_path / "pack"
+    for name, text in {
+        "a/x.py": "from pack.b import y\nclass C:\n def f(self):\n" + "  1\n" * 41,
+        "b/y.py": "1\n" * 401,
+    }.items():
+        file = package / name
+        file.parent.mkdir(parents=True)
+        file.write_text(text)
+    assert _rooms_script().held_of(package) == {
+        "arrows": {"a -> b": 0}, "files": {"b/y.py": 401}, "functions": {"a/x: C.f": 42},
+    }  # fmt: skip
+
+
+def test_the_table_for_contributors_says_what_is_held():
+    held = tomllib.loads((ROOT / "scripts" / "rooms.toml").read_text())
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    now = dict(re.findall(r"^\| ([^|]+) \|.*\| (\d+) \|$", text, re.MULTILINE))
+    assert int(now["arrows"]) == len(held["arrows"])
+    assert int(now["files over 400 lines"]) == len(held["files"])
+    assert int(now["functions over 40 lines"]) == len(held["functions"])
 
 
 def test_the_budgets_of_rooms_are_ten_minutes_together():
