@@ -12,9 +12,10 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.causes import Explanation, explain
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.cell import Cell, Estimate, read_cell
 from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.control import Control, doubted, judge_control, promised
+from bareline.analysis.emulation import emulated_platforms
 from bareline.analysis.findings import Finding, find
 from bareline.analysis.layouts import ANY
 from bareline.analysis.pairs import Pair, certainly_beyond
@@ -158,6 +159,11 @@ class Comparison:
         """The rows of `table` with all columns that `compare_points` gives."""
         return self._compare(self._pairs)
 
+    @cached_property
+    def cells(self) -> tuple[Cell, ...]:
+        """The rows of `points` as cells."""
+        return tuple(read_cell(None, row) for row in self.points.iter_rows(named=True))
+
     def _compare(self, pairs: Sequence[Pair]) -> pl.DataFrame:
         table = compare_points(
             self.records,
@@ -286,7 +292,8 @@ class Comparison:
         if self.alone:
             return []
         titles = dict(self.records.declarations.select("probe", "title").iter_rows())
-        return judge_measured(self.table, titles, self.others, self.baseline)
+        emulated = emulated_platforms(self.records)
+        return judge_measured(self.cells, titles, self.others, self.baseline, emulated=emulated)
 
     @property
     def sentences(self) -> list[Sentence]:

@@ -7,25 +7,29 @@ range or bound of a published one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from bareline import stats
+from bareline.analysis.amounts import ratio_words
+from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
 from bareline.published.model import PublishedStudy, Trials
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
-from bareline.vocabulary.caveats import Caveat
-from bareline.vocabulary.model import Scalar, format_point, parse_point
-from bareline.vocabulary.units import format_size, significant
+from bareline.vocabulary.caveats import Caveat, codes
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import Place, varying
+from bareline.vocabulary.units import format_size
 from bareline.vocabulary.verdicts import Verdict
+
+#: Why a ground has no figure where two sides were measured, but must not be compared.
+NOT_COMPARABLE = "not comparable"
 
 #: Caveats that leave a figure standing, but weaken what follows from it.
 WEAKENING = frozenset(
@@ -124,6 +128,8 @@ class Ground:
         Place in the publication, or nothing for what was measured here.
     failure
         Why there is no figure, in words; empty where there is one.
+    ratio
+        The figure itself; None for a range or a bound.
     """
 
     application_class: str
@@ -135,15 +141,16 @@ class Ground:
     varies: bool = False
     approximate: bool = False
     n: int = 0
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
     source: str = ""
     probe: str = ""
     failure: str = ""
+    ratio: float | None = None
 
     @property
     def weakened(self) -> bool:
         """Whether a caveat weakens what follows from it."""
-        return any(Caveat.read(text).code in WEAKENING for text in self.caveats)
+        return bool(WEAKENING & codes(self.caveats))
 
     @property
     def words(self) -> str:
@@ -158,80 +165,86 @@ class Ground:
             "hi": self.hi,
             "text": self.told,
             "n": self.n,
-            "caveats": list(self.caveats),
+            "caveats": [str(caveat) for caveat in self.caveats],
             "source": self.source,
             "probe": self.probe,
         }
 
 
-def ratio_words(lo: float | None, hi: float | None, ratio: float | None) -> str:
-    """Write a ratio as people read it: ``2.3 times worse [2.1, 2.5]``."""
-    if ratio is None:
-        return "no ratio"
-    if lo is None and hi is None:
-        return f"{significant(ratio)} times worse, without an interval"
-    if ratio < 1:
-        ends = f"[{_end(hi and 1 / hi, '0')}, {_end(lo and 1 / lo, 'unlimited')}]"
-        return f"{significant(1 / ratio)} times better {ends}"
-    return f"{significant(ratio)} times worse [{_end(lo, '0')}, {_end(hi, 'unlimited')}]"
-
-
-def _end(value: float | None, unknown: str) -> str:
-    return significant(value) if value else unknown
-
-
 # Measured here ------------------------------------------------------------------------------------
 
 
-def measured_grounds(table: pl.DataFrame, titles: Mapping[str, str]) -> list[Ground]:
-    """Give what a comparison says of each class, one ground per point; see `compare_points`.
+def measured_grounds(
+    cells: Sequence[Cell], titles: Mapping[str, str], emulated: Collection[str] = ()
+) -> list[Ground]:
+    """Give what a comparison says of each class, one ground per point.
 
     Parameters
     ----------
     titles
         What each probe measures, in words.
+    emulated
+        The platforms whose processor is software, by their facts or by what their trials said.
     """
-    return [
-        ground
-        for row in table.filter(pl.col("better") != "none").iter_rows(named=True)
-        for source in _SOURCES
-        if row["metric"] == source.metric and _speaks(source, row["probe"])
-        for ground in _measured(row, source, titles.get(row["probe"], row["probe"]))
-    ]
+    of_probe: dict[str, list[Place]] = {}
+    for cell in cells:
+        of_probe.setdefault(cell.place.probe, []).append(cell.place)
+    telling = {probe: varying(places) for probe, places in of_probe.items()}
+    found = []
+    for cell in cells:
+        if cell.metric.better == "none" or cell.place.coordinates.get("profile") is True:
+            continue
+        for source in _SOURCES:
+            if cell.place.metric == source.metric and _speaks(source, cell.place.probe):
+                title = titles.get(cell.place.probe, cell.place.probe)
+                ground = _measured(cell, source, title, telling[cell.place.probe])
+                if ground is not None:
+                    found.append(_emulated(ground) if cell.platform in emulated else ground)
+    return found
 
 
-def _measured(row: Mapping[str, Any], source: Source, title: str) -> Iterator[Ground]:
+def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) -> Ground | None:
     """Give the ground of one point; none where its size is of no class, or it is missing."""
-    point = {**parse_point(row["params"]), **parse_point(row["point"])}
-    verdict = row["verdict"]
-    without = verdict in _FAILURES and row["ratio"] is None
-    if point.get("profile") is True or verdict in _NOT_THERE:
-        return
+    without = cell.verdict in _FAILURES and cell.ratio is None
+    if cell.verdict in _NOT_THERE:
+        return None
     # A failed case has no points, and so no size.
-    if not _of_size(source.size, point.get("size_bytes")) and not (without and not row["point"]):
-        return
-    failure = _FAILURES[verdict] if without else ""
-    yield Ground(
+    failed_whole = without and not cell.place.point
+    if not _of_size(source.size, cell.place.size_bytes) and not failed_whole:
+        return None
+    span = cell.ratio if cell.ratio and not without else None
+    if span is not None and cell.exact and not span.bounded:
+        span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
+    failure = _FAILURES[cell.verdict] if without and cell.verdict else ""
+    return Ground(
         application_class=source.application_class,
-        platform=row["platform"],
-        subject=_subject(row, title),
-        lo=None if without else row["lo"],
-        hi=None if without else row["hi"],
-        told=failure or ratio_words(row["lo"], row["hi"], row["ratio"]),
-        n=min(row["n"] or 0, row["n_baseline"] or 0),
-        caveats=tuple(row["caveats"]),
-        probe=row["probe"],
+        platform=cell.platform,
+        subject=_subject(cell, title, telling),
+        lo=span.lo if span else None,
+        hi=span.hi if span else None,
+        told=failure or ratio_words(cell.ratio, cell.rate),
+        n=cell.n_both,
+        caveats=cell.caveats,
+        probe=cell.place.probe,
         failure=failure,
+        ratio=span.value if span else None,
     )
+
+
+def _emulated(ground: Ground) -> Ground:
+    """Give a ground of an emulated processor its caveat, whatever told that it is one."""
+    if "emulated-cpu" in codes(ground.caveats):
+        return ground
+    return replace(ground, caveats=(Caveat("emulated-cpu"), *ground.caveats))
 
 
 #: Verdicts that say nothing of what the platform would do.
 _NOT_THERE = (Verdict.MISSING, Verdict.DOES_NOT_FIT, Verdict.SKIPPED)
 #: Verdicts that mostly leave no figure, in words. What an emulated processor does has one: caveats
 #: say for which classes it counts.
-_FAILURES: Mapping[str, str] = {
-    Verdict.FAILED.value: "every trial failed",
-    Verdict.NOT_COMPARABLE.value: "not comparable",
+_FAILURES: Mapping[Verdict | None, str] = {
+    Verdict.FAILED: "every trial failed",
+    Verdict.NOT_COMPARABLE: NOT_COMPARABLE,
 }
 
 
@@ -253,23 +266,16 @@ def _number(value: float | NDArray[np.float64]) -> float | None:
     return None if np.isnan(single) else single
 
 
-def _subject(row: Mapping[str, Any], title: str) -> str:
+def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
     """Name what was measured, with what tells it from other points of its probe."""
     title = title[0].upper() + title[1:]
-    if not row["headline"]:
-        title += f" ({row['metric'].replace('_', ' ')})"
-    known = {key: value for key, value in parse_point(row["params"]).items() if key in _TELLING}
-    point = parse_point(row["point"])
-    size = point.pop("size_bytes", None)
-    ranks = f"{row['ranks']} ranks" if row["ranks"] > 1 else ""
-    nodes = f"{row['nodes']} nodes" if row["nodes"] > 1 else ("one node" if row["nodes"] else "")
-    at = ", ".join(filter(None, [format_point({**known, **point}), ranks, nodes]))
-    of_size = f" of {format_size(size)}" if isinstance(size, int | float) else ""
+    if not cell.headline:
+        title += f" ({cell.place.metric.replace('_', ' ')})"
+    size = cell.place.size_bytes
+    of_size = f" of {format_size(size)}" if size is not None else ""
+    at = cell.place.told(name for name in telling if name not in ("size_bytes", "nodes"))
+    at = ", ".join(filter(None, [at, cell.place.where]))
     return f"{title}{of_size}" + (f" ({at})" if at else "")
-
-
-#: Parameters that tell cases apart for a reader.
-_TELLING = frozenset({"mode", "sync", "directories", "streams", "order", "kernel", "problem_class"})
 
 
 # Published ----------------------------------------------------------------------------------------
@@ -353,4 +359,5 @@ def _from_trials(own: Trials, base: Trials) -> tuple[float | None, float | None,
     pair = (others, values) if own.better == "higher" else (values, others)
     found = stats.unpaired_ratio(*pair)
     ratio, lo, hi = (_number(value) for value in (found.ratio, found.lo, found.hi))
-    return lo, hi, ratio_words(lo, hi, ratio), len(values)
+    estimate = None if ratio is None else Estimate(ratio, lo, hi)
+    return lo, hi, ratio_words(estimate, own.better == "higher"), len(values)

@@ -7,16 +7,20 @@ gives the rules; nothing is said that no interval says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
 
-import polars as pl
-
-from bareline.analysis.grounds import Ground, measured_grounds, published_grounds
+from bareline.analysis.cell import Cell
+from bareline.analysis.grounds import (
+    NOT_COMPARABLE,
+    Ground,
+    measured_grounds,
+    published_grounds,
+)
 from bareline.published.model import PublishedStudy
-from bareline.vocabulary.caveats import caveat_text
+from bareline.vocabulary.caveats import Caveat, widest
 from bareline.vocabulary.units import listing, significant
 
 #: Nothing worse than this is near native: at least 90 % of the baseline's performance is left.
@@ -137,7 +141,7 @@ class Judgement:
     reason: str
     grounds: tuple[Ground, ...] = ()
     voided: tuple[Ground, ...] = ()
-    caveats: tuple[str, ...] = ()
+    caveats: tuple[Caveat, ...] = ()
 
     def row(self) -> dict[str, object]:
         """Give it as a plain row for ``--json``."""
@@ -149,7 +153,7 @@ class Judgement:
             "answer": self.answer.value,
             "certainty": self.certainty.value,
             "reason": self.reason,
-            "caveats": list(self.caveats),
+            "caveats": [str(caveat) for caveat in self.caveats],
             "grounds": [ground.row() for ground in self.grounds],
             "voided": [ground.row() for ground in self.voided],
         }
@@ -181,7 +185,7 @@ def judge_platforms(
 def _judge(
     kind: ApplicationClass, platform: str, baseline: str, given: Sequence[Ground]
 ) -> Judgement:
-    voided = tuple(ground for ground in given if kind.voided_by.intersection(ground.caveats))
+    voided = tuple(ground for ground in given if _voids(kind, ground))
     usable = tuple(
         sorted(
             (ground for ground in given if ground not in voided),
@@ -190,13 +194,38 @@ def _judge(
     )
     caveats = tuple(dict.fromkeys(code for ground in given for code in ground.caveats))
     measured = tuple(ground for ground in usable if not ground.failure)
+    failed = [g for g in usable if g.failure and g.failure != NOT_COMPARABLE]
     if not measured:
         answer, reason = _without(kind, usable, voided)
         certainty = Certainty.NONE
     else:
         answer, reason = _answer(measured)
         certainty = _certainty(answer, measured)
+        if failed:
+            answer, certainty, reason = _beside_failed(answer, reason, failed, measured)
     return Judgement(kind, platform, baseline, answer, certainty, reason, measured, voided, caveats)
+
+
+def _voids(kind: ApplicationClass, ground: Ground) -> bool:
+    """Tell whether a caveat of most trials says that a ground means nothing for a class."""
+    return any(caveat.code in kind.voided_by and caveat.for_most for caveat in ground.caveats)
+
+
+def _beside_failed(
+    answer: Answer, reason: str, failed: Sequence[Ground], measured: Sequence[Ground]
+) -> tuple[Answer, Certainty, str]:
+    """Say what an answer is worth where other grounds of its class failed.
+
+    What does not run at all makes nothing better: a loss stays one. Otherwise nothing is known of
+    the class where half of it failed, and little where less did.
+    """
+    every = len(failed) + len(measured)
+    probes = listing(list(dict.fromkeys(ground.probe or ground.subject for ground in failed)))
+    told = f"{len(failed)} of {every} failed in every launch ({probes})"
+    if answer is not Answer.UNSUITED and 2 * len(failed) >= every:
+        return Answer.CANNOT_TELL, Certainty.NONE, f"{told}; of the rest: {reason}"
+    certainty = Certainty.NONE if answer is Answer.CANNOT_TELL else Certainty.DOUBTFUL
+    return answer, certainty, f"{reason}; {told}"
 
 
 def _without(
@@ -204,8 +233,8 @@ def _without(
 ) -> tuple[Answer, str]:
     """Say why there is nothing to judge by."""
     if voided:
-        codes = dict.fromkeys(code for ground in voided for code in ground.caveats)
-        why = "; ".join(caveat_text(code) for code in codes if code in kind.voided_by)
+        caveats = widest(caveat for ground in voided for caveat in ground.caveats)
+        why = "; ".join(c.text for c in caveats if c.code in kind.voided_by)
         return Answer.CANNOT_TELL, f"what was measured says nothing here ({why})"
     if failed:
         words = listing(list(dict.fromkeys(ground.failure for ground in failed)))
@@ -227,6 +256,11 @@ def _answer(grounds: Sequence[Ground]) -> tuple[Answer, str]:
         highs = [inf if ground.hi is None else ground.hi for ground in grounds]
         return Answer.CANNOT_TELL, _open(max(lows), max(highs), grounds)
     (answer,) = decided
+    undecided = [ground for ground, levels in allowed.items() if len(levels) > 1]
+    if 2 * len(undecided) > len(grounds):
+        most = max(undecided, key=lambda ground: ground.ratio or ground.lo or 0.0)
+        told = f"{len(undecided)} of {len(grounds)} figures do not decide"
+        return Answer.CANNOT_TELL, f"{told}, most: {most.words}"
     against = [ground for ground, levels in allowed.items() if answer not in levels]
     if against:
         return Answer.DEPENDS, _from_to([grounds[0], grounds[-1], *against])
@@ -270,10 +304,15 @@ def _certainty(answer: Answer, grounds: Sequence[Ground]) -> Certainty:
 
 
 def judge_measured(
-    table: pl.DataFrame, titles: Mapping[str, str], platforms: Sequence[str], baseline: str
+    cells: Sequence[Cell],
+    titles: Mapping[str, str],
+    platforms: Sequence[str],
+    baseline: str,
+    *,
+    emulated: Collection[str] = (),
 ) -> list[Judgement]:
     """Judge platforms by what was measured; see `measured_grounds`."""
-    return judge_platforms(measured_grounds(table, titles), platforms, baseline)
+    return judge_platforms(measured_grounds(cells, titles, emulated), platforms, baseline)
 
 
 def judge_published(study: PublishedStudy) -> list[Judgement]:

@@ -13,7 +13,6 @@ from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.figure import Column, DataTable, Field, Figure, Tone
 from bareline.store.header import ExhibitSpec
-from bareline.vocabulary.caveats import read_caveats
 
 _TONES: Mapping[Answer, Tone] = MappingProxyType(
     {
@@ -107,9 +106,7 @@ def _answer(row: Judgement | None) -> Field:
         return Field(Answer.NOT_MEASURED.value, tone="muted")
     sure = row.certainty in (Certainty.SURE, Certainty.NONE)
     text = row.answer.value if sure else f"{row.answer.value} ({row.certainty.value})"
-    return Field(
-        text, tone=_TONES.get(row.answer, ""), caveats=read_caveats(row.caveats), tip=row.reason
-    )
+    return Field(text, tone=_TONES.get(row.answer, ""), caveats=row.caveats, tip=row.reason)
 
 
 def _reasons(told: Sequence[Judgement]) -> DataTable:
@@ -124,7 +121,7 @@ def _reasons(told: Sequence[Judgement]) -> DataTable:
             Field(sentence_case(row.application_class.title)),
             Field(row.platform, platform=row.platform),
             Field(_answer(row).text, tone=_TONES.get(row.answer, "")),
-            Field(row.reason, caveats=read_caveats(row.caveats), wrap=True),
+            Field(row.reason, caveats=row.caveats, wrap=True),
         )
         for row in told
     )
@@ -139,7 +136,7 @@ def _tidy(row: Judgement) -> dict[str, str]:
         "answer": row.answer.value,
         "certainty": row.certainty.value,
         "reason": row.reason,
-        "caveats": "; ".join(row.caveats),
+        "caveats": "; ".join(map(str, row.caveats)),
     }
 
 
