@@ -178,9 +178,32 @@ void bl_compute_ends(int function, int count)
     last = to;
 }
 
-void bl_compute_sent(int count, MPI_Datatype type)
+/* Whether a rank lies on this one's node; ranks fill the nodes one after the other. */
+static bool is_on_this_node(int rank, MPI_Comm comm)
 {
-    if (mode != INJECT || known_busy == 0)
+    static int per_node;
+    if (per_node == 0) {
+        const char *const text = getenv("BARELINE_RANKS_PER_NODE");
+        per_node = text ? atoi(text) : 1;
+        if (per_node < 1)
+            bl_die(BL_STATUS_USAGE, "BARELINE_RANKS_PER_NODE=%s: write a number from 1 on", text);
+    }
+    if (rank == MPI_PROC_NULL)
+        return true;
+    MPI_Group group, world;
+    int mine, there;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_translate_ranks(group, 1, &rank, world, &there);
+    MPI_Comm_rank(MPI_COMM_WORLD, &mine);
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return mine / per_node == there / per_node;
+}
+
+void bl_compute_sent(int count, MPI_Datatype type, int to, MPI_Comm comm)
+{
+    if (mode != INJECT || known_busy == 0 || is_on_this_node(to, comm))
         return;
     int bytes;
     MPI_Type_size(type, &bytes);

@@ -17,6 +17,7 @@
  * A sender may be busy with a message that has left already. A simulator knows only what comes
  * before; BARELINE_BUSY_AFTER_SEND tells the rest, which passes within MPI_Send:
  * "FROM:SECONDS:SLOPE;...", SECONDS + SLOPE times the bytes for messages of at least FROM bytes.
+ * BARELINE_RANKS_PER_NODE says which ranks share a node: a message to one of them is none of these.
  *
  * A kind of stretch is what lies between two calls (or reads of the clock), each named by its
  * function and its count of elements, before, in or after the timed part. In programs for a real
@@ -31,7 +32,7 @@
 
 #define BL_COMPUTE_BEGINS() bl_compute_begins()
 #define BL_COMPUTE_ENDS(function, count) bl_compute_ends(function, count)
-#define BL_COMPUTE_SENT(count, type) bl_compute_sent(count, type)
+#define BL_COMPUTE_SENT(count, type, to, comm) bl_compute_sent(count, type, to, comm)
 #define BL_COMPUTE_RESET() bl_compute_reset()
 #define BL_COMPUTE_CLOCK() bl_compute_clock()
 #define BL_COMPUTE_REPORT() bl_compute_report()
@@ -42,8 +43,8 @@ void bl_compute_begins(void);
 /* Before an MPI call: the stretch ends; its time is recorded or passes now. */
 void bl_compute_ends(int function, int count);
 
-/* After a blocking send: what else the sender has to do for the message passes. */
-void bl_compute_sent(int count, MPI_Datatype type);
+/* After a blocking send to another node: what else the sender has to do for the message passes. */
+void bl_compute_sent(int count, MPI_Datatype type, int to, MPI_Comm comm);
 
 /* The timed part begins. */
 void bl_compute_reset(void);
@@ -59,7 +60,7 @@ void bl_compute_report(void);
 
 #define BL_COMPUTE_BEGINS() ((void)0)
 #define BL_COMPUTE_ENDS(function, count) ((void)(count))
-#define BL_COMPUTE_SENT(count, type) ((void)0)
+#define BL_COMPUTE_SENT(count, type, to, comm) ((void)0)
 #define BL_COMPUTE_RESET() ((void)0)
 #define BL_COMPUTE_CLOCK() ((void)0)
 #define BL_COMPUTE_REPORT() ((void)0)

@@ -277,7 +277,7 @@ void bl_mpi_send(const void *buffer, int count, MPI_Fint type, int dest, int tag
     const MPI_Datatype c_type = MPI_Type_f2c(type);
     TIMED(SEND, count,
           (MPI_Send(buffer, count, c_type, dest, tag, MPI_Comm_f2c(comm)),
-           BL_COMPUTE_SENT(count, c_type)));
+           BL_COMPUTE_SENT(count, c_type, dest, MPI_Comm_f2c(comm))));
 }
 
 void bl_mpi_recv(void *buffer, int count, MPI_Fint type, int source, int tag, MPI_Fint comm)

@@ -10,29 +10,36 @@ from hypothesis import strategies as st
 
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import compute
-from bareline.platforms.sim.algorithms import collectives
-from bareline.platforms.sim.network import Network, constant, preset, presets, seconds_at, stretches
+from bareline.platforms.sim.algorithms import collectives, made_anew
+from bareline.platforms.sim.cluster import settings
+from bareline.platforms.sim.network import (
+    Network,
+    SharedMemory,
+    constant,
+    preset,
+    presets,
+    seconds_at,
+    stretches,
+)
 from bareline.vocabulary.errors import PlatformError
 
 CURVE = ((0, 10e-6), (1024, 12e-6), (65_536, 80e-6), (4 << 20, 3600e-6))
 
 
-def factor_at(text, size):
-    """Read SMPI's rule: the factor of the largest threshold below the size, the first at zero."""
-    pairs = [part.split(":") for part in text.split(";")]
-    chosen = pairs[0][1]
-    for threshold, factor in pairs:
-        if int(threshold) < size:
-            chosen = factor
-    return float(chosen)
+def at(text, size):
+    """Read thresholds with start and slope: the last one below the size, else the first."""
+    found = [part.split(":") for part in text.split(";")]
+    _, start, *slope = ([part for part in found if int(part[0]) < size] or found[:1])[-1]
+    return float(start) + (float(slope[0]) * size if slope else 0.0)
 
 
 def time_of(network, size):
+    """Add up what the simulated cluster does for a message."""
     port = network.port_bytes_per_s
-    lat, bw = network.factors(port)
-    sent = size + 16  # with SMPI's envelope
-    wire = factor_at(lat, sent) * network.wire()[0][1]
-    wire += sent / (min(factor_at(bw, sent), 1.0) * port)
+    costs = network.costs()
+    envelope = 16 * at(costs["seconds_per_byte"], size)  # added by SMPI, taken out again
+    wait = max(at(costs["latency_s"], size) - envelope, 1e-9)
+    wire = wait + (size + 16) * max(at(costs["seconds_per_byte"], size), 1 / port)
     overhead = seconds_at(network.departure_s, size) + seconds_at(network.receive_overhead_s, size)
     return wire + (overhead if size < network.eager_bytes else 0)
 
@@ -45,26 +52,21 @@ def test_factors_give_the_curve_back(overhead):
     assert 12e-6 < time_of(network, 30_000) < 80e-6
 
 
-def busy_at(text, size):
-    """Read thresholds with start and slope: the last one that is at most the size."""
-    (start, slope) = [
-        (float(start), float(slope))
-        for threshold, start, slope in (part.split(":") for part in text.split(";"))
-        if int(threshold) <= size
-    ][-1]
-    return start + slope * size
+def at_or_above(text, size):
+    """Read what the harness is told: there a stretch begins at its threshold."""
+    return at(text, size + 1e-9)
 
 
 def test_overheads_grow_with_the_size_and_go_with_the_rendezvous():
     sending, leaving = ((0, 6e-6), (64, 6e-6), (1024, 9e-6)), ((0, 4e-6), (512, 5e-6))
     network = Network(CURVE, sending, constant(2e-6), leaving, 65_536, "test")
     for size, seconds in ((0, 6e-6), (64, 6e-6), (544, 7.5e-6), (1024, 9e-6), (9999, 9e-6)):
-        assert busy_at(stretches(sending), size) == pytest.approx(seconds)
+        assert at(stretches(sending), size) == pytest.approx(seconds)
     text = network.busy_after()
     for size, seconds in ((0, 2e-6), (512, 2.4e-6), (1024, 4e-6), (65_535, 4e-6), (65_536, 0)):
-        assert busy_at(text, size) == pytest.approx(seconds)
-    assert busy_at(network.busy_before(), 544) == pytest.approx(7.5e-6)
-    assert busy_at(network.busy_before(), 65_536) == 0
+        assert at_or_above(text, size) == pytest.approx(seconds, abs=1e-12)
+    assert at(network.busy_before(), 544) == pytest.approx(7.5e-6)
+    assert at(network.busy_before(), 65_536) == 0
     # Also between the sizes of the curve, and just before sender and receiver meet.
     for size in (0, 64, 300, 512, 800, 1024, 30_000, 65_535, 65_536, 4 << 20):
         assert time_of(network, size) == pytest.approx(seconds_at(CURVE, size), rel=0.0051), size
@@ -73,7 +75,7 @@ def test_overheads_grow_with_the_size_and_go_with_the_rendezvous():
 def test_overheads_of_large_messages_alone_count_for_smaller_ones_in_proportion():
     sending = ((0, 1e-6), (1 << 20, 1e-6 + 1e-4))
     network = Network(CURVE, sending, constant(2e-6), constant(1e-6), 65_536, "test")
-    assert busy_at(network.busy_after(), 60_000) == pytest.approx(1e-4 * 60_000 / (1 << 20))
+    assert at(network.busy_after(), 60_000) == pytest.approx(1e-4 * 60_000 / (1 << 20))
 
 
 def test_a_stretch_that_is_faster_than_the_largest_message_is_not_held_up_by_the_port():
@@ -90,7 +92,8 @@ def test_any_curve_gives_factors_that_are_positive_and_times_that_do_not_fall(ti
     sizes = [0, *(2**k for k in range(1, len(times)))]
     curve = tuple(zip(sizes, times, strict=True))
     network = Network(curve, *[constant(overhead)] * 3, 1 << 40, "test")
-    for text in network.factors(network.port_bytes_per_s):
+    costs = network.costs()
+    for text in (costs["latency_s"], costs["seconds_per_byte"]):
         assert all(float(part.split(":")[1]) > 0 for part in text.split(";"))
     wire = network.wire()
     assert all(before <= after for (_, before), (_, after) in pairwise(wire))
@@ -103,15 +106,34 @@ def test_named_networks_say_where_they_come_from_and_are_ordered():
 
 
 def test_algorithms_follow_the_library_and_what_the_user_names():
-    assert collectives("openmpi", {}, 64) == {
-        "smpi/coll-selector": "ompi",
-        "smpi/alltoallv": "pair",
-    }
-    chosen = collectives("mpich", {"allreduce": "rdb", "alltoallv": "ompi"}, 64)
-    assert chosen["smpi/coll-selector"] == "mpich"
-    assert (chosen["smpi/allreduce"], chosen["smpi/alltoallv"]) == ("rdb", "ompi")
-    assert collectives("openmpi", {}, 256)["smpi/bcast"] == "binomial_tree"
-    assert "smpi/bcast" not in collectives("mpich", {}, 256)
+    assert collectives("openmpi", {}) == {"smpi/coll-selector": "ompi"}
+    assert "bcast" in made_anew("openmpi", {})
+    chosen = {"allreduce": "rdb", "alltoallv": "ompi"}
+    named = collectives("mpich", chosen)
+    assert named["smpi/coll-selector"] == "mpich"
+    assert (named["smpi/allreduce"], named["smpi/alltoallv"]) == ("rdb", "ompi")
+    assert made_anew("mpich", {}) == ()
+    assert not {"allreduce", "alltoallv"} & set(made_anew("openmpi", chosen))
+
+
+def test_within_a_node_a_message_takes_the_same_time_below_and_above_the_limit():
+    memory = SharedMemory(latency_s=4e-7, bytes_per_s=5e9, overhead_s=1e-7, eager_bytes=4096)
+    for eager_bytes in (4096, 65_536):
+        costs = memory.costs(eager_bytes)
+        assert at(costs["seconds_per_byte"], 1 << 20) == pytest.approx(1 / 5e9)
+        for size in (0, 4095, 4096, 65_535, 65_536):
+            overheads = at(costs["departure_s"], size) + at(costs["receive_s"], size)
+            assert at(costs["latency_s"], size) + overheads == pytest.approx(4e-7)
+
+
+def test_a_job_on_one_node_is_told_nothing_of_the_network():
+    """Only what is between nodes differs between platforms."""
+    told = [
+        settings(make_spec("s", table, where="test").options, preset(table["network"]), 1, "x")
+        for table in ({"type": "sim", "network": name} for name in presets())
+    ]
+    within = [[line for line in text.splitlines() if "within." in line] for text in told]
+    assert within[0] and all(lines == within[0] for lines in within)
 
 
 def test_recordings_keep_the_lowest_mean_over_ranks():
@@ -147,6 +169,8 @@ def test_a_recording_is_read_back_and_damage_is_none(tmp_path):
         ({"curve": CURVE, "send_overhead_s": [[0, 1e-6], [0, 2e-6]]}, "rise from 0"),
         ({"curve": CURVE, "departure_s": [[64, 1e-6]]}, "rise from 0"),
         ({"curve": CURVE, "receive_overhead_s": -1.0}, "receive_overhead_s"),
+        ({"network": "1g", "loopback_overhead_s": 1e-6}, "more than half"),
+        ({"network": "1g", "messages_per_s": 0}, "messages_per_s"),
     ],
 )
 def test_impossible_options_are_refused_with_their_name(table, said):

@@ -154,4 +154,5 @@ def test_facts_name_simulator_network_and_settings(cluster):
     facts = cluster.facts()
     assert "SimGrid" in facts["sim.simulator"]
     assert facts["sim.send_overhead_s"] == 2e-6
-    assert "alltoallv=pair" in facts["sim.algorithms"]
+    assert facts["sim.algorithms"] == "coll-selector=ompi"
+    assert "alltoallv" in facts["sim.algorithms_as_counted"]

@@ -1,17 +1,11 @@
 """Which algorithm a collective function takes, by MPI library.
 
 SimGrid knows the choices that libraries make by message size and ranks as "selectors". That of
-SimGrid 3.32 for Open MPI is the table of Open MPI 4.1 (an all-reduce of 8 bytes exchanges by
-recursive doubling on up to 127 ranks and goes up a tree and down again on more; one of 4 KiB on two
-ranks is a ring). The one for MPICH is of 2014.
-
-Two algorithms are pinned:
-
-* All-to-all with counts goes in pairs, Open MPI's choice for up to 3, 64 to 127 and 256 to 1023
-  ranks. Elsewhere it sends everything at once, which takes a simulator ten times as long.
-* A broadcast on 256 ranks or more is a binomial tree. Open MPI's is one of radix 4, for which
-  SimGrid has MVAPICH's alone: that one first tells every rank where all others are, a million
-  messages (40 s of a core) on 1024 ranks.
+SimGrid 3.32 for Open MPI follows the tables of Open MPI 4.1, but calls other algorithms than the
+library does: it cuts messages into segments that the library sends whole, goes up a tree and down
+again where the library doubles, and stops for ever in some gathers. Functions whose messages,
+counted, are others than the library's (`benchmarks/collective_messages.py`) are therefore made
+anew for the simulated cluster (`native/simulator`). The selector for MPICH is of 2014.
 """
 
 from __future__ import annotations
@@ -20,12 +14,28 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _SELECTORS: Mapping[str, str] = MappingProxyType({"openmpi": "ompi", "mpich": "mpich"})
-_PINNED: Mapping[str, str] = MappingProxyType({"alltoallv": "pair"})
-_PINNED_ON_MANY: Mapping[str, str] = MappingProxyType({"bcast": "binomial_tree"})
-_MANY_RANKS = 256
+#: What SimGrid's selector makes otherwise than Open MPI.
+_OURS = (
+    "bcast",
+    "reduce",
+    "allreduce",
+    "reduce_scatter",
+    "gather",
+    "allgather",
+    "allgatherv",
+    "alltoallv",
+)
 
 
-def collectives(library: str, chosen: Mapping[str, str], ranks: int) -> dict[str, str]:
+def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the functions that the simulated cluster has algorithms of its own for.
+
+    Those that the user names an algorithm for keep that.
+    """
+    return tuple(name for name in _OURS if library == "openmpi" and name not in chosen)
+
+
+def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
     """Give SMPI's options for the collective functions of a library.
 
     Parameters
@@ -34,12 +44,8 @@ def collectives(library: str, chosen: Mapping[str, str], ranks: int) -> dict[str
         ``openmpi`` or ``mpich``.
     chosen
         Algorithms that the user names, by function in lower case.
-    ranks
-        Of the program.
     """
-    many = library == "openmpi" and ranks >= _MANY_RANKS
-    named = {**_PINNED, **(_PINNED_ON_MANY if many else {}), **chosen}
     return {
         "smpi/coll-selector": _SELECTORS[library],
-        **{f"smpi/{function}": name for function, name in sorted(named.items())},
+        **{f"smpi/{function}": name for function, name in sorted(chosen.items())},
     }

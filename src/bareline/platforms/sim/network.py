@@ -1,10 +1,10 @@
-"""The simulated network: from a curve of one-way times to what SMPI understands.
+"""What a message costs: from a curve of one-way times to what the simulator is told.
 
-SMPI lets a message of size s take ``lat_factor(s) * L + s / (bw_factor(s) * B)`` over a route of
-latency L and bandwidth B, with factors that are constant between thresholds. Between two measured
-sizes the curve is taken as a straight line a + m s, which a pair of factors reproduces exactly:
-a / L and 1 / (m B). What the processors do for a message (overheads) is taken out of the curve
-first, because SMPI adds it again, and lets it keep the sender busy.
+Between two measured sizes the curve is taken as a straight line a + m s: a message waits a seconds
+and then moves at 1/m bytes a second. What the processors do for a message (overheads) is taken out
+of the curve first, because the simulator adds it again, and lets it keep the sender busy.
+
+A message within a node never sees the network: `SharedMemory` says what it costs.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ import numpy as np
 _LEAST_S = 1e-9
 #: What a port may add to the one-way time of a message.
 _PORT_SHARE = 0.005
-#: What SMPI adds to each message before it looks for its factors: a message of a measured size that
-#: stands at a threshold would else get the factors of the larger ones.
+#: What SMPI adds to each message; the simulated cluster takes the time for it out again.
 _ENVELOPE_BYTES = 16
 #: Smallest slope: 100 TB/s. A curve that does not rise there would divide by zero.
 _LEAST_SLOPE = 1e-14
@@ -44,7 +43,7 @@ def seconds_at(curve: Curve, size: int) -> float:
 
 
 def stretches(curve: Curve) -> str:
-    """Write a curve as SMPI's options take it: thresholds, each with a start and a slope."""
+    """Write a curve as the simulator takes it: thresholds, each with a start and a slope."""
     lines = [
         (size, (next_time - time) / (next_size - size), time)
         for (size, time), (next_size, next_time) in pairwise(curve)
@@ -70,6 +69,9 @@ class Network:
         From this size on a message waits until the receiver is ready.
     source
         Where the figures come from.
+    messages_per_s
+        How many messages the NIC of a node takes in each direction; None where that is not known
+        to bound anything.
     """
 
     curve: tuple[tuple[int, float], ...]
@@ -78,6 +80,7 @@ class Network:
     departure_s: Curve
     eager_bytes: int
     source: str
+    messages_per_s: float | None = None
 
     @property
     def bytes_per_s(self) -> float:
@@ -131,7 +134,7 @@ class Network:
     def busy_before(self) -> str:
         """Write for how long a sender that goes on at once is busy with a message, likewise.
 
-        SMPI takes it of every such message, and adds nothing to others that are met for.
+        Here, as in all that the simulated cluster is told, a stretch begins above its threshold.
         """
         last = self.eager_bytes - 1
         points = [point for point in self.send_overhead_s if point[0] < last]
@@ -150,24 +153,21 @@ class Network:
             rates.append(1 / (slope + _PORT_SHARE * (start + slope * size) / size))
         return max(rates)
 
-    def factors(self, port_bytes_per_s: float) -> tuple[str, str]:
-        """Give SMPI's latency and bandwidth factors, as its options take them.
-
-        Parameters
-        ----------
-        port_bytes_per_s
-            Bandwidth of a node's link, which the factors multiply.
-        """
-        latency = self.wire()[0][1]
-        lat, bw = [], []
+    def costs(self) -> dict[str, str]:
+        """Give what a message between nodes costs, by its size, as the simulator takes it."""
+        waits, bytes_s = [], []
         for size, _, slope, start in self._lines():
-            above = size + _ENVELOPE_BYTES if size else 0
             if size == 0 and start < slope * _ENVELOPE_BYTES:
                 slope = _LEAST_SLOPE  # the first byte costs more than others: it is left out
-            bare = max(start - slope * _ENVELOPE_BYTES, _LEAST_S)
-            lat.append(f"{above}:{bare / latency:.9g}")
-            bw.append(f"{above}:{1 / (slope * port_bytes_per_s):.9g}")
-        return ";".join(lat), ";".join(bw)
+            waits.append(f"{size}:{start:.12g}")
+            bytes_s.append(f"{size}:{slope:.9g}")
+        return {
+            "latency_s": ";".join(waits),
+            "seconds_per_byte": ";".join(bytes_s),
+            "departure_s": stretches(self.departure_s),
+            "send_s": self.busy_before(),
+            "receive_s": stretches(self.receive_overhead_s),
+        }
 
     def _lines(self) -> Iterator[tuple[int, int, float, float]]:
         """Give each stretch of the curve: first and last size, slope, and start at size 0."""
@@ -178,6 +178,49 @@ class Network:
                 start = _LEAST_S
                 slope = max((next_time - start) / next_size, _LEAST_SLOPE)
             yield size, next_size, slope, start
+
+
+@dataclass(frozen=True, slots=True)
+class SharedMemory:
+    """How two ranks of a node exchange messages, whatever the network between the nodes.
+
+    Parameters
+    ----------
+    latency_s
+        One-way time of an empty message, overheads included.
+    bytes_per_s
+        Rate of a message.
+    overhead_s
+        What a processor does for each message sent, and again for each received.
+    eager_bytes
+        From this size on a message waits until the receiver is ready, in jobs on one node. A job
+        over several nodes has one limit in SMPI, that of its network.
+    """
+
+    latency_s: float
+    bytes_per_s: float
+    overhead_s: float
+    eager_bytes: int
+
+    def costs(self, eager_bytes: int) -> dict[str, str]:
+        """Give what a message within a node costs, by its size, as the simulator takes it.
+
+        Parameters
+        ----------
+        eager_bytes
+            Limit in force. The time of a message is the same below and above it: there the
+            simulator leaves out the overheads, so that the wait is longer by them.
+        """
+        at_once = max(self.latency_s - 2 * self.overhead_s, _LEAST_S)
+        last = eager_bytes - 1
+        busy = f"0:{self.overhead_s:.12g};{last}:0"
+        return {
+            "latency_s": f"0:{at_once:.12g};{last}:{self.latency_s:.12g}",
+            "seconds_per_byte": f"0:{1 / self.bytes_per_s:.9g}",
+            "departure_s": busy,
+            "send_s": busy,
+            "receive_s": busy,
+        }
 
 
 def _rising(values: Sequence[float]) -> list[float]:
@@ -217,4 +260,5 @@ def preset(name: str) -> Network:
         departure_s=constant(table["overhead_s"]),
         eager_bytes=table["eager_bytes"],
         source=f"{name}: {table['source']}",
+        messages_per_s=table["messages_per_s"],
     )

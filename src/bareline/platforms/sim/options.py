@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.base import Options
-from bareline.platforms.sim.network import Curve, Network, constant, preset, presets
+from bareline.platforms.sim.network import (
+    Curve,
+    Network,
+    SharedMemory,
+    constant,
+    preset,
+    presets,
+)
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
 
@@ -73,8 +81,13 @@ class SimOptions(Options):
         What the port of a node carries in each direction; the rate of the curve without it.
     both_ways_bytes_per_s
         What it carries in both directions together; without it, as much as each direction alone.
-    loopback_latency_s, loopback_bytes_per_s
-        Between ranks of one node.
+    messages_per_s
+        How many messages the NIC of a node takes in each direction, whatever their size: ranks of
+        a node that send at once wait for each other there. With a named network, its own.
+    loopback_latency_s, loopback_bytes_per_s, loopback_overhead_s, loopback_eager_bytes
+        Between ranks of one node: one-way time of an empty message, rate, what a processor does
+        for each message sent and again for each received, and from which size on sender and
+        receiver meet in a job on one node. The network has no part in them.
     oversubscription
         How many times more the ports of all nodes carry than the switch: 1 is a switch that never
         blocks, 4 one with a quarter of the capacity.
@@ -105,8 +118,11 @@ class SimOptions(Options):
     source: str = ""
     link_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
     both_ways_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] | None = None
+    messages_per_s: Annotated[float, Field(gt=0, le=1e12)] | None = None
     loopback_latency_s: Annotated[float, Field(gt=0, le=10)] = 0.4e-6
     loopback_bytes_per_s: Annotated[float, Field(gt=0, le=1e15)] = 5e9
+    loopback_overhead_s: Seconds = 0.1e-6
+    loopback_eager_bytes: Annotated[int, Field(ge=1, le=1 << 40)] = 4096
     oversubscription: Annotated[float, Field(ge=1, le=1e6)] = 1.0
     library: Literal["openmpi", "mpich"] = "openmpi"
     algorithms: Annotated[dict[str, str], Field(default_factory=dict)]
@@ -143,6 +159,12 @@ class SimOptions(Options):
         return curve
 
     @model_validator(mode="after")
+    def _overheads_within_latency(self) -> SimOptions:
+        if 2 * self.loopback_overhead_s > self.loopback_latency_s:
+            raise ValueError("loopback_overhead_s is more than half of loopback_latency_s")
+        return self
+
+    @model_validator(mode="after")
     def _one_network(self) -> SimOptions:
         if (self.network is None) == (self.curve is None):
             raise ValueError(f"give either 'network' (one of: {', '.join(presets())}) or 'curve'")
@@ -156,7 +178,9 @@ class SimOptions(Options):
         """Give the network that is meant."""
         if self.curve is None:
             assert self.network is not None
-            return preset(self.network)
+            named = preset(self.network)
+            given = self.messages_per_s
+            return named if given is None else replace(named, messages_per_s=given)
         return Network(
             curve=self.curve,
             send_overhead_s=_by_size(self.send_overhead_s),
@@ -166,6 +190,16 @@ class SimOptions(Options):
             ),
             eager_bytes=self.eager_bytes,
             source=self.source or "a curve of the platform file",
+            messages_per_s=self.messages_per_s,
+        )
+
+    def shared_memory(self) -> SharedMemory:
+        """Give how ranks of one node exchange messages."""
+        return SharedMemory(
+            latency_s=self.loopback_latency_s,
+            bytes_per_s=self.loopback_bytes_per_s,
+            overhead_s=self.loopback_overhead_s,
+            eager_bytes=self.loopback_eager_bytes,
         )
 
 

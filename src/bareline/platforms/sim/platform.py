@@ -21,7 +21,8 @@ from bareline.platforms.base import Allocation, Availability, Context, Platform,
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.sim import compute
-from bareline.platforms.sim.algorithms import collectives
+from bareline.platforms.sim.algorithms import collectives, made_anew
+from bareline.platforms.sim.cluster import SPEED, cluster_xml, eager_bytes, settings
 from bareline.platforms.sim.network import Network, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.real import real_compute_s
@@ -29,8 +30,6 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 
-#: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
-_SPEED = "1Gf"
 #: What a simulator repeats exactly needs no more repetitions.
 _REPETITIONS = ("-i", "3", "-x", "0")
 #: Arrays from this size on are shared by all ranks where memory is folded.
@@ -75,7 +74,7 @@ def find_simulator() -> Simulator:
     ToolMissing
         One of them is not installed.
     """
-    for tool in ("smpirun", "smpicc"):
+    for tool in ("smpirun", "smpicc", "c++"):
         if shutil.which(tool) is None:
             raise ToolMissing(f"'{tool}' is not installed", hint=install_hint(tool))
     said = subprocess.run(["smpirun", "--version"], capture_output=True, text=True, check=False)
@@ -95,15 +94,15 @@ class SimAllocation(Allocation):
         self._network: Network = options.resolve()
         self._told: list[str] = []
         self._sources: dict[str, str] = {}
-        self._cluster = context.scratch / "cluster.xml"
-        self._cluster.write_text(cluster_xml(options, self._network), encoding="utf-8")
+        self._description = context.scratch / "cluster.xml"
+        self._description.write_text(cluster_xml(options, self._network), encoding="utf-8")
         self._temporary = context.scratch / "smpi"
         self._temporary.mkdir(exist_ok=True)
 
     def facts(self) -> Mapping[str, Scalar]:
         """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
-        lat, bw = network.factors(port_rate(options, network))
+        costs = network.costs()
         return {
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
@@ -127,16 +126,22 @@ class SimAllocation(Allocation):
             ),
             "sim.loopback_latency_s": options.loopback_latency_s,
             "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
-            "sim.lat_factor": lat,
-            "sim.bw_factor": bw,
+            "sim.loopback_overhead_s": options.loopback_overhead_s,
+            "sim.loopback_eager_bytes": options.loopback_eager_bytes,
+            **(
+                {}
+                if network.messages_per_s is None
+                else {"sim.messages_per_s": network.messages_per_s}
+            ),
+            "sim.latency_by_size": costs["latency_s"],
+            "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
             **({} if options.error is None else {"sim.calibration_error_ratio": options.error}),
             "sim.library": f"collectives as in {options.library}",
             "sim.algorithms": " ".join(
                 f"{key.removeprefix('smpi/')}={value}"
-                for key, value in collectives(
-                    options.library, options.algorithms, options.nodes * options.cores
-                ).items()
+                for key, value in collectives(options.library, options.algorithms).items()
             ),
+            "sim.algorithms_as_counted": " ".join(made_anew(options.library, options.algorithms)),
         }
 
     def events(self) -> tuple[str, ...]:
@@ -167,8 +172,9 @@ class SimAllocation(Allocation):
         if RECORDED.fullmatch(program):
             variables["BARELINE_COMPUTE"] = f"inject:{self._computation(command, argv, layout)}"
             variables["BARELINE_BUSY_AFTER_SEND"] = self._network.busy_after()
+            variables["BARELINE_RANKS_PER_NODE"] = str(layout.ranks_per_node)
         line = self._line(argv, layout)
-        done = self._execute(line, variables, timeout_s)
+        done = self._execute(line, variables, layout, timeout_s)
         return Output(
             stdout=done.stdout,
             stderr=done.stderr,
@@ -179,6 +185,12 @@ class SimAllocation(Allocation):
             clock="simulated",
             caveats=("simulated",),
         )
+
+    def run_as_it_is(
+        self, argv: list[str], variables: Mapping[str, str], layout: Layout, *, timeout_s: float
+    ) -> Finished:
+        """Simulate a program that was compiled for the simulator, whatever it is."""
+        return self._execute(self._line(argv, layout), variables, layout, timeout_s)
 
     def _folding(self, program: str) -> dict[str, str]:
         """Give the variables that let all ranks share one memory, where they are to."""
@@ -209,7 +221,7 @@ class SimAllocation(Allocation):
         def launch(variables: Mapping[str, str]) -> float:
             line = self._line(argv, layout)
             every = dict(command.env) | self._folding(Path(argv[0]).name) | dict(variables)
-            done = self._execute(line, every, _RECORDING_TIMEOUT_S)
+            done = self._execute(line, every, layout, _RECORDING_TIMEOUT_S)
             if done.exit_code != 0 or done.timed_out:
                 raise PlatformError(
                     f"the computation of {_what(argv, layout)} could not be recorded: "
@@ -232,10 +244,17 @@ class SimAllocation(Allocation):
             stretches, scale, f"{source}, times {scale:.3f} to agree with the real program"
         )
 
-    def _execute(self, line: list[str], variables: Mapping[str, str], timeout_s: float) -> Finished:
+    def _execute(
+        self, line: list[str], variables: Mapping[str, str], layout: Layout, timeout_s: float
+    ) -> Finished:
+        told = self._context.scratch / f"cluster-{layout.nodes}.txt"
+        told.write_text(
+            settings(self._options, self._network, layout.nodes, self._description),
+            encoding="utf-8",
+        )
         return run_process(
             line,
-            env=local_environment(variables),
+            env=local_environment({**variables, "BARELINE_CLUSTER": str(told)}),
             timeout_s=timeout_s,
             cwd=self._context.scratch,
         )
@@ -247,31 +266,26 @@ class SimAllocation(Allocation):
             "".join(f"n{node}\n" * layout.ranks_per_node for node in range(layout.nodes)),
             encoding="utf-8",
         )
-        lat, bw = network.factors(port_rate(options, network))
-        settings = {
-            "smpi/host-speed": _SPEED,
+        eager = str(eager_bytes(options, network, layout.nodes))
+        chosen = {
+            "smpi/host-speed": SPEED,
             "smpi/simulate-computation": "no",
             "smpi/cpu-threshold": "0",
             "smpi/shared-malloc": "local",
             # A read of the clock takes no simulated time: SMPI's 10 ns cost a change of context.
             "smpi/wtime": "0",
             "smpi/tmpdir": str(self._temporary),
-            "smpi/lat-factor": lat,
-            "smpi/bw-factor": bw,
-            "smpi/os": stretches(network.departure_s),
-            "smpi/ois": network.busy_before(),
-            "smpi/or": stretches(network.receive_overhead_s),
-            "smpi/async-small-thresh": str(network.eager_bytes),
-            "smpi/send-is-detached-thresh": str(network.eager_bytes),
+            "smpi/async-small-thresh": eager,
+            "smpi/send-is-detached-thresh": eager,
             # Both directions of a link are full; nothing is lost to acknowledgements.
             "network/crosstraffic": "0",
             "network/TCP-gamma": "0",
-            **collectives(options.library, options.algorithms, layout.ranks),
+            **collectives(options.library, options.algorithms),
         }
         return [
-            "smpirun", "-np", str(layout.ranks), "-platform", str(self._cluster),
+            "smpirun", "-np", str(layout.ranks), "-platform", str(_cluster_library(self._context)),
             "-hostfile", str(hosts), "--log=root.thres:critical",
-            *(f"--cfg={key}:{value}" for key, value in settings.items()), *argv,
+            *(f"--cfg={key}:{value}" for key, value in chosen.items()), *argv,
         ]  # fmt: skip
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
@@ -308,32 +322,10 @@ class SimPlatform(Platform[SimOptions]):
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
 
 
-def port_rate(options: SimOptions, network: Network) -> float:
-    """Give what the port of a node carries in one direction, in B/s."""
-    return options.link_bytes_per_s or network.port_bytes_per_s
-
-
-def cluster_xml(options: SimOptions, network: Network) -> str:
-    """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
-    latency = network.wire()[0][1] / 2
-    rate = port_rate(options, network)
-    backbone = limiter = ""
-    if options.both_ways_bytes_per_s is not None:
-        # A message takes as much of the limiter as of the port, all of it at its own rate.
-        both_ways = max(options.both_ways_bytes_per_s * network.seconds_per_byte, 1.0) * rate
-        limiter = f' limiter_link="{both_ways:.6f}Bps"'
-    if options.oversubscription > 1:
-        shared = options.nodes * rate / options.oversubscription
-        backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
-    return f"""<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="cluster" prefix="n" suffix="" radical="0-{options.nodes - 1}" speed="{_SPEED}"
-    core="{options.cores}" bw="{rate:.6f}Bps" lat="{latency:.12f}s" sharing_policy="SPLITDUPLEX"
-    loopback_bw="{options.loopback_bytes_per_s:.6f}Bps"
-    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}{limiter}/>
-</platform>
-"""
+def _cluster_library(context: Context) -> Path:
+    """Give what smpirun loads as its platform."""
+    programs = ensure_native(find_simulator(), context.cache)
+    return programs.parent / "lib" / "libbareline_cluster.so"
 
 
 def _overheads_by_size(network: Network) -> dict[str, str]:

@@ -1,0 +1,72 @@
+"""The cluster as the simulator loads it: SimGrid's description, and what messages cost in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bareline.platforms.sim.algorithms import made_anew
+from bareline.platforms.sim.network import Network
+from bareline.platforms.sim.options import SimOptions
+
+#: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
+SPEED = "1Gf"
+
+
+def port_rate(options: SimOptions, network: Network) -> float:
+    """Give what the port of a node carries in one direction, in B/s."""
+    return options.link_bytes_per_s or network.port_bytes_per_s
+
+
+def _route_s(network: Network) -> float:
+    """Give the latency of a route as described; what a message waits is told by its size."""
+    return network.wire()[0][1]
+
+
+def cluster_xml(options: SimOptions, network: Network) -> str:
+    """Describe the cluster as SimGrid reads it; a route passes two links, of half the latency."""
+    latency = _route_s(network) / 2
+    rate = port_rate(options, network)
+    backbone = limiter = ""
+    if options.both_ways_bytes_per_s is not None:
+        # A message takes as much of the limiter as of the port, all of it at its own rate.
+        both_ways = max(options.both_ways_bytes_per_s * network.seconds_per_byte, 1.0) * rate
+        limiter = f' limiter_link="{both_ways:.6f}Bps"'
+    if options.oversubscription > 1:
+        shared = options.nodes * rate / options.oversubscription
+        backbone = f' bb_bw="{shared:.6f}Bps" bb_lat="0s"'
+    return f"""<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="n" suffix="" radical="0-{options.nodes - 1}" speed="{SPEED}"
+    core="{options.cores}" bw="{rate:.6f}Bps" lat="{latency:.12f}s" sharing_policy="SPLITDUPLEX"
+    loopback_bw="{options.loopback_bytes_per_s:.6f}Bps"
+    loopback_lat="{options.loopback_latency_s:.12f}s"{backbone}{limiter}/>
+</platform>
+"""
+
+
+def eager_bytes(options: SimOptions, network: Network, nodes: int) -> int:
+    """Give the size from which sender and receiver meet in a job on so many nodes.
+
+    SMPI has one for all messages of a job. On one node that of shared memory counts, so that the
+    network changes nothing there.
+    """
+    return network.eager_bytes if nodes > 1 else options.shared_memory().eager_bytes
+
+
+def settings(options: SimOptions, network: Network, nodes: int, description: Path) -> str:
+    """Write what the simulated cluster is told of messages, in a job on so many nodes."""
+    within = options.shared_memory().costs(eager_bytes(options, network, nodes))
+    gap_s = 1 / network.messages_per_s if network.messages_per_s else 0.0
+    lines = {
+        "description": str(description),
+        "collectives": " ".join(made_anew(options.library, options.algorithms)),
+        "port_bytes_per_s": f"{port_rate(options, network):.6f}",
+        "loopback_bytes_per_s": f"{options.loopback_bytes_per_s:.6f}",
+        "latency_s": f"{2 * float(f'{_route_s(network) / 2:.12f}'):.12g}",
+        "loopback_latency_s": f"{options.loopback_latency_s:.12f}",
+        "message_gap_s": f"{gap_s:.12g}",
+        **{f"within.{name}": text for name, text in within.items()},
+        **{f"between.{name}": text for name, text in network.costs().items()},
+    }
+    return "".join(f"{key} {value}\n" for key, value in lines.items())
