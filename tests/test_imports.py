@@ -110,6 +110,17 @@ def test_help_loads_none_of_the_heavy_libraries():
     assert done.stdout.strip() == "[]"
 
 
+def test_what_the_guides_name_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`((?:src|tests|scripts|native|docs)/[\w/.-]*)", text)
+    assert len(named) > 30
+    fixed = [name for name in named if "NNNN" not in name and f"{name}<" not in text]
+    assert [name for name in fixed if not (ROOT / name).exists()] == []
+    prototypes = ROOT / "native" / "pmpi" / "calls.def"
+    files = re.findall(r"[\w*]+\.[ch]\b", prototypes.read_text().partition("*/")[0])
+    assert [name for name in files if not list(prototypes.parent.glob(name))] == []
+
+
 def test_nothing_in_the_project_names_a_place_outside_of_it():
     tracked = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
