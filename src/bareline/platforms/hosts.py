@@ -21,7 +21,7 @@ from bareline.facts import read_steal, steal_caveats
 from bareline.platforms.base import Allocation
 from bareline.platforms.process import Finished, kill_marked, run_process
 from bareline.platforms.serving import READY_S, Ports, serving
-from bareline.platforms.workdir import check_storage, folder_name, remove_abandoned
+from bareline.platforms.workdir import OWN_FOLDER, check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 
@@ -247,7 +247,7 @@ class HostsAllocation(Allocation):
         try:
             for node in used:
                 self._tidy(node)
-                self._must(node, ["mkdir", "-p", folder])
+                self._must(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", folder])
                 for name, text in command.inputs:
                     self._must(node, ["tee", f"{folder}/{name}"], stdin=text)
             yield folder

@@ -16,6 +16,20 @@ from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.process import Finished
 from bareline.vocabulary.errors import PlatformError
 
+#: Defines the function of a shell that makes a folder of one's own where anybody may make some, as
+#: in /tmp. What is there already must be no link, belong to this user, and be closed to all others.
+OWN_FOLDER = """\
+own_folder() {
+    mkdir -p -- "${1%/*}" 2>/dev/null
+    mkdir -m 700 -- "$1" 2>/dev/null && return
+    [ -e "$1" ] || [ -L "$1" ] || mkdir -- "$1" || return
+    own_path=$1
+    set -- $(ls -ldn -- "$1")
+    case $1 in d???--[-S]--[-T]*) [ "$3" != "$(id -u)" ] || return 0 ;; esac
+    echo "$own_path is there already, and is no folder of one's own" >&2
+    return 1
+}
+"""
 _PREFIX = "bareline-work-"
 #: Prints free blocks, their size, the kind of file system, and a line if a hypervisor runs below.
 _LOOK = """

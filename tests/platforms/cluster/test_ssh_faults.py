@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bareline.host.owner import owner_mark
 from bareline.platforms.netns import links
 from bareline.platforms.process import marked_processes, processes_with
 from bareline.platforms.ssh import connection as connection_module
@@ -111,6 +113,73 @@ def test_two_runs_do_not_share_a_host(ssh_options, acquire, open_bench, monkeypa
     ):
         pass
     assert caught.value.where == "node1"
+
+
+@pytest.fixture
+def locks(monkeypatch):
+    """Give a place for locks that we can see: each host has a /dev/shm of its own."""
+    place = Path(f"/tmp/bl-locks-{os.getpid()}")
+    monkeypatch.setattr(connection_module, "_LOCKS", str(place))
+    own = place.with_name(f"{place.name}-{os.geteuid()}")
+    yield own
+    if own.is_symlink() or not own.is_dir():
+        own.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(own)
+
+
+@pytest.mark.parametrize("how", ["a link", "another user's", "open to all", "a file"])
+def test_a_place_for_locks_that_somebody_else_made_is_not_used(
+    ssh_options, acquire, locks, tmp_path, how
+):
+    victim = tmp_path / "victim"
+    victim.mkdir(mode=0o700)
+    (victim / "lock").write_text("mine")
+    if how == "a link":
+        locks.symlink_to(victim)
+    elif how == "a file":
+        locks.write_text("mine")
+    else:
+        locks.mkdir(mode=0o777 if how == "open to all" else 0o700)
+        locks.chmod(0o777 if how == "open to all" else 0o700)
+        os.chown(locks, 0 if how == "open to all" else 12345, -1)
+        (locks / "lock").symlink_to(victim / "lock")
+    elsewhere = Path(f"/run/user/{os.geteuid()}")
+    if elsewhere.is_dir():
+        with acquire("ssh", **ssh_options):
+            assert (elsewhere / "bareline" / "lock").exists()
+    else:
+        with (
+            pytest.raises(PlatformError, match="not yours alone: remove it") as caught,
+            acquire("ssh", **ssh_options),
+        ):
+            pass
+        assert caught.value.where == "node1"
+    assert (victim / "lock").read_text() == "mine"
+
+
+def test_the_number_in_a_lock_is_killed_only_if_it_is_a_keeper_still(ssh_options, acquire, locks):
+    """The process of a keeper has ended, and its number is another one's by now."""
+    with acquire("ssh", **ssh_options):
+        file = locks / "lock"
+        mark, keeper, start = file.read_text().split()
+        assert mark == owner_mark() and start.isdigit() and int(keeper) > 1
+    ended = mark.replace(mark.partition("-")[0], "1", 1)
+    with (
+        subprocess.Popen(["sleep", "300"]) as innocent,
+        subprocess.Popen(["flock", file, "sleep", "300"]) as holder,
+    ):
+        until(lambda: subprocess.run(["flock", "-n", file, "true"], check=False).returncode)
+        for told in (f"{innocent.pid} 12345", f"{innocent.pid}", "-1 12345", f"{innocent.pid} "):
+            file.write_text(f"{ended} {told}\n")
+            with (
+                pytest.raises(PlatformError, match="another bareline uses this host"),
+                acquire("ssh", **ssh_options),
+            ):
+                pass
+            assert innocent.poll() is None
+        innocent.kill()
+        subprocess.run(["pkill", "-P", str(holder.pid)], check=True)
 
 
 _HOLD = """

@@ -26,7 +26,7 @@ from bareline.platforms.remote.modules import loader, try_modules
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
 from bareline.platforms.remote.trial import Housekeeping, housekeeping
-from bareline.platforms.workdir import folder_name
+from bareline.platforms.workdir import OWN_FOLDER, folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
@@ -176,7 +176,7 @@ class RemoteAllocation(HostsAllocation):
         arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
-        lines = self.talk_lines(nodes, END_MARKED + script("housekeeper"), arguments)
+        lines = self.talk_lines(nodes, END_MARKED + OWN_FOLDER + script("housekeeper"), arguments)
         try:
             with conversation(lines) as talk, housekeeping(talk, cores) as house:
                 house.begin(command.inputs)

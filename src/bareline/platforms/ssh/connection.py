@@ -6,6 +6,7 @@ connection also carries a script that holds the host's lock and cleans up when b
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -14,11 +15,15 @@ from pathlib import Path
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.shell import remote_line
+from bareline.platforms.workdir import OWN_FOLDER
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
 _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
-_LOCK = "/dev/shm/bareline.lock"
+#: Begins the name of a folder that every user of a host has for himself: it goes with a restart.
+_LOCKS = "/dev/shm/bareline"
+#: A keeper: its process's number and start.
+_KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
 
 
 class Connection:
@@ -45,7 +50,7 @@ class Connection:
         self._connect_s = connect_s
         self._stack = ExitStack()
         self._keeper: Conversation | None = None
-        self._keeper_pid = ""
+        self._earlier = ""
         own = f"{remote_folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
         #: Private to this host, in case several share the file system.
         self.remote_folder = f"{own}-{_safe(name)}"
@@ -58,15 +63,16 @@ class Connection:
         Parameters
         ----------
         abandoned
-            Number of the process that holds the host for a bareline that is gone.
+            The process that holds the host for a bareline that is gone: its number and start.
         """
-        abandoned = abandoned or self._keeper_pid
+        keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         self.close()
         options = ["ControlMaster=yes", f"ControlPath={self._socket}", "ControlPersist=no"]
         options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
-        arguments = [self.name, _LOCK, owner_mark(), self.remote_folder]
-        arguments += [self.native_folder, abandoned]
-        line = ["sh", "-c", script("description") + script("keeper"), "sh", *arguments]
+        arguments = [self.name, _LOCKS, owner_mark(), self.remote_folder]
+        arguments += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
+        text = OWN_FOLDER + script("description") + script("keeper")
+        line = ["sh", "-c", text, "sh", *arguments]
         words = [word for option in options for word in ("-o", option)]
         argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
         self._keeper = self._stack.enter_context(conversation({(self.name,): argv}))
@@ -88,7 +94,7 @@ class Connection:
                 if not has_ended(holder):
                     raise
                 # Its connection was cut, and the host has not noticed yet.
-                self.start(holder.rpartition(" ")[2])
+                self.start(holder.partition(" ")[2])
                 self._keeper.wait("ready", 2 * self._connect_s)
         except PlatformError as error:
             explained = self._explained(self._keeper, error)
@@ -97,7 +103,7 @@ class Connection:
         except BaseException:
             self.close()
             raise
-        self._keeper_pid = self._keeper.said[self.name]["pid"][0]
+        self._earlier = self._keeper.said[self.name]["pid"][0]
         return self._keeper.said[self.name]
 
     def _explained(self, keeper: Conversation, error: PlatformError) -> PlatformError:
