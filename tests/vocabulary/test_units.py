@@ -6,6 +6,8 @@ import pytest
 
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import (
+    BASE_UNITS,
+    conversion,
     format_duration,
     format_value,
     listing,
@@ -78,3 +80,33 @@ def test_durations(seconds, text):
 )
 def test_names_are_listed_as_a_sentence_does(names, text):
     assert listing(names) == text
+
+
+@pytest.mark.parametrize(
+    ("unit", "into", "factor"),
+    [
+        ("us", "s", 1e-6),
+        ("s", "ms", 1e3),
+        ("µs", "ns", 1e3),
+        ("bit/s", "B/s", 0.125),
+        ("MB/s", "bit/s", 8e6),
+        ("Gb/s", "B/s", 1.25e8),
+        ("KiB", "B", 1024),
+        ("Gflop/s", "flop/s", 1e9),
+        ("Mop/s", "op/s", 1e6),
+        ("MHz", "Hz", 1e6),
+        ("%", "1", 0.01),
+        ("parsec", "parsec", 1.0),
+        ("s", "B/s", None),
+        ("flop/s", "op/s", None),
+        ("parsec", "s", None),
+        ("s", "parsec", None),
+        ("m%", "%", None),
+    ],
+)
+def test_units_convert_within_their_dimension(unit, into, factor):
+    assert conversion(unit, into) == (None if factor is None else pytest.approx(factor))
+
+
+def test_each_stored_unit_is_known():
+    assert all(conversion(f"k{unit}", unit) == 1e3 for unit in BASE_UNITS - {"1", "%"})

@@ -1,16 +1,19 @@
 """Like with like: which cases two platforms measured on equal layouts.
 
 Two ranks on one node talk through memory, on two nodes through a network: whatever differs
-between them is not what a platform costs. Nodes and ranks per node must be equal, unless the study
-says that it wants another pairing (``layouts = "any"``); then a caveat and the sentence say so.
+between them is not what a platform costs. Nodes, ranks per node and threads per rank must be equal,
+unless the study says that it wants another pairing (``layouts = "any"``); then a caveat and the
+sentence say so. Of a case that a platform measured on several layouts each is a case of its own.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import polars as pl
 
 from bareline.vocabulary.model import Layout
-from bareline.vocabulary.place import CASE
+from bareline.vocabulary.place import CASE, layout_words
 
 #: What a study says that wants unlike layouts compared.
 ANY = "any"
@@ -40,23 +43,68 @@ def layouts(trials: pl.DataFrame) -> pl.DataFrame:
 
 def unlike_text(own: str | None, base: str | None) -> str:
     """Say how two layouts differ; nothing where they do not, or one is unknown."""
-    if own is None or base is None:
+    if own is None or base is None or own == base:
         return ""
     first, second = Layout.parse(own), Layout.parse(base)
-    if (first.nodes, first.ranks_per_node) == (second.nodes, second.ranks_per_node):
-        return ""
     return f"{_words(first)} against {_words(second)}"
 
 
 def _words(layout: Layout) -> str:
-    ranks = layout.ranks_per_node
-    if ranks == 1:
-        each = ""
-    elif layout.nodes == 1:
-        each = f" with {ranks} ranks, which share its memory"
-    else:
-        each = f" with {ranks} ranks each"
-    return f"{_NUMBERS.get(layout.nodes, layout.nodes)} node{'s' if layout.nodes > 1 else ''}{each}"
+    return layout_words(layout.nodes, layout.ranks_per_node, layout.threads_per_rank)
 
 
-_NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four"}
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Cases that a platform measured on several layouts: each layout is a case of its own.
+
+    Parameters
+    ----------
+    layouts
+        The columns of a case, one of the layouts that it had anywhere, and its nodes and threads.
+    """
+
+    layouts: pl.DataFrame
+
+    def trials(self, trials: pl.DataFrame) -> pl.DataFrame:
+        """Give trials with the nodes and threads that theirs ran on as those of the case.
+
+        A study may ask for the same with its nodes said: such launches are more blocks of one case.
+        """
+        if self.layouts.is_empty():
+            return trials
+        moved = self._moved(trials, "layout")
+        nth = pl.int_range(pl.len()).over("run", "platform", *CASE, "block")
+        return moved.with_columns(pl.col("block") + nth * (1 + pl.col("block").max()))
+
+    def others(self, cases: pl.DataFrame) -> pl.DataFrame:
+        """Give what speaks of cases, once for each layout of a case."""
+        return self._moved(cases).drop("layout")
+
+    def _moved(self, frame: pl.DataFrame, *more: str) -> pl.DataFrame:
+        joined = frame.join(self.layouts, on=[*CASE, *more], how="left", maintain_order="left")
+        return joined.with_columns(
+            pl.coalesce("layout_nodes", "nodes").alias("nodes"),
+            pl.coalesce("layout_threads", "threads").alias("threads"),
+        ).drop("layout_nodes", "layout_threads")
+
+
+def split_of(trials: pl.DataFrame) -> Split:
+    """Find the cases whose layout changed on a platform, e.g. since a run went on on other nodes.
+
+    They are split on every platform, so that like still meets like.
+    """
+    known = trials.filter(pl.col("layout").is_not_null())
+    several = (
+        known.group_by("platform", *CASE)
+        .agg(pl.col("layout").n_unique())
+        .filter(pl.col("layout") > 1)
+        .select(*CASE)
+    )
+    found = known.join(several, on=list(CASE), how="semi").select(*CASE, "layout").unique()
+    read = [Layout.parse(text) for text in found.get_column("layout")]
+    return Split(
+        found.with_columns(
+            pl.Series("layout_nodes", [one.nodes for one in read], dtype=pl.Int64),
+            pl.Series("layout_threads", [one.threads_per_rank for one in read], dtype=pl.Int64),
+        )
+    )

@@ -5,18 +5,21 @@ Everything here reads run directories only, never a platform.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
 from bareline.analysis import parameters
 from bareline.analysis.cube import Cube
+from bareline.analysis.declarations import convert, declarations
+from bareline.analysis.frames import named, read_frames, texts_of
+from bareline.analysis.layouts import split_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
-from bareline.vocabulary.model import Case, Scalar, format_point, parse_point
+from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import CASE
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
@@ -189,29 +192,6 @@ class Records:
         return Cube(self.platforms, self.trials, self.values, self.declarations)
 
 
-class _Frames(NamedTuple):
-    """What one run holds, as frames."""
-
-    trials: pl.DataFrame
-    values: pl.DataFrame
-    left_out: pl.DataFrame
-    planned: pl.DataFrame | None
-
-    def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> _Frames:
-        """Change all that has the columns of a case alike."""
-        return self._replace(
-            trials=change(self.trials),
-            left_out=change(self.left_out),
-            planned=None if self.planned is None else change(self.planned),
-        )
-
-
-def _frames(run: Run) -> _Frames:
-    trials, values = run.tables()
-    trials = trials.with_columns(pl.col("nodes").fill_null(0), pl.col("profile").fill_null(False))
-    return _Frames(trials, values, _left_out(run), _planned(run))
-
-
 def read_runs(runs: Sequence[Run]) -> Records:
     """Read the records of runs into frames.
 
@@ -220,28 +200,31 @@ def read_runs(runs: Sequence[Run]) -> Records:
     Raises
     ------
     AnalysisError
-        There are no records.
+        There are no records, or runs disagree on what a metric is.
     StoreError
         A run is damaged.
     """
-    read = [_frames(run) for run in runs]
+    read = [read_frames(run) for run in runs]
     shared = _shared_names([frames.trials for frames in read])
-    texts = _texts(read, runs)
+    texts = texts_of(read, runs)
+    declared, factors = declarations(runs)
     trials, values, left_out = [], [], []
     planned: list[pl.DataFrame] | None = []
     offset = 0
     for number, (run, frames) in enumerate(zip(runs, read, strict=True)):
-        frames = frames.with_cases(partial(_named, texts=texts[number]))
+        frames = frames.with_cases(partial(named, texts=texts[number]))
         if shared:
             frames = frames.with_cases(partial(_with_run, shared=shared, run=run))
         here = pl.col("row") + offset
         offset += 1 + int(frames.trials.get_column("row").to_numpy().max(initial=-1))
         trials.append(frames.trials.with_columns(here, pl.lit(number).alias("run")))
-        values.append(frames.values.with_columns(here))
+        converted = convert(frames.values, frames.trials, factors[number])
+        values.append(converted.with_columns(here))
         left_out.append(frames.left_out.drop("profile"))
         asked = frames.planned
         planned = None if planned is None or asked is None else [*planned, asked.drop("profile")]
     everything = pl.concat(trials)
+    split = split_of(everything)
     if everything.is_empty():
         raise AnalysisError(
             "there are no records yet",
@@ -249,12 +232,12 @@ def read_runs(runs: Sequence[Run]) -> Records:
             hint="`bareline continue RUN` measures",
         )
     whole = Records(
-        everything,
+        split.trials(everything),
         pl.concat(values),
-        _declarations(runs),
+        declared,
         tuple(runs),
-        pl.concat(left_out),
-        None if planned is None else pl.concat(planned),
+        split.others(pl.concat(left_out)),
+        None if planned is None else split.others(pl.concat(planned)),
     )
     return _without_controls(whole, shared)
 
@@ -271,79 +254,6 @@ def _without_controls(whole: Records, shared: Collection[str]) -> Records:
     if not controls or not kept:
         return whole
     return replace(whole.of_platforms(kept), controls=controls, whole=whole)
-
-
-def _left_out(run: Run) -> pl.DataFrame:
-    """Give what the plan of a run left out, with the columns of a case as trials have them."""
-    rows = [(row.platform, row.case, row.reason) for row in run.left_out()]
-    return _cases([row[:2] for row in rows]).with_columns(
-        pl.Series("reason", [reason for _, _, reason in rows], dtype=pl.String)
-    )
-
-
-def _planned(run: Run) -> pl.DataFrame | None:
-    """Give what the plan of a run asks for, with the columns of a case as trials have them."""
-    rows = run.planned()
-    return None if rows is None else _cases(rows)
-
-
-def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
-    """Give platforms and cases, with the columns of a case as trials have them."""
-    return pl.DataFrame(
-        [
-            {
-                "platform": platform,
-                "probe": case.probe,
-                "params": case.params,
-                "ranks": case.ranks,
-                "threads": case.threads,
-                "nodes": case.nodes or 0,
-                "profile": case.profile,
-            }
-            for platform, case in rows
-        ],
-        schema={
-            "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
-            "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
-        },
-    )  # fmt: skip
-
-
-#: By probe and what a case of it says, the text that names it.
-_Text = dict[tuple[str, str], str]
-
-
-def _texts(read: Sequence[_Frames], runs: Sequence[Run]) -> list[_Text]:
-    """Give for each run the text that names each case; what is unsaid counts too."""
-    said = [
-        [
-            row
-            for frame in (frames.trials, frames.left_out, frames.planned)
-            if frame is not None
-            for row in frame.select("probe", "params").unique().iter_rows()
-        ]
-        for frames in read
-    ]
-    return parameters.shown(said, [parameters.defaults_of(run.header) for run in runs])
-
-
-def _named(frame: pl.DataFrame, texts: _Text) -> pl.DataFrame:
-    """Name cases by their texts, profiled ones with the parameter ``profile=true``.
-
-    What was measured under the profiler is compared with its like.
-    """
-    rows = [
-        (*said, profile, format_point({**parse_point(text), "profile": True}) if profile else text)
-        for said, text in texts.items()
-        for profile in (False, True)
-    ]
-    keys = {"probe": pl.String, "params": pl.String, "profile": pl.Boolean}
-    names = pl.DataFrame(rows, schema={**keys, "text": pl.String}, orient="row")
-    return (
-        frame.join(names, on=list(keys), how="left", maintain_order="left")
-        .with_columns(pl.col("text").alias("params"))
-        .drop("text")
-    )
 
 
 def _with_run(frame: pl.DataFrame, *, shared: Collection[str], run: Run) -> pl.DataFrame:
@@ -369,21 +279,3 @@ def _shared_names(frames: Sequence[pl.DataFrame]) -> set[str]:
         shared |= seen & names
         seen |= names
     return shared
-
-
-def _declarations(runs: Sequence[Run]) -> pl.DataFrame:
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for run in runs:
-        for probe, declared in run.header.probes.items():
-            for metric, about in declared["metrics"].items():
-                rows[probe, metric] = {
-                    "probe": probe,
-                    "metric": metric,
-                    "layer": declared["layer"],
-                    "title": declared["title"],
-                    "unit": about["unit"],
-                    "better": about["better"],
-                    "detail": about["detail"],
-                    "headline": metric == declared["headline"],
-                }
-    return pl.DataFrame(list(rows.values()))

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from bareline.vocabulary.errors import UsageError
 
@@ -26,6 +27,57 @@ _RATE_NAMES = {
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
+
+
+#: What a unit without its prefix is of the first unit of its dimension.
+_DIMENSIONS: Mapping[str, tuple[str, float]] = MappingProxyType(
+    {
+        "s": ("time", 1.0),
+        "B": ("data", 1.0),
+        "bit": ("data", 0.125),
+        "b": ("data", 0.125),
+        "B/s": ("data rate", 1.0),
+        "bit/s": ("data rate", 0.125),
+        "b/s": ("data rate", 0.125),
+        "flop/s": ("flop rate", 1.0),
+        "op/s": ("rate", 1.0),
+        "Hz": ("frequency", 1.0),
+        "1": ("number", 1.0),
+        "%": ("number", 0.01),
+    }
+)
+_PREFIXES: Mapping[str, float] = MappingProxyType(
+    {
+        **{"n": 1e-9, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "m": 1e-3},
+        **{"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15},
+        **{"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "Ti": 1 << 40},
+    }
+)
+
+
+def conversion(unit: str, into: str) -> float | None:
+    """Give what a value is multiplied by to be in another unit; None where that is none of its own.
+
+    Units that are not known convert to themselves only.
+    """
+    if unit == into:
+        return 1.0
+    (dimension, size), (other, other_size) = _measure(unit), _measure(into)
+    return size / other_size if dimension and dimension == other else None
+
+
+def _measure(unit: str) -> tuple[str, float]:
+    """Give the dimension of a unit, and how large it is in it; no dimension of an unknown one."""
+    if unit in _DIMENSIONS:
+        return _DIMENSIONS[unit]
+    for length in (1, 2):
+        factor, (dimension, size) = (
+            _PREFIXES.get(unit[:length]),
+            _DIMENSIONS.get(unit[length:], ("", 0.0)),
+        )
+        if factor and dimension and dimension != "number":
+            return dimension, factor * size
+    return "", 0.0
 
 
 def significant(value: float, digits: int = 3) -> str:

@@ -1,0 +1,131 @@
+"""What metrics are, as the headers of runs declare them: one meaning for all runs together.
+
+Runs that declare a metric in another unit of the same dimension are converted. What cannot be, and
+what one run calls better when it is lower and another when it is higher, is refused: a ratio of
+such values would be a number of nothing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from bareline.store.run import Run
+from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.units import BASE_UNITS, conversion
+
+_ALONE = "look at each run by itself (`bareline show RUN`), or measure one of them again"
+#: A run, and how it declares a metric.
+_Declared = tuple[Run, Mapping[str, Any]]
+#: By probe and metric.
+Factors = dict[tuple[str, str], float]
+
+
+def declarations(runs: Sequence[Run]) -> tuple[pl.DataFrame, list[Factors]]:
+    """Give what metrics are, and what each run's values are multiplied by to be that.
+
+    Returns
+    -------
+    tuple
+        A row per probe and metric: probe, metric, layer, title, unit, better, detail, headline.
+        And for each run the factors that are not 1.
+
+    Raises
+    ------
+    AnalysisError
+        Runs disagree on what a metric is, or on which way it is good.
+    """
+    newest = {name: declared for run in runs for name, declared in run.header.probes.items()}
+    rows: list[dict[str, Any]] = []
+    factors: dict[Run, Factors] = {run: {} for run in runs}
+    for (probe, metric), every in _by_metric(runs).items():
+        unit = _unit(probe, metric, every)
+        for run, about in every:
+            factor = conversion(about["unit"], unit)
+            if factor != 1.0 and factor is not None:
+                factors[run][probe, metric] = factor
+        declared = newest[probe]
+        rows.append(
+            {
+                "probe": probe,
+                "metric": metric,
+                "layer": declared["layer"],
+                "title": declared["title"],
+                "unit": unit,
+                "better": _better(probe, metric, every),
+                "detail": every[-1][1]["detail"],
+                "headline": metric == declared["headline"],
+            }
+        )
+    return pl.DataFrame(rows), [factors[run] for run in runs]
+
+
+def _by_metric(runs: Sequence[Run]) -> dict[tuple[str, str], list[_Declared]]:
+    found: dict[tuple[str, str], list[_Declared]] = defaultdict(list)
+    for run in runs:
+        for probe, declared in run.header.probes.items():
+            for metric, about in declared["metrics"].items():
+                found[probe, metric].append((run, about))
+    return found
+
+
+def _unit(probe: str, metric: str, every: Sequence[_Declared]) -> str:
+    """Choose the unit of a metric: the first that is stored, to which all others convert."""
+    units = [str(about["unit"]) for _, about in every]
+    chosen = next((unit for unit in units if unit in BASE_UNITS), units[0])
+    for run, about in every:
+        if conversion(about["unit"], chosen) is None:
+            other = next(one for one, said in every if said["unit"] == chosen)
+            raise AnalysisError(
+                f"{probe} has {metric} in {_told(chosen)} in one run and in "
+                f"{_told(about['unit'])} in the other: that is not the same quantity",
+                where=f"{other.path}, {run.path}",
+                hint=_ALONE,
+            )
+    return chosen
+
+
+def _told(unit: str) -> str:
+    return "no unit" if unit == "1" else unit
+
+
+def _better(probe: str, metric: str, every: Sequence[_Declared]) -> str:
+    """Give which way a metric is good; a run that does not say leaves it to the others."""
+    directed: dict[str, Run] = {}
+    for run, about in every:
+        if about["better"] != "none":
+            directed.setdefault(about["better"], run)
+    if len(directed) > 1:
+        (first, run), (second, other) = directed.items()
+        raise AnalysisError(
+            f"of {probe}'s {metric} {first} is better in one run and {second} in the other",
+            where=f"{run.path}, {other.path}",
+            hint=_ALONE,
+        )
+    return next(iter(directed), "none")
+
+
+def convert(values: pl.DataFrame, trials: pl.DataFrame, factors: Factors) -> pl.DataFrame:
+    """Give the values of a run in the units that are common to all runs.
+
+    Parameters
+    ----------
+    values, trials
+        As of `bareline.store.tables.Tables`.
+    """
+    if not factors:
+        return values
+    rows = [(probe, metric, factor) for (probe, metric), factor in factors.items()]
+    known = pl.DataFrame(
+        rows, schema={"probe": pl.String, "text": pl.String, "factor": pl.Float64}, orient="row"
+    )
+    return (
+        values.with_columns(pl.col("metric").cast(pl.String).alias("text"))
+        .join(trials.select("row", "probe"), on="row", how="left", maintain_order="left")
+        .join(known, on=["probe", "text"], how="left", maintain_order="left")
+        .with_columns(pl.col("value") * pl.col("factor").fill_null(1.0))
+        .drop("text", "probe", "factor")
+    )

@@ -1,0 +1,109 @@
+"""What one run holds, as frames: trials, values, what its plan asks for and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from bareline.analysis import parameters
+from bareline.store.run import Run
+from bareline.vocabulary.model import Case, format_point, parse_point
+
+
+class Frames(NamedTuple):
+    """What one run holds, as frames."""
+
+    trials: pl.DataFrame
+    values: pl.DataFrame
+    left_out: pl.DataFrame
+    planned: pl.DataFrame | None
+
+    def with_cases(self, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Frames:
+        """Change all that has the columns of a case alike."""
+        return self._replace(
+            trials=change(self.trials),
+            left_out=change(self.left_out),
+            planned=None if self.planned is None else change(self.planned),
+        )
+
+
+def read_frames(run: Run) -> Frames:
+    """Read a run; cases are named as it names them itself."""
+    trials, values = run.tables()
+    trials = trials.with_columns(pl.col("nodes").fill_null(0), pl.col("profile").fill_null(False))
+    return Frames(trials, values, _left_out(run), _planned(run))
+
+
+def _left_out(run: Run) -> pl.DataFrame:
+    """Give what the plan of a run left out, with the columns of a case as trials have them."""
+    rows = [(row.platform, row.case, row.reason) for row in run.left_out()]
+    return _cases([row[:2] for row in rows]).with_columns(
+        pl.Series("reason", [reason for _, _, reason in rows], dtype=pl.String)
+    )
+
+
+def _planned(run: Run) -> pl.DataFrame | None:
+    """Give what the plan of a run asks for, with the columns of a case as trials have them."""
+    rows = run.planned()
+    return None if rows is None else _cases(rows)
+
+
+def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
+    """Give platforms and cases, with the columns of a case as trials have them."""
+    return pl.DataFrame(
+        [
+            {
+                "platform": platform,
+                "probe": case.probe,
+                "params": case.params,
+                "ranks": case.ranks,
+                "threads": case.threads,
+                "nodes": case.nodes or 0,
+                "profile": case.profile,
+            }
+            for platform, case in rows
+        ],
+        schema={
+            "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
+            "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
+        },
+    )  # fmt: skip
+
+
+#: By probe and what a case of it says, the text that names it.
+Text = dict[tuple[str, str], str]
+
+
+def texts_of(read: Sequence[Frames], runs: Sequence[Run]) -> list[Text]:
+    """Give for each run the text that names each case; what is unsaid counts too."""
+    said = [
+        [
+            row
+            for frame in (frames.trials, frames.left_out, frames.planned)
+            if frame is not None
+            for row in frame.select("probe", "params").unique().iter_rows()
+        ]
+        for frames in read
+    ]
+    return parameters.shown(said, [parameters.defaults_of(run.header) for run in runs])
+
+
+def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
+    """Name cases by their texts, profiled ones with the parameter ``profile=true``.
+
+    What was measured under the profiler is compared with its like.
+    """
+    rows = [
+        (*said, profile, format_point({**parse_point(text), "profile": True}) if profile else text)
+        for said, text in texts.items()
+        for profile in (False, True)
+    ]
+    keys = {"probe": pl.String, "params": pl.String, "profile": pl.Boolean}
+    names = pl.DataFrame(rows, schema={**keys, "text": pl.String}, orient="row")
+    return (
+        frame.join(names, on=list(keys), how="left", maintain_order="left")
+        .with_columns(pl.col("text").alias("params"))
+        .drop("text")
+    )
