@@ -126,3 +126,25 @@ def test_what_is_no_condition_is_refused(text):
 def test_a_condition_on_nothing_is_refused(doubled):
     with pytest.raises(UsageError, match=r"nothing in this comparison is named 'npb\.time'"):
         lines(doubled, "npb.time > 1")
+
+
+def test_a_row_that_meets_a_condition_is_named_with_nodes_and_ranks(plant_study):
+    """Three cases that differ by nodes and ranks used to give three identical lines."""
+
+    def samples(trial, generator):
+        factor = 3.0 if trial.platform == "b" else 1.0
+        noise = float(np.exp(0.003 * generator.standard_normal()))
+        yield Sample("latency", 1e-5 * factor * noise, {"size_bytes": 8})
+
+    measures = [
+        {"probe": "mpi.allreduce", "ranks": 2, "nodes": 1},
+        {"probe": "mpi.allreduce", "ranks": 2, "nodes": 2},
+        {"probe": "mpi.allreduce", "ranks": 4, "nodes": 2},
+    ]
+    comparison = Comparison(read_runs([plant_study(samples, *measures)]))
+    outcome = parse_condition("mpi is slower").check(comparison)
+    assert [line.partition(" on b:")[0] for line in outcome.violations] == [
+        "mpi.allreduce latency, 8 B, 2 ranks within a node",
+        "mpi.allreduce latency, 8 B, 2 ranks between two nodes",
+        "mpi.allreduce latency, 8 B, 4 ranks between two nodes",
+    ]

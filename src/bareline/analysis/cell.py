@@ -87,6 +87,8 @@ class Cell:
         Why it cannot be compared; empty where it can.
     exact
         Both sides are simulated: the interval is the error of the models.
+    n_used
+        Launches that were compared, where one side repeats its value without noise.
     """
 
     place: Place
@@ -109,6 +111,7 @@ class Cell:
     own_caveats: tuple[Caveat, ...] = ()
     reason: str = ""
     exact: bool = False
+    n_used: int | None = None
 
     @property
     def median(self) -> float | None:
@@ -122,8 +125,8 @@ class Cell:
 
     @property
     def n_both(self) -> int:
-        """Launches on the side that has fewer."""
-        return min(self.n, self.n_baseline)
+        """Launches on the side that has fewer, as they were compared."""
+        return min(self.n, self.n_baseline) if self.n_used is None else self.n_used
 
     @property
     def compared(self) -> bool:
@@ -192,6 +195,7 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
         own_caveats=_own(other),
         reason=reason_of(other) if told else "",
         exact=bool(other.get("exact")),
+        n_used=other.get("n_used"),
     )
 
 

@@ -8,8 +8,8 @@ A condition names rows of a comparison and says when they count as a failure::
                               that it is at least so large
     SELECTOR.ratio > NUMBER   the estimate is, row by row; .lo95 and .hi95 are the ends of each
                               row's own 95 % interval
-    SELECTOR is VERDICT       slower (or worse), faster (or better), equivalent (or equal),
-                              inconclusive (or undecided), not-comparable, missing or failed
+    SELECTOR is VERDICT       slower (or worse) or faster (or better), certainly; equivalent (or
+                              equal), inconclusive (or undecided), not-comparable, missing, failed
 
 "Certainly" holds over all rows that a condition selects: without any difference at most 5 % of
 comparisons meet it. The estimates and intervals of single rows meet a condition by chance, the
@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
+from bareline.analysis.cell import Cell, Estimate, read_cell
 from bareline.analysis.comparison import Comparison
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
@@ -45,7 +45,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 #: Columns of each row's own figures, by the ends of selectors that ask for them.
-_PLAIN = {"ratio": "ratio", "lo95": "lo", "hi95": "hi"}
+_PLAIN = {"ratio": "value", "lo95": "lo", "hi95": "hi"}
 _FORM = "write e.g. --fail-if 'mpi.latency > 1.1' or --fail-if 'mpi is slower'"
 #: Verdicts that rows without figures have: asked for, they are no reason to fail beside it.
 _WITHOUT_FIGURES = (Verdict.MISSING, Verdict.FAILED, Verdict.SKIPPED, Verdict.NOT_COMPARABLE)
@@ -58,6 +58,19 @@ class Outcome:
     condition: str
     tested: int
     violations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row of a comparison: its point's number, and what it says."""
+
+    point_row: int | None
+    cell: Cell
+
+    @property
+    def key(self) -> tuple[str, int | None]:
+        """What `Comparison.certainly` knows it by."""
+        return (self.cell.platform, self.point_row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +102,18 @@ class Condition:
                 f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
                 hint="`bareline compare RUN --json` shows probes, metrics and platforms",
             )
+        cells = [_Row(row["point_row"], read_cell(None, row)) for row in rows.iter_rows(named=True)]
         meets = self._judge(rows, comparison)
-        said = (_said(row) or meets(row) for row in rows.iter_rows(named=True))
-        if self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE):
-            said = (meets(row) for row in rows.iter_rows(named=True))
-        named = zip(rows.iter_rows(named=True), said, strict=True)
-        told = tuple(f"{_name(row)} {text}" for row, text in named if text)
-        return Outcome(self.text, rows.height, told)
+        alone = self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE)
+        told = [(row, ("" if alone else _unjudged(row.cell)) or meets(row)) for row in cells]
+        return Outcome(
+            self.text, rows.height, tuple(f"{_name(row.cell)} {text}" for row, text in told if text)
+        )
 
-    def _judge(
-        self, rows: pl.DataFrame, comparison: Comparison
-    ) -> Callable[[Mapping[str, Any]], str]:
+    def _judge(self, rows: pl.DataFrame, comparison: Comparison) -> Callable[[_Row], str]:
         """Give what says that a row meets the condition, or nothing."""
         if self.verdict is not None:
-            return lambda row: f"is {self.verdict}" if row["verdict"] == self.verdict else ""
+            return self._by_verdict(rows, comparison)
         if self.end in _PLAIN:
             return self._plain
         # ".hi > 1.1" is met unless the ratio is certainly below: what is certain is the opposite.
@@ -110,22 +121,42 @@ class Condition:
         above = (self.sign[0] == ">") is not turned
         certain = comparison.certainly(rows, self.limit, above=above)
 
-        def meets(row: Mapping[str, Any]) -> str:
-            if row["ratio"] is None:
+        def meets(row: _Row) -> str:
+            if row.cell.ratio is None:
                 return "has no ratio: it is compared as a difference"
-            is_certain = (row["platform"], row["point_row"]) in certain
-            if is_certain is turned:
+            if (row.key in certain) is turned:
                 return ""
             how = "is not certainly" if turned else "is certainly"
             sign = {">": "<=", "<": ">="}[self.sign[0]] if turned else self.sign[0]
-            return f"{_figures(row)} {how} {sign} {self.limit:g} (over {rows.height} rows)"
+            return (
+                f"{_figures(row.cell.ratio)} {how} {sign} {self.limit:g} (over {rows.height} rows)"
+            )
 
         return meets
 
-    def _plain(self, row: Mapping[str, Any]) -> str:
-        value = row[_PLAIN[self.end]]
+    def _by_verdict(self, rows: pl.DataFrame, comparison: Comparison) -> Callable[[_Row], str]:
+        """Give what says that a row has the verdict; a difference must be certain, as in words."""
+        verdict = self.verdict
+        if verdict not in (Verdict.SLOWER, Verdict.FASTER):
+            return lambda row: f"is {verdict}" if row.cell.verdict is verdict else ""
+        certain = comparison.certainly(rows, 1.0, above=verdict is Verdict.SLOWER)
+        said = {
+            (point.platform, point.place)
+            for finding in comparison.findings
+            for point in finding.of(verdict)
+        }
+
+        def meets(row: _Row) -> str:
+            sure = row.key in certain or (row.cell.platform, row.cell.place) in said
+            return f"is {verdict}" if row.cell.verdict is verdict and sure else ""
+
+        return meets
+
+    def _plain(self, row: _Row) -> str:
+        ratio = row.cell.ratio
+        value = getattr(ratio, _PLAIN[self.end]) if ratio else None
         if value is None:
-            return f"has no {self.end}: {row['verdict']}"
+            return f"has no {self.end}: {row.cell.verdict}"
         met = _OPERATORS[self.sign](value, self.limit)
         return f"{self.end} {significant(value, 4)} {self.sign} {self.limit:g}" if met else ""
 
@@ -143,24 +174,26 @@ class Condition:
         return chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
 
 
-def _said(row: Mapping[str, Any]) -> str:
+def _unjudged(cell: Cell) -> str:
     """Say why a row cannot be judged; nothing where it can."""
-    if row["verdict"] in _WITHOUT_FIGURES:
-        return f"cannot be judged: {row['verdict']}"
-    if (row["n_used"] or 0) < MIN_LAUNCHES:
-        return f"cannot be judged: {row['n_used']} trials, {MIN_LAUNCHES} are needed"
+    if cell.verdict in _WITHOUT_FIGURES:
+        return f"cannot be judged: {cell.verdict}"
+    if cell.n_both < MIN_LAUNCHES and not cell.exact:
+        return f"cannot be judged: {cell.n_both} trials, {MIN_LAUNCHES} are needed"
     return ""
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    name = f"{row['probe']} {row['metric']} {row['params']} {row['point']}"
-    return " ".join(name.split()) + f" on {row['platform']}:"
+def _name(cell: Cell) -> str:
+    place = cell.place
+    return ", ".join(filter(None, [f"{place.probe} {place.metric}", place.words])) + (
+        f" on {cell.platform}:"
+    )
 
 
-def _figures(row: Mapping[str, Any]) -> str:
-    text = f"ratio {significant(row['ratio'], 4)}"
-    if row["lo"] is not None and row["hi"] is not None:
-        text += f" [{significant(row['lo'])}, {significant(row['hi'])}]"
+def _figures(ratio: Estimate) -> str:
+    text = f"ratio {significant(ratio.value, 4)}"
+    if ratio.lo is not None and ratio.hi is not None:
+        text += f" [{significant(ratio.lo)}, {significant(ratio.hi)}]"
     return text
 
 
