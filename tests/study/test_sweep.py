@@ -134,6 +134,26 @@ def test_a_case_of_an_open_sweep_may_stand_elsewhere_too():
     assert len(plan) == 3 * 2
 
 
+@pytest.mark.parametrize(
+    ("keys", "asked"),
+    [
+        ({"nodes": [1, 2]}, {"1x1x1", "2x1x1"}),
+        ({"nodes": "powers"}, {"1x1x1", "2x1x1"}),
+        ({"nodes": 2}, {"2x1x1"}),
+        ({"nodes": 1}, {"1x1x1"}),
+        ({}, {"2x1x1"}),
+        ({"nodes": [1, 2], "ranks_per_node": 2}, {"1x2x1", "2x2x1"}),
+        ({"nodes": "powers", "ranks_per_node": 1}, {"1x1x1", "2x1x1"}),
+        ({"ranks_per_node": 1}, {"2x1x1"}),
+    ],
+)
+def test_a_network_probe_measures_between_as_many_nodes_as_was_asked(keys, asked):
+    made = study({"probe": "net.nuttcp", **keys})
+    there, unfit = laid_out(made, platforms(four=(4, None)))
+    assert there == {"four": asked}
+    assert unfit == {"four": set()}
+
+
 def test_the_run_directory_holds_the_cores_that_it_was_planned_with(tmp_path, monkeypatch):
     from bareline.session import begin
     from bareline.session.origin import plan_of, platforms_of
@@ -177,6 +197,12 @@ def test_one_mechanism_says_what_is_left_out_and_nothing_left_is_an_error():
          ["'points' stands in params and in per_rank"]),
         ({"per_rank": {"point": 1}}, ["no parameter 'point'"]),
         ({"probe": "net.nuttcp", "ranks": 3}, ["3 ranks do not divide evenly over 2 nodes"]),
+        ({"probe": "net.nuttcp", "nodes": [1, 4]},
+         ["measure 1 (net.nuttcp)", "between 2 nodes", "on 4 some", "nodes = 2, or nodes = 1"]),
+        ({"probe": "net.sockperf", "nodes": 3, "ranks_per_node": 1}, ["between 2 nodes"]),
+        ({"nodes": [1, 2]}, ["1 ranks do not divide evenly over 2 nodes", "ranks_per_node"]),
+        ({"nodes": [1, 2], "ranks": [1, 3]}, ["1 ranks do not divide evenly over 2 nodes"]),
+        ({"nodes": "powers"}, ["one rank is on one of them", "ranks_per_node = 1"]),
     ],
 )  # fmt: skip
 def test_impossible_sweeps_are_refused_when_the_study_is_read(measure, words):

@@ -92,7 +92,7 @@ class Measure(_Table):
         """Tell whether every rank must have a core of its own."""
         return self._shapes().within_cores
 
-    def _shapes(self, where: str = "") -> Sweep:
+    def _shapes(self, where: str = "", ends: int | None = None) -> Sweep:
         return Sweep(
             ranks=self.ranks,
             nodes=self.nodes,
@@ -100,6 +100,7 @@ class Measure(_Table):
             threads=self.threads,
             placement=self.placement,
             where=where,
+            ends=ends,
         )
 
     def cases(
@@ -125,7 +126,7 @@ class Measure(_Table):
         probe = probe or find_probe(self.probe, where=where)
         self._check_names(where)
         self._check_size(where)
-        sweep = self._shapes(where)
+        sweep = self._shapes(where, probe.nodes)
         for values in itertools.product(*self.sweep.values()):
             fixed = {**self.params, **dict(zip(self.sweep, values, strict=True))}
             params = probe.make_params({**defaults, **fixed, **self.per_rank}, where=where)

@@ -50,7 +50,14 @@ Shape = tuple[int, int | None]
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The ranks and nodes of a measure; see `bareline.study.measure.Measure`."""
+    """The ranks and nodes of a measure; see `bareline.study.measure.Measure`.
+
+    Parameters
+    ----------
+    ends
+        Nodes that the probe measures between, with one rank on each unless the measure says more;
+        None where the layout says how many it uses.
+    """
 
     ranks: int | Sequence[int] | str | None
     nodes: int | Sequence[int] | str | None
@@ -58,6 +65,7 @@ class Sweep:
     threads: int
     placement: Placement
     where: str
+    ends: int | None = None
 
     @property
     def within_cores(self) -> bool:
@@ -82,7 +90,8 @@ class Sweep:
         Raises
         ------
         StudyError
-            The keys contradict each other, or no ranks divide evenly over the nodes.
+            The keys contradict each other, no ranks divide evenly over nodes that are named, or
+            these are more than the probe measures between.
         ProbeError
             The probe cannot run with a number of ranks that the study names.
         """
@@ -92,35 +101,47 @@ class Sweep:
             found = self._full_nodes(check)
         else:
             found = self._by_nodes(room, check)
-        return iter(dict.fromkeys(found))
+        return (shape for shape in dict.fromkeys(found) if self._has_ends(shape[1]))
+
+    def _has_ends(self, nodes: int | None) -> bool:
+        """Tell whether a probe that measures between nodes has an end on each of so many."""
+        if self.ends is None or nodes is None or nodes <= self.ends:
+            return True
+        if self.nodes == POWERS:
+            return False
+        raise StudyError(
+            f"it measures between {self.ends} nodes: on {nodes} some would be idle",
+            where=self.where,
+            hint=f"write nodes = {self.ends}, or nodes = 1 for both ends on one node",
+        )
 
     def _over_nodes(
         self, room: Mapping[str, Capacity], check: Callable[[int], None]
     ) -> Iterator[Shape]:
         """Lay every number of ranks over every number of nodes that divides it."""
-        numbers: Sequence[int | None] = self._nodes(room) if self.nodes is not None else [None]
-        uneven: list[Shape] = []
-        found = False
-        for nodes in numbers:
-            for ranks in self._ranks_on(nodes, room, check):
-                if nodes is not None and ranks % nodes:
-                    uneven.append((ranks, nodes))
-                    continue
-                found = True
-                yield ranks, nodes
-        if uneven and (not found or not (_several(self.ranks) or _several(self.nodes))):
-            ranks, nodes = uneven[0]
+        if self.nodes == POWERS and self.ranks is None and self.ends is None:
             raise StudyError(
-                f"{ranks} ranks do not divide evenly over {nodes} nodes",
+                f'nodes = "{POWERS}" asks for several nodes, and one rank is on one of them',
                 where=self.where,
-                hint="write `ranks` as a multiple of `nodes`",
+                hint="add ranks_per_node = 1, or the number of `ranks`",
             )
+        numbers: Sequence[int | None] = self._nodes(room) if self.nodes is not None else [None]
+        for nodes in numbers:
+            tried = list(self._ranks_on(nodes, room, check))
+            even = [ranks for ranks in tried if nodes is None or ranks % nodes == 0]
+            if not even and self.nodes != POWERS:
+                raise StudyError(
+                    f"{tried[0]} ranks do not divide evenly over {nodes} nodes",
+                    where=self.where,
+                    hint="write `ranks` as a multiple of `nodes`, or `ranks_per_node`",
+                )
+            yield from ((ranks, nodes) for ranks in even)
 
     def _ranks_on(
         self, nodes: int | None, room: Mapping[str, Capacity], check: Callable[[int], None]
     ) -> Iterator[int]:
         if self.ranks != POWERS:
-            for ranks in _listed(self.ranks or 1):
+            for ranks in _listed(self.ranks or (nodes if self.ends and nodes else 1)):
                 check(ranks)
                 yield ranks
             return
@@ -140,7 +161,7 @@ class Sweep:
                 where=self.where,
                 hint=f'write nodes = "{POWERS}" and `ranks_per_node`, and no `ranks`',
             )
-        for ranks in _listed(self.ranks or 1):
+        for ranks in _listed(self.ranks or (each * self.ends if self.ends else 1)):
             check(ranks)
             nodes, rest = divmod(ranks, each)
             if rest:
@@ -207,10 +228,6 @@ class Sweep:
 def _listed(value: int | Sequence[int] | str) -> list[int]:
     assert not isinstance(value, str)
     return [value] if isinstance(value, int) else list(value)
-
-
-def _several(value: object) -> bool:
-    return isinstance(value, list | tuple | str)
 
 
 def _powers(start: int, most: int, check: Callable[[int], None]) -> Iterator[int]:
