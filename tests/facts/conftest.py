@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import (
-    gather,
-)
+from bareline.facts import gather
 from bareline.platforms.hosts import HostsAllocation, Node
 from bareline.vocabulary.model import Layout, Scalar
 

@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import (
-    FACT_KEYS,
-    Group,
-    describe,
-    parse_node,
-)
+from bareline.facts import parse_node
+from bareline.vocabulary.facts import FACT_KEYS, Group, describe
 
 CAPTURES = ("kvm-guest", "intel-smt", "minimal-guest")
 

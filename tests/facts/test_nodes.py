@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bareline.facts import (
-    merge_nodes,
-    parse_node,
-    table,
-)
+from bareline.facts import merge_nodes, parse_node
+from bareline.report.content.facts import table
 
 
 def test_equal_nodes_are_shown_once(capture: Callable[[str], str]) -> None:

@@ -6,12 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bareline.facts import (
-    StealReading,
-    read_steal,
-    steal_caveats,
-    steal_ratio,
-)
+from bareline.facts import StealReading, read_steal, steal_caveats, steal_ratio
 from bareline.facts.steal import parse_stat
 from bareline.platforms.hosts import HostsAllocation
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from bareline.analysis.records import read_runs
-from bareline.host.toml import read_toml
 from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
 from bareline.report.terminal.console import make_console
@@ -19,6 +18,7 @@ from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import load_study, study_from_toml
 from bareline.vocabulary.errors import BarelineError, StoreError, StudyError, UsageError
+from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import Case, Failed, Record, Stage, Trial
 
 DEEP = "x = " + "[" * 3000 + "]" * 3000

@@ -10,7 +10,6 @@ import pytest
 from pydantic import BaseModel
 
 from bareline.analysis.suitability import CLASSES
-from bareline.facts.keys import FACT_KEYS
 from bareline.formats.importer import load_importers
 from bareline.platforms.base import load_platform_types
 from bareline.platforms.config import load_platforms
@@ -19,6 +18,7 @@ from bareline.published.catalogue import publications
 from bareline.report.exhibits.base import load_exhibits
 from bareline.study.catalogue import named_studies
 from bareline.vocabulary.caveats import CAVEATS
+from bareline.vocabulary.facts import FACT_KEYS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "coverage.md").read_text(encoding="utf-8")

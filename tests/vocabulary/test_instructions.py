@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.facts import FACT_KEYS
+from bareline.vocabulary.facts import FACT_KEYS
 from bareline.vocabulary.instructions import INSTRUCTION_SETS, X86_SETS, widest
 
 NATIVE = Path(__file__).parents[2] / "native"

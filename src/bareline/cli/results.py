@@ -88,7 +88,7 @@ def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
 
 
 def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
-    from bareline.facts import to_rows
+    from bareline.report.content.facts import to_rows
     from bareline.report.content.gather import fact_lines
     from bareline.report.terminal.facts import print_facts
     from bareline.store.run import Run

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from bareline.facts.keys import Kind, describe, same_value
 from bareline.facts.memory import parse_memory
 from bareline.facts.network import parse_network
 from bareline.facts.nodes import Nodes
@@ -16,6 +15,7 @@ from bareline.facts.software import parse_software
 from bareline.facts.storage import parse_storage
 from bareline.facts.system import parse_system
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.facts import Kind, describe, same_value
 
 _PARSERS = (
     parse_processor,

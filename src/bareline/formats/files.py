@@ -11,8 +11,8 @@ from pathlib import Path
 
 from bareline.formats.importer import Importer, load_importers
 from bareline.formats.reading import Reading
-from bareline.host.regular import NotRegular, read_bounded
 from bareline.vocabulary.errors import ImportRefused, ParseError
+from bareline.vocabulary.files import NotRegular, read_bounded
 
 _LARGEST_FILE_BYTES = 64 << 20
 _GZIP = b"\x1f\x8b"

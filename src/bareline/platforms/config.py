@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bareline.host.toml import parse_toml, read_toml
 from bareline.platforms.base import PlatformSpec, load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
+from bareline.vocabulary.files import parse_toml, read_toml
 from bareline.vocabulary.model import TRIAL_VARIABLE
 
 #: Read from the current folder when the command line names no platform file.

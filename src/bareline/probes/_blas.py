@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from bareline.facts.blas import BLAS_KERNELS
+from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Output, Scalar
 
 #: Has OpenBLAS print its choice on standard error while it is loaded; nothing else changes.

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bareline.host.regular import read_bounded
 from bareline.profile.journal import is_journal, journal_of, read_journal
 from bareline.profile.model import (
     ADDED,
@@ -30,6 +29,7 @@ from bareline.profile.model import (
     why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
+from bareline.vocabulary.files import read_bounded
 
 _AGAIN = "profile the program again"
 

@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from bareline.host.regular import open_regular
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import (
     CALL_COLUMNS,
@@ -29,6 +28,7 @@ from bareline.profile.model import (
     why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
+from bareline.vocabulary.files import open_regular
 
 #: Columns of the call table that add up over rows.
 _SUMS = (

@@ -17,10 +17,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from bareline.host.regular import open_regular
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import MOST_RANKS
 from bareline.vocabulary.errors import ProfileError
+from bareline.vocabulary.files import open_regular
 
 MAGIC = b"BLTRACE\0"
 _VERSION = 1

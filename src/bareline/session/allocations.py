@@ -14,7 +14,6 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from bareline.facts import BLAS_KERNELS
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import (
     Allocation,
@@ -26,6 +25,7 @@ from bareline.platforms.base import (
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError
+from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.units import format_duration
 

@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from bareline.facts import BLAS_KERNELS, blas_caveats
 from bareline.probes.base import Probe
 from bareline.profile.trial import why_unprofiled
 from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.instructions import BLAS_KERNELS, blas_caveats
 from bareline.vocabulary.model import Failed, Measured, Output, Sample, Scalar, Stage
 
 _TAIL_CHARACTERS = 600

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from bareline.facts import GENERIC_BLAS
 from bareline.session.intake import read_again
 from bareline.session.judge import judge_output
 from bareline.session.origin import declare_today, study_of
 from bareline.store.run import Run
 from bareline.study.study import Study
 from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.instructions import GENERIC_BLAS
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Scalar
 
 

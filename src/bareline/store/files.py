@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO, TypeVar
 
-from bareline.host.regular import NotRegular, open_regular
 from bareline.store.header import first_problem
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import NotRegular, open_regular
 
 T = TypeVar("T")
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bareline.host.toml import read_toml
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import Better, Layer, Scalar
 
 #: Version of the run directory's layout; a reader refuses every other.

@@ -14,8 +14,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bareline.host.regular import NotRegular, read_bounded
 from bareline.store.files import refuse_link, write_file
+from bareline.vocabulary.files import NotRegular, read_bounded
 from bareline.vocabulary.model import Clock, Output
 
 #: Up to here an output is one file: most benchmarks print less.

@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
-from bareline.host.regular import NotRegular, open_regular, read_bounded
 from bareline.store.files import (
     MEND_LINE,
     MOST_FILE_BYTES,
@@ -57,6 +56,7 @@ from bareline.store.raw import read_raw, write_raw
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import NotRegular, open_regular, read_bounded
 from bareline.vocabulary.model import Case, Output, Record, Scalar, Trial, trial_name
 
 if TYPE_CHECKING:

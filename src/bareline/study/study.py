@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from bareline.host.toml import read_toml
 from bareline.platforms.base import PlatformSpec
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
@@ -24,6 +23,7 @@ from bareline.study.order import OrderKind
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
+from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import (
     DEFAULT_PRECISION,
     Case,

@@ -1,13 +1,17 @@
 """The instruction sets that numerical code is compiled for: one table for facts, causes and probes.
 
+And the kernels that OpenBLAS chose on a platform, held against what its processor can.
+
 The native programs choose among their own variants (``native/harness/InstructionSets.cmake``,
 ``native/common/bl_peak.c``); they name these sets.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+
+from bareline.vocabulary.model import Scalar
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +103,43 @@ KERNEL_SETS = (
 def kernel_set(flags: Collection[str]) -> KernelSet:
     """Give the widest set that a processor with these flags of the kernel can run."""
     return next(one for one in KERNEL_SETS if one.flags <= set(flags))
+
+
+#: The fact that programs tell, not the script: the choice is made inside a process that is linked
+#: with the library, by that processor and that environment.
+BLAS_KERNELS = "library.blas_kernels"
+
+#: The caveat of kernels for an older processor than the one that they ran on.
+GENERIC_BLAS = "generic-blas"
+
+#: Processors before AVX, as OpenBLAS names their kernels (lower case).
+_BEFORE_AVX = frozenset(
+    (
+        *("katmai", "coppermine", "northwood", "banias", "prescott", "core2", "penryn"),
+        *("dunnington", "nehalem", "atom", "nano"),
+        *("athlon", "opteron", "opteron_sse3", "barcelona", "bobcat", "generic"),
+    )
+)
+#: Sets of bareline's own kernels that need AVX2; simulated platforms name no other.
+_WITH_AVX2 = ("avx2", "avx512")
+
+
+def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
+    """Name the caveat of kernels for SSE on a processor with AVX2 or AVX-512.
+
+    Nodes that are held to a common set without AVX2 run such kernels on purpose.
+
+    Parameters
+    ----------
+    facts
+        The platform's, with what the program told.
+    """
+    kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
+    if not _BEFORE_AVX.intersection(kernels) or not _has_avx2(facts):
+        return ()
+    return () if facts.get("cpu.common_set") == "generic" else (GENERIC_BLAS,)
+
+
+def _has_avx2(facts: Mapping[str, Scalar]) -> bool:
+    shown = (facts.get(f"cpu.flags.{name}") is True for name in ("avx2", "avx512f"))
+    return any(shown) or facts.get("sim.instruction_set") in _WITH_AVX2

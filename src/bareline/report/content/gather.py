@@ -11,15 +11,16 @@ import polars as pl
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.control import control_texts
 from bareline.analysis.records import Records
-from bareline.facts import FACT_KEYS, Kind, table
 from bareline.predict.kept import read_kept
 from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
+from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
 from bareline.report.content.shown import choose
 from bareline.report.content.wording import count
 from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
+from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
 

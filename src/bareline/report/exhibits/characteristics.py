@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bareline.facts import describe, table
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedPlatform
 from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
+from bareline.report.content.facts import table
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.facts import describe
 
 #: Facts of a characteristics table, with what publications call them and the unit that they print.
 ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (

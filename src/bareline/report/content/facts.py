@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bareline.facts.keys import (
+from bareline.vocabulary.facts import (
     FACT_KEYS,
     FactKey,
     Group,
@@ -65,11 +65,6 @@ def table(platforms: Mapping[str, PlatformFacts]) -> list[Row]:
     keys = {key for facts in nodes.values() for key in facts}
     rows = [_row(key, nodes) for key in keys]
     return sorted(rows, key=_position)
-
-
-def diff(left: PlatformFacts, right: PlatformFacts) -> list[Row]:
-    """List the characteristics in which two platforms differ, as rows of ``a`` and ``b``."""
-    return [row for row in table({"a": left, "b": right}) if row.differs]
 
 
 def to_rows(platforms: Mapping[str, PlatformFacts]) -> list[dict[str, Scalar | None]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bareline.facts import BLAS_KERNELS, blas_caveats
 from bareline.vocabulary.caveats import CAVEATS, Caveat
-from bareline.vocabulary.instructions import KERNEL_SETS
+from bareline.vocabulary.instructions import BLAS_KERNELS, KERNEL_SETS, blas_caveats
 
 AVX2 = {"cpu.flags.avx2": True, "cpu.flags.avx512f": False}
 AVX512 = {"cpu.flags.avx2": True, "cpu.flags.avx512f": True}

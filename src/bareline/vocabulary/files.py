@@ -1,7 +1,7 @@
 """Files that others may have made: only regular ones are read, and only so much of them.
 
-A link to ``/dev/zero`` has no end, a fifo has no writer, a sparse file of a terabyte costs nothing
-to make: whatever is read of a run, a profile, a trace or a file to import goes through here.
+Every room reads and refuses such files through here. A link to ``/dev/zero`` has no end, a fifo has
+no writer, a sparse file of a terabyte costs nothing to make.
 """
 
 from __future__ import annotations
@@ -9,12 +9,17 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 #: O_NONBLOCK: should a fifo take the file's place meanwhile, opening it must not wait for a writer.
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 _FOLDER = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+
+#: No file that people write is larger.
+_LARGEST_TOML_BYTES = 16 << 20
 
 
 class NotRegular(OSError):
@@ -96,3 +101,50 @@ def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> 
             if len(data) <= most_bytes:
                 return data
     raise NotRegular(f"larger than {most_bytes / (1 << 20):.3g} MiB", path)
+
+
+def read_toml(
+    path: Path, parse_float: Callable[[str], Any] = float, *, within: Path | None = None
+) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Parameters
+    ----------
+    within
+        A folder above it, below which no symbolic link is followed.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    ValueError
+        It is no regular file, too large, or not TOML.
+    """
+    return parse_toml(_bytes(path, within), parse_float)
+
+
+def _bytes(path: Path, within: Path | None) -> bytes:
+    try:
+        return read_bounded(path, _LARGEST_TOML_BYTES, within=within)
+    except (NotRegular, IsADirectoryError) as error:
+        what = error.strerror if isinstance(error, NotRegular) else "not a regular file"
+        raise ValueError(what) from error
+
+
+def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
+    """Read TOML.
+
+    Raises
+    ------
+    ValueError
+        It is none; the message says where.
+    """
+    text = data if isinstance(data, str) else data.decode("utf-8")
+    try:
+        return tomllib.loads(text, parse_float=parse_float)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # a number of thousands of digits
+        raise ValueError(str(error).partition(";")[0]) from error
