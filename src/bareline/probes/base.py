@@ -54,6 +54,9 @@ class Probe(ABC, Generic[P]):
     nodes
         Nodes that it measures between; None where the layout says how many it uses. A study that
         means another number says so (``nodes = 1``: both ends on one node).
+    collective
+        It measures a function that all ranks call together: where simulated, its headline is the
+        mean of a loop of calls.
     source
         Where the benchmark is defined: the field's usual program or a publication.
     """
@@ -66,6 +69,7 @@ class Probe(ABC, Generic[P]):
     metrics: ClassVar[Mapping[str, Metric]]
     min_ranks: ClassVar[int] = 1
     nodes: ClassVar[int | None] = None
+    collective: ClassVar[bool] = False
     source: ClassVar[str] = ""
 
     @abstractmethod

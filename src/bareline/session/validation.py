@@ -151,7 +151,9 @@ class Simulations:
         )
 
     def _beside(self, case: dict[str, Any], samples: tuple[Sample, ...]) -> Iterator[Check]:
-        headline = find_probe(case["probe"]).headline
+        probe = find_probe(case["probe"])
+        # A simulated collective function's headline is the mean of its loop, a measured one's not.
+        headline = f"{probe.headline}_loop_mean" if probe.collective else probe.headline
         simulated = {
             format_point(sample.point): sample.value
             for sample in samples

@@ -3,6 +3,7 @@
 import json
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import PLATFORM
+from bareline.probes.base import find_probe
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
 
@@ -148,6 +150,31 @@ def test_folded_memory_is_said_and_sends_the_same_messages(cluster, folding):
 def test_what_was_not_made_for_the_simulator_is_refused(cluster):
     with pytest.raises(PlatformError, match="only bareline's own MPI programs"):
         cluster.run(Command(argv=("nuttcp",)), Layout(2), timeout_s=5)
+
+
+@pytest.mark.parametrize(("probe", "ranks"), [("allreduce", 4), ("bcast", 4), ("barrier", 3)])
+def test_a_collective_s_headline_is_the_mean_of_its_loop(cluster, probe, ranks):
+    """As in a program and in what was published, ranks enter as they come from the call before."""
+    found = find_probe(f"mpi.{probe}")
+    params = found.make_params({} if probe == "barrier" else {"min_bytes": 64, "max_bytes": 1024})
+    command = found.command(params, Layout(ranks))
+    output = cluster.run(command, Layout(ranks), timeout_s=60)
+    samples = [(sample.metric, sample.value) for sample in found.parse(params, output)]
+    values = [value for metric, value in samples if metric == "latency"]
+    assert values == [value for metric, value in samples if metric == "latency_loop_mean"]
+    if probe == "bcast":  # whose root rotates in the loop
+        wall = [s.value for s in found.parse(params, replace(output, clock="wall"))]
+        assert wall != [value for _, value in samples]
+
+
+def test_no_budget_of_simulated_seconds_leaves_out_a_size(tmp_path):
+    slow = {**TABLE, "curve": [[0, 1e-3], [1 << 20, 1.0]]}
+    probe = find_probe("mpi.pingpong")
+    params = probe.make_params({"min_bytes": 1 << 20, "max_bytes": 1 << 20, "budget_s": 0.01})
+    with made(slow, tmp_path / "slow") as allocation:
+        output = allocation.run(probe.command(params, Layout(2)), Layout(2), timeout_s=60)
+    assert points(output)[1 << 20]["time"]["median"] == pytest.approx(1.0, rel=0.01)
+    assert not list(probe.caveats(params, output))
 
 
 def test_facts_name_simulator_network_and_settings(cluster):

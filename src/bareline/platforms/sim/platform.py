@@ -32,6 +32,8 @@ from bareline.vocabulary.model import Command, Layout, Output, Scalar
 
 #: What a simulator repeats exactly needs no more repetitions.
 _REPETITIONS = ("-i", "3", "-x", "0")
+#: Simulated seconds cost nothing by themselves: none of them may leave out a size.
+_UNBOUNDED = ("-t", "1e9")
 #: Arrays from this size on are shared by all ranks where memory is folded.
 _FOLDED_BYTES = 65_536
 _RECORDING_TIMEOUT_S = 3600.0
@@ -102,7 +104,6 @@ class SimAllocation(Allocation):
     def facts(self) -> Mapping[str, Scalar]:
         """Name the simulator, the network with its source, and every setting."""
         options, network = self._options, self._network
-        costs = network.costs()
         return {
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
@@ -124,17 +125,7 @@ class SimAllocation(Allocation):
                 if options.both_ways_bytes_per_s is None
                 else {"sim.both_ways_bits_per_s": 8 * options.both_ways_bytes_per_s}
             ),
-            "sim.loopback_latency_s": options.loopback_latency_s,
-            "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
-            "sim.loopback_overhead_s": options.loopback_overhead_s,
-            "sim.loopback_eager_bytes": options.loopback_eager_bytes,
-            **(
-                {}
-                if network.messages_per_s is None
-                else {"sim.messages_per_s": network.messages_per_s}
-            ),
-            "sim.latency_by_size": costs["latency_s"],
-            "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
+            **_message_facts(options, network),
             **({} if options.error is None else {"sim.calibration_error_ratio": options.error}),
             "sim.library": f"collectives as in {options.library}",
             "sim.algorithms": " ".join(
@@ -167,6 +158,7 @@ class SimAllocation(Allocation):
         argv = [str(folder / program), *command.argv[1:]]
         if program == "mpibench":
             argv += _REPETITIONS if "-i" not in argv else ()
+            argv += _UNBOUNDED
             argv += ["-M", str(_buffers_bytes(layout.ranks))]
         variables = dict(command.env) | self._folding(program)
         if RECORDED.fullmatch(program):
@@ -320,6 +312,21 @@ class SimPlatform(Platform[SimOptions]):
         """Describe the cluster to the simulator."""
         find_simulator()
         yield SimAllocation(self.spec.name, self.spec.options, self.context)
+
+
+def _message_facts(options: SimOptions, network: Network) -> dict[str, Scalar]:
+    """Tell what messages cost within a node, at a NIC, and by their size."""
+    costs = network.costs()
+    rate = network.messages_per_s
+    return {
+        "sim.loopback_latency_s": options.loopback_latency_s,
+        "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
+        "sim.loopback_overhead_s": options.loopback_overhead_s,
+        "sim.loopback_eager_bytes": options.loopback_eager_bytes,
+        **({} if rate is None else {"sim.messages_per_s": rate}),
+        "sim.latency_by_size": costs["latency_s"],
+        "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
+    }
 
 
 def _cluster_library(context: Context) -> Path:

@@ -18,6 +18,7 @@ class Allgather(MpiFunction):
     summary: ClassVar[str] = "Allgather, by size of one rank's block: time by message size"
     source: ClassVar[str] = "osu_allgather, IMB Allgather"
     benchmark: ClassVar[str] = "allgather"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 1
 
 

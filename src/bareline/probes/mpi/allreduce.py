@@ -18,6 +18,7 @@ class Allreduce(MpiFunction):
     summary: ClassVar[str] = "Allreduce (sum of doubles): time by message size and ranks"
     source: ClassVar[str] = "osu_allreduce, IMB Allreduce"
     benchmark: ClassVar[str] = "allreduce"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 8
 
 

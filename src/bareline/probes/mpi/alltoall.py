@@ -18,6 +18,7 @@ class Alltoall(MpiFunction):
     summary: ClassVar[str] = "Alltoall, by size of one block: time by message size"
     source: ClassVar[str] = "osu_alltoall, IMB Alltoall"
     benchmark: ClassVar[str] = "alltoall"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 1
 
 

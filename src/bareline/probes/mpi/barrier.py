@@ -10,7 +10,12 @@ from typing import ClassVar
 
 from bareline.probes._native import read_report
 from bareline.probes.base import Probe
-from bareline.probes.mpi._mpibench import MpiSizelessParams, latency_metrics, latency_samples
+from bareline.probes.mpi._mpibench import (
+    MpiSizelessParams,
+    latency_metrics,
+    latency_samples,
+    mean_of_loop,
+)
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
@@ -26,6 +31,7 @@ class Barrier(Probe[MpiSizelessParams]):
     params = MpiSizelessParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
+    collective: ClassVar[bool] = True
 
     def command(self, params: MpiSizelessParams, layout: Layout) -> Command:
         """Run mpibench under MPI."""
@@ -36,7 +42,8 @@ class Barrier(Probe[MpiSizelessParams]):
         points = read_report(output, "mpibench", "barrier").points
         if [dict(point.at) for point in points] != [{}]:
             raise ParseError(f"{len(points)} points of a benchmark that has one")
-        yield from latency_samples(points[0])
+        samples = latency_samples(points[0])
+        yield from mean_of_loop(samples) if output.clock == "simulated" else samples
 
 
 PROBE = Barrier()

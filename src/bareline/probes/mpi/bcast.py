@@ -18,6 +18,7 @@ class Bcast(MpiFunction):
     summary: ClassVar[str] = "Bcast: time by message size"
     source: ClassVar[str] = "osu_bcast, IMB Bcast"
     benchmark: ClassVar[str] = "bcast"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 1
 
 

@@ -18,6 +18,7 @@ class Gather(MpiFunction):
     summary: ClassVar[str] = "Gather, by size of one rank's block: time by message size"
     source: ClassVar[str] = "osu_gather, IMB Gather"
     benchmark: ClassVar[str] = "gather"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 1
 
 

@@ -18,6 +18,7 @@ class Reduce(MpiFunction):
     summary: ClassVar[str] = "Reduce (sum of doubles): time by message size"
     source: ClassVar[str] = "osu_reduce, IMB Reduce"
     benchmark: ClassVar[str] = "reduce"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 8
 
 

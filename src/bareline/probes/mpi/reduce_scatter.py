@@ -20,6 +20,7 @@ class ReduceScatter(MpiFunction):
     )
     source: ClassVar[str] = "osu_reduce_scatter, IMB Reduce_scatter"
     benchmark: ClassVar[str] = "reduce_scatter"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 8
 
 

@@ -18,6 +18,7 @@ class Scatter(MpiFunction):
     summary: ClassVar[str] = "Scatter, by size of one rank's block: time by message size"
     source: ClassVar[str] = "osu_scatter, IMB Scatter"
     benchmark: ClassVar[str] = "scatter"
+    collective: ClassVar[bool] = True
     smallest_bytes: ClassVar[int] = 1
 
 
