@@ -137,6 +137,7 @@ def plant(
     broken: bool = True,
     probes: tuple[str, ...] = _USUAL,
     ranks: tuple[int, ...] = (2, 4, 8),
+    nodes: tuple[int | None, ...] = (None,),
     exhibits: tuple[dict[str, object], ...] = (),
     titles: tuple[str, ...] = (),
     ladder: bool = False,
@@ -181,7 +182,7 @@ def plant(
         case
         for probe in probes
         for case in (
-            [Case(probe=probe, ranks=count) for count in ranks]
+            [Case(probe=probe, ranks=count, nodes=on) for count in ranks for on in nodes]
             if probe in ("mpi.allreduce", "npb.cg")
             else [Case(probe=probe, ranks=2 if probe == "mpi.pingpong" else 1)]
         )
@@ -196,7 +197,7 @@ def plant(
                 failure = broken and _failure(case.probe, block, number, last)
                 trial = Trial(
                     index=index, block=block, platform=name, case=case,
-                    layout=Layout(min(2, case.ranks), max(1, case.ranks // 2)),
+                    layout=_layout(case),
                 )  # fmt: skip
                 costs = COSTS[number % len(COSTS)]
                 records.append(
@@ -213,6 +214,11 @@ def plant(
     run.replace_records(records)
     run.append_event(names[-1], "node 1 never came up; replaced after 30 s")
     return run
+
+
+def _layout(case: Case) -> Layout:
+    nodes = min(case.nodes or 2, case.ranks)
+    return Layout(nodes, case.ranks // nodes)
 
 
 def _failure(probe: str, block: int, number: int, last: bool) -> Failed | None:

@@ -20,6 +20,7 @@ from bareline.profile.trace import Trace, read_trace
 from bareline.profile.trial import PROFILE_FILE, TRACE_FILE
 from bareline.vocabulary.errors import AnalysisError, ProfileError
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.place import CASE, Place
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Application:
     Attributes
     ----------
     name
-        Probe, parameters and ranks in one line.
+        Probe, parameters, ranks, threads and nodes in one line.
     launches
         Those in which ranks had their cores; `disturbed` counts the others.
     """
@@ -134,11 +135,8 @@ def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
         & (pl.col("status") == "measured")
         & (pl.col("ranks") > 1)
     )
-    keys = ("probe", "params", "ranks", "nodes", "platform")
-    for values, own in trials.group_by(*keys, maintain_order=True):
-        probe, params, ranks, nodes, platform = (str(value) for value in values)
-        name = f"{program_of(probe, params)} ranks={ranks}"
-        name += f" nodes={nodes}" if int(nodes) else ""
+    for (platform, *case), own in trials.group_by("platform", *CASE, maintain_order=True):
+        place = Place.of(dict(zip(CASE, case, strict=True)))
         launches = []
         for row in own.sort("run", "block").iter_rows(named=True):
             run = records.runs[row["run"]]
@@ -150,4 +148,12 @@ def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
                 shared = "oversubscribed" in (row["caveats"] or ())
                 launches.append(Launch(paths[0], paths[1], Layout.parse(row["layout"]), shared))
         if launches:
-            yield name, platform, launches
+            yield _name(place), str(platform), launches
+
+
+def _name(place: Place) -> str:
+    """Name a case in one line; its nodes stand last."""
+    parts = [program_of(place.probe, place.params), f"ranks={place.ranks}"]
+    parts += [f"threads={place.threads}"] if place.threads > 1 else []
+    parts += [f"nodes={place.nodes}"] if place.nodes else []
+    return " ".join(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from bareline.platforms.config import make_spec
 from bareline.probes.base import find_probe
 from bareline.vocabulary.errors import AnalysisError, BarelineError
 from bareline.vocabulary.model import Layout, Sample, format_point, parse_point
+from bareline.vocabulary.place import CASE
 
 _TIMEOUT_S = 600.0
 #: Metric of the kernels: seconds of computation, mean over the ranks.
@@ -78,7 +79,7 @@ class Simulations:
     ) -> None:
         self._cases = records.trials.filter(
             (pl.col("platform") == platform) & (pl.col("status") == "measured")
-        ).unique(["probe", "params", "ranks", "threads", "layout"], maintain_order=True)
+        ).unique([*CASE, "layout"], maintain_order=True)
         self._points = points
         self._defaults = records.defaults
         self._tell = tell
@@ -145,9 +146,8 @@ class Simulations:
         return find_probe(case["probe"]).make_params(given)
 
     def _measured(self, case: dict[str, Any], metric: str) -> pl.DataFrame:
-        same: Sequence[str] = ("probe", "params", "ranks", "threads")
         return self._points.filter(
-            *(pl.col(key) == case[key] for key in same), pl.col("metric") == metric
+            *(pl.col(key) == case[key] for key in CASE), pl.col("metric") == metric
         )
 
     def _beside(self, case: dict[str, Any], samples: tuple[Sample, ...]) -> Iterator[Check]:
