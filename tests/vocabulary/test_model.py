@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.vocabulary.caveats import CAVEATS, caveat_text
+from bareline.vocabulary.caveats import CAVEATS, Caveat, notes
 from bareline.vocabulary.model import Layout, format_point, parse_point
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True)
@@ -48,4 +48,13 @@ def test_a_layout_counts_ranks_and_survives_being_written():
 
 def test_every_caveat_says_something_and_unknown_ones_speak_for_themselves():
     assert all(len(text) > 15 for text in CAVEATS.values())
-    assert caveat_text("2 trials failed") == "2 trials failed"
+    assert Caveat.read("2 trials failed").text == "2 trials failed"
+
+
+def test_a_footnote_says_the_share_and_what_to_do_once():
+    texts = ("oversubscribed (3 of 8 trials)", "oversubscribed", "profiled")
+    few, all_, profiled = map(Caveat.read, texts)
+    told = notes([few, all_, few, profiled])
+    assert list(told) == [few, all_, profiled]
+    assert told[few] == f"{CAVEATS['oversubscribed']} (3 of 8 trials); {few.next_step}"
+    assert told[all_] == CAVEATS["oversubscribed"] and told[profiled] == CAVEATS["profiled"]

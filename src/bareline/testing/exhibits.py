@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,6 @@ class ExhibitContract:
         assert self.exhibit.figures(planted_document, self._spec("no.such.probe")) == []
 
     def test_a_page_holds_it(self, planted_document: Document, tmp_path: Path) -> None:
-        from dataclasses import replace
-
         from bareline.report.page.files import write_page
 
         document = replace(planted_document, exhibits=(self._spec("null"),))
@@ -63,3 +62,10 @@ class ExhibitContract:
 
     def _spec(self, probe: str) -> ExhibitSpec:
         return ExhibitSpec(kind=self.exhibit.kind, probe=probe)
+
+
+def seen_as(document: Document, **views: object) -> Document:
+    """Give a document of which some views of its comparison are others."""
+    other = replace(document)
+    other.__dict__.update(views)
+    return other

@@ -252,6 +252,15 @@ def _most(alike: set[Caveat]) -> str:
     return most.brief.replace(" in ", " in up to ", 1) if most.share < 1 else most.brief
 
 
-def caveat_text(text: str) -> str:
-    """Say in words what a caveat of a record or table means; see `Caveat.text`."""
-    return Caveat.read(text).text
+def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
+    """Say what caveats mean and what can be done about them, as it stands under a table.
+
+    What can be done is said once of those that differ by their trials alone.
+    """
+    told: dict[Caveat, str] = {}
+    kinds: set[tuple[str, str]] = set()
+    for caveat in dict.fromkeys(caveats):
+        step = "" if caveat.kind in kinds else caveat.next_step
+        kinds.add(caveat.kind)
+        told[caveat] = f"{caveat.text}; {step}" if step else caveat.text
+    return told

@@ -1,6 +1,5 @@
 import json
 import math
-from dataclasses import replace
 
 import polars as pl
 
@@ -11,15 +10,16 @@ from bareline.report.content.wording import ratio_interval
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.figures.svg import draw
 from bareline.store.header import ExhibitSpec
+from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.place import KEY, varying
 
 
 def test_nothing_of_either_frame_is_dropped(document: Document) -> None:
-    assert document.comparison is not None
-    cells = read_cells(document.summary, document.comparison)
+    assert document.points is not None
+    cells = read_cells(document.summary, document.points)
     keys = ["platform", *KEY]
     wanted = set(document.summary.select(keys).iter_rows())
-    wanted |= set(document.comparison.select(keys).iter_rows())
+    wanted |= set(document.points.select(keys).iter_rows())
     assert len(cells) == len(wanted)
     assert {cell.verdict for cell in cells} >= {"slower", "failed", "missing", None}
     failed = [cell for cell in cells if cell.verdict == "failed"]
@@ -45,12 +45,12 @@ def test_the_baseline_has_no_ratio(document: Document) -> None:
 
 def test_an_open_end_of_an_interval_is_written_and_drawn(document: Document) -> None:
     assert ratio_interval(Estimate(9.5, 9.3)) == "≥ 9.30"
-    assert document.comparison is not None
-    open_above = document.comparison.with_columns(pl.lit(math.inf).alias("hi"))
+    assert document.points is not None
+    open_above = document.points.with_columns(pl.lit(math.inf).alias("hi"))
     cells = read_cells(document.summary, open_above)
     assert any(cell.ratio and cell.ratio.lo for cell in cells)
     assert all(cell.ratio.hi is None for cell in cells if cell.ratio)
-    other = replace(document, comparison=open_above)
+    other = seen_as(document, points=open_above)
     (figure,) = find_exhibit("curve").figures(
         other, ExhibitSpec(kind="curve", probe="mpi.pingpong", metric="latency")
     )

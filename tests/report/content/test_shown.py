@@ -35,7 +35,7 @@ def frames(
 def test_a_run_of_usual_size_is_shown_whole() -> None:
     summary, comparison = frames()
     shown = choose(summary, comparison, 2 * KERNELS * RANKS * SIZES)
-    assert shown.summary is summary and shown.comparison is comparison
+    assert shown.summary is summary and shown.points is comparison
     assert not shown.notes
 
 
@@ -43,7 +43,7 @@ def test_a_run_of_usual_size_is_shown_whole() -> None:
 def test_a_large_run_is_shown_evenly(most: int) -> None:
     summary, comparison = frames()
     shown = choose(summary, comparison, most)
-    assert shown.comparison is not None
+    assert shown.points is not None
     values = shown.summary.filter(~pl.col("detail"))
     ends = 2 * 2 * 5  # of the comparison's largest and smallest, on both platforms
     assert most / 3 < values.height <= most + ends
@@ -57,7 +57,7 @@ def test_a_large_run_is_shown_evenly(most: int) -> None:
         assert format_point({"rank": rank, "size_bytes": 1 << size}) in points
     assert shown.summary.get_column("params").n_unique() == KERNELS
     # What differs most is there, wherever it lies.
-    assert shown.comparison.get_column("ratio").max() == 9.0
+    assert shown.points.get_column("ratio").max() == 9.0
     # Rows keep their order.
     kept = summary.join(shown.places, on=["probe", *PLACE], how="semi", maintain_order="left")
     assert shown.summary.equals(kept)
@@ -86,7 +86,7 @@ def test_texts_are_thinned_out_last_and_one_platform_alone_too() -> None:
     )  # fmt: skip
     shown = choose(summary, None, 100)
     points = shown.summary.get_column("point").to_list()
-    assert shown.comparison is None and len(points) == 100
+    assert shown.points is None and len(points) == 100
     assert (points[0], points[-1]) == ("file=f0000", "file=f0899")
     assert "100 of 900 values of file" in shown.notes["io.files"]
     assert set(summary.columns) == {"platform", *KEY, "detail"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -22,6 +21,7 @@ from bareline.report.exhibits.rules import RULES, ruled_ratio
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.marks import stretches
 from bareline.store.header import ExhibitSpec
+from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Better, Layer, Metric
 from bareline.vocabulary.place import Place
@@ -91,9 +91,7 @@ def around(value: float | None) -> Estimate | None:
 
 def holding(document: Document, cells: tuple[Cell, ...]) -> Document:
     """Give the document with these cells, without any trials."""
-    other = replace(document, samples=document.samples.clear(), exhibits=())
-    other.__dict__["cells"] = cells
-    return other
+    return seen_as(document, samples=document.samples.clear(), cells=cells)
 
 
 def rows_in(spec: Any) -> Iterator[list[dict[str, Any]]]:

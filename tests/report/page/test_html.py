@@ -22,6 +22,7 @@ from bareline.report.page.html import render_page
 from bareline.report.page.terms import link_terms
 from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
+from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.errors import AnalysisError, StoreError
 
 
@@ -82,7 +83,7 @@ def test_the_verdict_is_a_line_a_matrix_and_sentences(page: str, document: Docum
 
 def test_what_was_corrected_is_told_from_what_was_done(page: str, document: Document) -> None:
     assert document.glance is not None
-    tested = document.comparison.get_column("verdict").len()  # type: ignore[union-attr]
+    tested = document.comparison.table.get_column("verdict").len()
     assert "Holm's correction within a probe" not in html.unescape(page)
     found = re.search(r"among (\d+) tested", page)
     assert found and 0 < int(found[1]) <= tested
@@ -125,10 +126,9 @@ def test_names_are_text(hostile: Document) -> None:
 
 
 def test_downloads_hold_the_numbers(page: str, document: Document) -> None:
-    assert document.comparison is not None
     table = saved(page, "comparison.csv")
-    assert table.height == document.comparison.height
-    assert table["ratio"].to_list() == pytest.approx(document.comparison["ratio"].to_list())
+    assert table.height == document.comparison.table.height
+    assert table["ratio"].to_list() == pytest.approx(document.comparison.table["ratio"].to_list())
     samples = saved(page, "samples.csv")
     assert samples.height == document.samples.height
     assert samples["value"].to_list() == pytest.approx(document.samples["value"].to_list())
@@ -195,11 +195,11 @@ def test_a_probe_that_always_failed_still_has_its_place(
 ) -> None:
     document = planted(("bare", "vm"), probes=("memory.stream", "compute.dgemm"))
     gone = document.summary.filter(pl.col("probe") != "memory.stream")
-    assert document.comparison is not None
-    silent = document.comparison.with_columns(
+    assert document.points is not None
+    silent = document.points.with_columns(
         pl.when(pl.col("probe") == "memory.stream").then(None).otherwise("value").alias("value")
     )
-    page = render_page(replace(document, summary=gone, comparison=silent))
+    page = render_page(seen_as(document, summary=gone, points=silent))
     assert 'id="probe-memory-stream"' in page
     assert "No platform gave a number" in words_of(page)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 import polars as pl
 
 from bareline.analysis.cell import Cell, read_cells
+from bareline.analysis.comparison import Comparison
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Sentence
-from bareline.analysis.suitability import Judgement
+from bareline.analysis.records import Records
 from bareline.analysis.verdict import Glance
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.shown import Shown, choose
@@ -124,45 +125,26 @@ class Method:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """The content of a report.
+    """The content of a report: a comparison, and what is told of it beside its figures.
 
     Attributes
     ----------
+    comparison
+        What is reported, of which most properties here are views.
     subtitle
         What was compared with what, where and when.
     platforms
         In the order of display; the baseline may stand anywhere and is shown first.
-    glance
-        The verdict in one line and as a matrix; None for a single platform.
-    findings
-        The rows of the overview, from `bareline.analysis.findings`.
-    samples, trials, summary, comparison
-        Frames as of `bareline.analysis.comparison.Comparison`; no comparison for a single
-        platform. Samples are those of what is `shown`.
-    from_before, from_first
-        Every platform compared with the step before it and with the first one; only for a study
-        whose platforms are steps.
-    left_out
-        What the plan did not ask of a platform and why, as of
-        `bareline.analysis.records.Records`.
-    growing
-        Parameters that a study makes grow with the ranks, by probe.
-    facts
-        Flat facts by platform; offered as raw data.
     fact_rows
-        The same, labelled for people, with one value per platform of `platforms`.
+        Their characteristics, labelled for people, with one value per platform of `platforms`.
     exhibits
         What the study asks for; nothing means the default choice.
-    probe_titles
-        What each probe measures, in words.
     runs
         Where the numbers come from.
     folder
         The run directory as the reader knows it, named where the page leaves data out.
     published
         What publications say of the roles that these platforms took.
-    suitability
-        What the platforms suit, by class of applications.
     roles
         The columns of the publication and who took them.
     events
@@ -173,36 +155,86 @@ class Document:
         What was predicted from the run and held against it; None where nothing was.
     """
 
+    comparison: Comparison
     title: str
     subtitle: str
     study_title: str
     study_description: str = ""
-    baseline: str
     platforms: Sequence[PlatformInfo]
-    glance: Glance | None = None
-    statements: Sequence[Sentence] = ()
-    findings: Sequence[Finding] = ()
-    samples: pl.DataFrame
-    trials: pl.DataFrame
-    summary: pl.DataFrame
-    comparison: pl.DataFrame | None
-    from_before: pl.DataFrame | None = None
-    from_first: pl.DataFrame | None = None
-    left_out: pl.DataFrame | None = None
-    growing: Mapping[str, Collection[str]] = field(default_factory=lambda: MappingProxyType({}))
-    facts: Mapping[str, Mapping[str, Scalar]] = field(default_factory=lambda: MappingProxyType({}))
     fact_rows: Sequence[Fact] = ()
     exhibits: Sequence[ExhibitSpec] = ()
     method: Method
     published: Sequence[PublishedPoint] = ()
-    suitability: Sequence[Judgement] = ()
     roles: Mapping[str, RoleKeys] = field(default_factory=lambda: MappingProxyType({}))
-    probe_titles: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     folder: str = ""
     runs: Sequence[RunInfo] = ()
     events: Sequence[str] = ()
     profiles: Sequence[ProfileLine] = ()
     predictions: Kept | None = None
+
+    @property
+    def baseline(self) -> str:
+        """What is compared with."""
+        return self.comparison.baseline
+
+    @property
+    def records(self) -> Records:
+        """What was measured."""
+        return self.comparison.records
+
+    @cached_property
+    def glance(self) -> Glance | None:
+        """The verdict in one line and as a matrix; None for a single platform."""
+        return None if self.comparison.alone else self.comparison.glance
+
+    @cached_property
+    def statements(self) -> Sequence[Sentence]:
+        """All that is said; of a single platform what its figures mean together."""
+        compared = self.comparison
+        if compared.alone:
+            return [row.sentence for row in compared.conclusions]
+        return compared.sentences
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """What the comparison found; nothing for a single platform."""
+        return () if self.comparison.alone else self.comparison.findings
+
+    @cached_property
+    def summary(self) -> pl.DataFrame:
+        """Every point on every platform."""
+        return self.comparison.summary
+
+    @cached_property
+    def points(self) -> pl.DataFrame | None:
+        """Every point compared with the baseline; None for a single platform."""
+        return None if self.comparison.alone else self.comparison.points
+
+    @cached_property
+    def trials(self) -> pl.DataFrame:
+        """Every trial, failed ones too."""
+        return self.records.trials
+
+    @cached_property
+    def samples(self) -> pl.DataFrame:
+        """The samples of what is `shown`."""
+        shown = self.shown
+        return self.records.samples_at(shown.places) if shown.notes else self.records.samples
+
+    @cached_property
+    def left_out(self) -> pl.DataFrame | None:
+        """What the plan did not ask of a platform, and why."""
+        return self.records.left_out
+
+    @cached_property
+    def facts(self) -> Mapping[str, Mapping[str, Scalar]]:
+        """Flat facts by platform; offered as raw data."""
+        return {name: self.records.facts.get(name, {}) for name in self.records.platforms}
+
+    @cached_property
+    def probe_titles(self) -> Mapping[str, str]:
+        """What each probe measures, in words."""
+        return dict(self.records.declarations.select("probe", "title").iter_rows())
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -213,7 +245,7 @@ class Document:
     @cached_property
     def shown(self) -> Shown:
         """What of summary and comparison is shown: all of it, unless the run is very large."""
-        return choose(self.summary, self.comparison)
+        return choose(self.summary, self.points)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -222,7 +254,7 @@ class Document:
         names = {name: index for index, name in enumerate(self.names)}
         return tuple(
             sorted(
-                read_cells(self.shown.summary, self.shown.comparison),
+                read_cells(self.shown.summary, self.shown.points),
                 key=lambda cell: (
                     layers[Layer(cell.layer)],
                     cell.place.probe,

@@ -10,7 +10,7 @@ import polars as pl
 from bareline.report.content.document import Document
 from bareline.report.content.wording import count
 from bareline.store.header import ExhibitSpec
-from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.caveats import Caveat, notes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, KEY, Place
 from bareline.vocabulary.units import listing
@@ -56,7 +56,7 @@ class Unfit:
 class Doubt:
     """A caveat and where it applies."""
 
-    caveat: Caveat
+    text: str
     platforms: str
     probes: str
     values: int
@@ -137,9 +137,9 @@ def _shortened(reason: str) -> str:
 
 def _holes(document: Document) -> list[Hole]:
     """Give what one side lacks, in a row what shares platform and case."""
-    if document.comparison is None:
+    if document.points is None:
         return []
-    missing = document.comparison.filter(
+    missing = document.points.filter(
         (pl.col("verdict") == Verdict.MISSING.value) & ~pl.col("detail").fill_null(False)
     )
     groups = (
@@ -194,11 +194,11 @@ def _caveats(document: Document) -> list[Doubt]:
     """Count the values that carry each caveat, leaving out what does not fit."""
     value = ["platform", *KEY]
     frames = [document.summary]
-    if document.comparison is not None:
-        unfit = document.comparison.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
+    if document.points is not None:
+        unfit = document.points.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
         frames = [
             frame.join(unfit, on=value, how="anti", nulls_equal=True)
-            for frame in (document.summary, document.comparison)
+            for frame in (document.summary, document.points)
         ]
     doubted = pl.concat(
         [
@@ -219,9 +219,10 @@ def _caveats(document: Document) -> list[Doubt]:
             pl.len().alias("values"),
         )
     )
+    told = notes(map(Caveat.read, groups.get_column("caveats")))
     return [
         Doubt(
-            Caveat.read(row["caveats"]),
+            told[Caveat.read(row["caveats"])],
             listing(row["platform"]),
             listing(row["probe"]),
             row["values"],

@@ -16,7 +16,6 @@ from bareline.report.content.document import Document, Fact, Method, PlatformInf
 from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
-from bareline.report.content.shown import choose
 from bareline.report.content.wording import count
 from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
@@ -34,44 +33,23 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
         The platforms' characteristics, one value per platform in the order of
         ``records.platforms``; read from the runs without it.
     """
-    records, alone = comparison.records, comparison.alone
+    records = comparison.records
     header = records.runs[0].header
     facts = {name: records.facts.get(name, {}) for name in records.platforms}
-    steps = comparison.is_ladder
     study = records.study
-    table = None if alone else comparison.table
-    shown = choose(comparison.summary, table)
     return Document(
+        comparison=comparison,
         title=_title(records.platforms, comparison.baseline),
         subtitle=_subtitle(records),
         study_title=_study_title(study),
         study_description=study.get("description", ""),
-        baseline=comparison.baseline,
         platforms=[_platform(records, name) for name in records.platforms],
-        statements=[row.sentence for row in comparison.conclusions]
-        if alone
-        else comparison.sentences,
-        findings=[] if alone else comparison.findings,
-        samples=records.samples_at(shown.places) if shown.notes else records.samples,
-        trials=records.trials,
-        summary=comparison.summary,
-        comparison=table,
-        from_before=comparison.from_before if steps else None,
-        from_first=comparison.from_first if steps else None,
-        left_out=records.left_out,
-        growing=records.growing,
-        facts=facts,
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
         exhibits=[ExhibitSpec(**table) for table in header.study.get("exhibit", [])],
         method=_method(records, study, comparison),
         published=list(published_points(header.study.get("role", {}))),
         roles=header.roles,
         runs=[_run_info(run) for run in records.runs],
-        suitability=comparison.suitability,
-        glance=None if alone else comparison.glance,
-        probe_titles=dict(
-            records.declarations.select("probe", "title").unique(maintain_order=True).iter_rows()
-        ),
         folder=", ".join(str(run.path) for run in records.runs),
         events=[
             f"{event.time} {event.platform}: {event.event}"

@@ -31,7 +31,7 @@ PLACE = ("params", "ranks", "threads", "nodes", "point")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a page shows of a summary and a comparison.
+    """What a page shows of a summary and of the compared points.
 
     Attributes
     ----------
@@ -42,20 +42,18 @@ class Shown:
     """
 
     summary: pl.DataFrame
-    comparison: pl.DataFrame | None
+    points: pl.DataFrame | None
     places: pl.DataFrame = field(default_factory=pl.DataFrame)
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def choose(
-    summary: pl.DataFrame, comparison: pl.DataFrame | None, most: int = MOST_VALUES
-) -> Shown:
+def choose(summary: pl.DataFrame, points: pl.DataFrame | None, most: int = MOST_VALUES) -> Shown:
     """Choose what a page shows: the same places on every platform and of every metric of a probe.
 
     Probes with few values keep all of them; the others share what they leave. A probe's parameter
     with most values is thinned out first, evenly over their order, with both ends.
     """
-    frames = [frame for frame in (summary, comparison) if frame is not None]
+    frames = [frame for frame in (summary, points) if frame is not None]
     columns = ["platform", *KEY, "detail"]
     values = pl.concat([frame.select(columns) for frame in frames], how="vertical_relaxed")
     values = values.unique(["platform", *KEY])
@@ -64,12 +62,12 @@ def choose(
     allowance = _allowance(list(counts.values()), most)
     crowded = [probe for probe, number in counts.items() if number > allowance]
     if not crowded:
-        return Shown(summary, comparison)
+        return Shown(summary, points)
     kept, notes = [], {}
     for probe in crowded:
         places = values.filter(pl.col("probe") == probe).select(PLACE).unique().sort(PLACE)
         chosen, words = _thinned(places, max(2, places.height * allowance // counts[probe]))
-        ends = chosen.clear() if comparison is None else _farthest(comparison, probe)
+        ends = chosen.clear() if points is None else _farthest(points, probe)
         kept.append(pl.concat([chosen, ends]).unique().select(pl.lit(probe).alias("probe"), *PLACE))
         told = f"{whole(kept[-1].height)} of {whole(places.height)} points are shown: {words}"
         told += ", and those that differ most" if ends.height else ""
@@ -77,7 +75,7 @@ def choose(
     wanted = pl.concat(kept)
     return Shown(
         _only(summary, wanted, crowded),
-        None if comparison is None else _only(comparison, wanted, crowded),
+        None if points is None else _only(points, wanted, crowded),
         wanted,
         MappingProxyType(notes),
     )

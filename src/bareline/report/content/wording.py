@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain, product
+from string import ascii_lowercase
 
 from bareline.analysis.cell import Cell, Estimate
 from bareline.predict.validation import Score
 from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
 from bareline.vocabulary.units import listing, plain, whole
 from bareline.vocabulary.verdicts import Verdict
@@ -93,6 +96,12 @@ def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:
         f"{caveat.text} ({listing(list(dict.fromkeys(cell.platform for cell in own)))})"
         for caveat, own in by_caveat(drawn).items()
     )
+
+
+def lettered(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
+    """Give each caveat the letter of its footnote: a to z, then aa."""
+    letters = chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=2)))
+    return dict(zip(dict.fromkeys(caveats), letters, strict=False))
 
 
 def count(number: int, noun: str, plural: str = "") -> str:

@@ -66,7 +66,7 @@ class Curves:
     def of(cls, document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Curves:
         """Share cells of one metric out to panels."""
         weak = spec.scaling == "weak"
-        growing = document.growing.get(cells[0].place.probe, ()) if weak else ()
+        growing = document.records.growing.get(cells[0].place.probe, ()) if weak else ()
         names = varying_beside([each_rank(cell, growing) for cell in cells], x)
         groups: dict[str, list[Cell]] = {}
         for cell in cells:

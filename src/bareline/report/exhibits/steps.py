@@ -40,9 +40,10 @@ class Steps(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give one table per probe, metric and point; none unless the study is a ladder."""
-        if document.from_before is None or document.from_first is None:
+        compared = document.comparison
+        if not compared.is_ladder:
             return []
-        before, first = _lookup(document.from_before), _lookup(document.from_first)
+        before, first = _lookup(compared.from_before), _lookup(compared.from_first)
         groups: dict[tuple[str, ...], list[Cell]] = {}
         for cell in select(document, spec):
             if cell.metric.better != "none":

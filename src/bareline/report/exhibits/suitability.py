@@ -32,7 +32,8 @@ class Suitability(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give both tables; none where no class could be judged, or a probe is asked for."""
-        told = [row for row in document.suitability if row.answer is not Answer.NOT_MEASURED]
+        judged = document.comparison.suitability
+        told = [row for row in judged if row.answer is not Answer.NOT_MEASURED]
         if not told or spec.probe is not None:
             return []
         theirs = _published(document)
@@ -44,8 +45,8 @@ class Suitability(Exhibit):
                 caption=" ".join(filter(None, [spec.caption, _CAPTION, _THEIRS if theirs else ""])),
                 wide=True,
                 text_summary=_summary(told),
-                data_table=_matrix(document.suitability, theirs),
-                data=tuple(_tidy(row) for row in document.suitability),
+                data_table=_matrix(judged, theirs),
+                data=tuple(_tidy(row) for row in judged),
             ),
             Figure(
                 id=slug("suitability-reasons", spec.title),

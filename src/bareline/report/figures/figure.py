@@ -81,6 +81,12 @@ class DataTable:
     starts: frozenset[int] = frozenset()
     foot: tuple[Field, ...] = ()
 
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """What becomes footnotes, in the order of the rows."""
+        fields = (field for row in (*self.rows, self.foot) for field in row)
+        return tuple(dict.fromkeys(caveat for field in fields for caveat in field.caveats))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:

@@ -48,7 +48,7 @@ def embed_numbers(document: Document) -> RawData:
     """Embed the numbers: everything summarized, and the samples, while the page stays small."""
     facts = json.dumps(document.facts, indent=1, ensure_ascii=False, default=str).encode()
     compared = document.comparison
-    tables = [] if compared is None else [("comparison.csv", "every comparison", compared)]
+    tables = [] if compared.alone else [("comparison.csv", "every comparison", compared.table)]
     tables += [
         ("summary.csv", "medians, intervals and spread of every value", document.summary),
         ("trials.csv", "every trial, failed ones with their reason", document.trials),

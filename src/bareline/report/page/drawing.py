@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from string import ascii_lowercase
 
 from markupsafe import Markup
 
 from bareline.report.content.glossary import term_anchor, term_in
+from bareline.report.content.wording import lettered
 from bareline.report.figures.figure import DataTable, Field, Figure
 from bareline.report.figures.svg import draw, for_page
 from bareline.report.page.downloads import Download, figure_csv
-from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.caveats import Caveat, notes
 
 #: Rows of a table up to which it stands open under its figure.
 _OPEN_ROWS = 14
@@ -65,7 +65,8 @@ class TableView:
     @property
     def notes(self) -> list[tuple[str, str]]:
         """The footnotes: letter and text."""
-        return [(letter, caveat.text) for caveat, letter in self.letters.items()]
+        told = notes(self.letters)
+        return [(letter, told[caveat]) for caveat, letter in self.letters.items()]
 
     def marks(self, caveats: Iterable[Caveat]) -> str:
         """Give the letters of some caveats, e.g. ``a,c``."""
@@ -113,8 +114,4 @@ def _term_id(title: str) -> str:
 
 
 def _view(table: DataTable) -> TableView:
-    every = dict.fromkeys(
-        caveat for row in (*table.rows, table.foot) for field in row for caveat in field.caveats
-    )
-    letters = [*ascii_lowercase, *(a + b for a in ascii_lowercase for b in ascii_lowercase)]
-    return TableView(table, dict(zip(every, letters, strict=False)))
+    return TableView(table, lettered(table.caveats))

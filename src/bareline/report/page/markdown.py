@@ -14,6 +14,7 @@ from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.predictions import SECTION
 from bareline.report.page.sections import split_facts
+from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Layer
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
@@ -146,10 +147,7 @@ def _section(title: str, own: Sequence[Figure], folder: Path | None) -> Iterator
 def _numbers(figure: Figure) -> Iterator[str]:
     table = figure.data_table
     assert table is not None
-    every = dict.fromkeys(
-        caveat for row in (*table.rows, table.foot) for field in row for caveat in field.caveats
-    )
-    marks = {caveat: number for number, caveat in enumerate(every, 1)}
+    marks = {caveat: number for number, caveat in enumerate(table.caveats, 1)}
     rows = []
     for row in (*table.rows, *([table.foot] if table.foot else [])):
         rows.append(
@@ -161,7 +159,8 @@ def _numbers(figure: Figure) -> Iterator[str]:
     kinds = [column.kind != "text" for column in table.columns]
     yield _table([column.title for column in table.columns], rows, kinds)
     if marks:
-        yield "\n".join(f"({mark}) {escaped(caveat.text)}  " for caveat, mark in marks.items())
+        told = notes(marks)
+        yield "\n".join(f"({mark}) {escaped(told[one])}  " for one, mark in marks.items())
 
 
 def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
@@ -184,7 +183,7 @@ def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
         )
     if found.caveats:
         yield "\n".join(
-            f"- {escaped(c.caveat.text)}: {count(c.values, 'value')} of {escaped(c.probes)} "
+            f"- {escaped(c.text)}: {count(c.values, 'value')} of {escaped(c.probes)} "
             f"on {escaped(c.platforms)}"
             for c in found.caveats
         )

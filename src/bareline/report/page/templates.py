@@ -9,6 +9,7 @@ from functools import cache
 from importlib import resources
 
 import jinja2
+from markupsafe import Markup, escape
 
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.glossary import explained, term_anchor
@@ -52,6 +53,7 @@ def template_environment() -> jinja2.Environment:
         "order": _order_text,
         "explained": explained,
         "packed": _packed,
+        "marked_code": _marked_code,
     }
     environment.globals |= {
         "layer_anchor": layer_anchor,
@@ -59,6 +61,16 @@ def template_environment() -> jinja2.Environment:
         "term_anchor": term_anchor,
     }
     return environment
+
+
+def _marked_code(text: str) -> Markup:
+    """Set what stands between backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    marked = (Markup("<code>{}</code>").format(part) if i % 2 else escape(part)
+            for i, part in enumerate(parts))  # fmt: skip
+    return Markup("").join(marked)
 
 
 def _packed(markup: str) -> str:

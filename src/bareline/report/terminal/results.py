@@ -21,6 +21,7 @@ from bareline.report.content.wording import (
     axis_name,
     count,
     interval,
+    lettered,
     metric_name,
     ratio_interval,
     ratio_text,
@@ -30,7 +31,7 @@ from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 from bareline.report.terminal.verdict import print_verdict
-from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Stage
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.verdicts import Verdict
@@ -201,7 +202,7 @@ def _print_group(
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(metric_name(cell.place.metric) for cell in cells))
     points = [_point(cell, names, several=len(metrics) > 1) for cell in cells]
-    letters = _letters(cells)
+    letters = lettered(caveat for cell in cells for caveat in cell.caveats)
     heads = columns(scale, metrics[0] if len(metrics) == 1 else "median")
     if any(points):
         head = axis_name(names[0]) if len(metrics) == 1 and len(names) == 1 else ""
@@ -209,23 +210,18 @@ def _print_group(
     rows = []
     for cell, point in zip(cells, points, strict=True):
         row = fields(cell, scale)
-        marks = "".join(sorted(letters[caveat] for caveat in cell.caveats))
+        marks = ",".join(sorted(letters[caveat] for caveat in cell.caveats))
         rows.append([*([point] if any(points) else []), *row, Text(marks, style="dim")])
     console.print(Text(clean(probe), style="bold"))
     print_table([*heads, Column("")], rows, console)
-    for caveat, letter in letters.items():
-        console.print(Text(f"  {letter}  {clean(caveat.text)}", style="dim"))
+    for caveat, told in notes(letters).items():
+        console.print(Text(f"  {letters[caveat]}  {clean(told)}", style="dim"))
     console.print()
 
 
 def _point(cell: Cell, names: Sequence[str], *, several: bool) -> str:
     parts = [metric_name(cell.place.metric)] if several else []
     return ", ".join(filter(None, [*parts, cell.place.told(names)]))
-
-
-def _letters(cells: Sequence[Cell]) -> dict[Caveat, str]:
-    every = dict.fromkeys(caveat for cell in cells for caveat in cell.caveats)
-    return {caveat: chr(ord("a") + index % 26) for index, caveat in enumerate(every)}
 
 
 def _thinned(cells: Sequence[Cell]) -> list[Cell]:
