@@ -15,7 +15,8 @@ from bareline.vocabulary.model import Failed, Measured, Record, Sample
 def plant_study(tmp_path, null_platforms):
     """Make a run of any measures whose samples are given by ``samples(trial, generator)``.
 
-    `layout` gives the layout of a trial, and `caveats` its caveats, where they are not usual.
+    `layout` gives the layout of a trial, `caveats` its caveats, `boot` the boot that it ran in and
+    `took_s` what it took, where they are not usual.
     """
     numbers = iter(range(99))
 
@@ -27,6 +28,8 @@ def plant_study(tmp_path, null_platforms):
         seed=11,
         layout=None,
         caveats=None,
+        boot=None,
+        took_s=lambda _trial: 0.1,
         **head,
     ):
         study = study_from_toml(
@@ -49,7 +52,14 @@ def plant_study(tmp_path, null_platforms):
                     outcome = Measured(tuple(outcome))
                 given = caveats(trial) if caveats else ()
                 run.append(
-                    Record(trial=trial, outcome=outcome, started="t", duration_s=0.1, caveats=given)
+                    Record(
+                        trial=trial,
+                        outcome=outcome,
+                        started="t",
+                        duration_s=took_s(trial),
+                        caveats=given,
+                        boot=boot(trial) if boot else None,
+                    )
                 )
         return run
 

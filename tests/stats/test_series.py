@@ -10,7 +10,7 @@ def generator():
     return np.random.default_rng(5)
 
 
-@pytest.mark.parametrize("n", [10, 20, 30])
+@pytest.mark.parametrize("n", [6, 7, 8, 9, 10, 20, 30])
 @pytest.mark.parametrize("draw", ["standard_normal", "exponential"])
 def test_calm_series_raise_few_alarms(n, draw):
     rng = generator()
@@ -30,6 +30,12 @@ def test_neighbours_that_resemble_each_other_are_seen():
     assert look([0.1 * np.sin(np.arange(30) / 2) + noise]).dependent
 
 
+@pytest.mark.parametrize("series", [range(6), [5, 4, 3, 2, 1, 0], range(8)])
+def test_six_launches_in_order_are_dependent(series):
+    found = look([list(series)])
+    assert found.dependent and not found.drifting
+
+
 def test_two_modes_are_seen():
     rng = generator()
     modes = np.where(rng.random(20) < 0.4, 0.3, 0.0) + 0.01 * rng.standard_normal(20)
@@ -41,6 +47,7 @@ def test_two_modes_are_seen():
 
 def test_few_or_absent_launches_show_nothing():
     found = look([[np.nan] * 9 + [1.0, 2.0], [*range(11)]])
+    assert not look([[*range(5)]]).dependent
     assert found.drifting.tolist() == [False, True]
     assert not found.two_modes.any()
     assert look(np.empty((0, 12))).drifting.shape == (0,)

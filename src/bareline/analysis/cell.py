@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import polars as pl
@@ -53,6 +53,35 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """Launches that exceeded a time limit, of a case and on both sides.
+
+    Parameters
+    ----------
+    lost, tried, base_lost, base_tried
+        How many, of how many that were launched.
+    limit_s
+        The limit of a launch on the side that lost more; None where points alone were cut.
+    took_s
+        What a launch takes on the other side, as a median; None where none ended.
+    at_least
+        Where they leave the ratio open, what it is at least, or at most if below 1; None where
+        nothing is known.
+    by_loss
+        1 or -1 where their number alone makes the row worse or better, else 0.
+    """
+
+    lost: int
+    tried: int
+    base_lost: int
+    base_tried: int
+    limit_s: float | None
+    took_s: float | None
+    at_least: float | None
+    by_loss: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A summarized value of a platform, and its comparison with the baseline.
 
@@ -88,7 +117,11 @@ class Cell:
     exact
         Both sides are simulated: the interval is the error of the models.
     n_used
-        Launches that were compared, where one side repeats its value without noise.
+        Values that were compared: launches, or boots where several share one.
+    lost
+        Launches that exceeded a time limit; None where none did.
+    few_boots
+        Its platforms were booted so rarely that what is claimed holds for these boots alone.
     """
 
     place: Place
@@ -112,6 +145,8 @@ class Cell:
     reason: str = ""
     exact: bool = False
     n_used: int | None = None
+    lost: Lost | None = None
+    few_boots: bool = False
 
     @property
     def median(self) -> float | None:
@@ -196,7 +231,15 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
         reason=reason_of(other) if told else "",
         exact=bool(other.get("exact")),
         n_used=other.get("n_used"),
+        lost=_lost(other),
+        few_boots=bool(other.get("few_boots")),
     )
+
+
+def _lost(row: _Row) -> Lost | None:
+    if not row.get("lost") and not row.get("base_lost"):
+        return None
+    return Lost(**{field.name: row[field.name] for field in fields(Lost)})
 
 
 def _rows(frame: pl.DataFrame | None) -> Iterable[dict[str, Any]]:

@@ -16,9 +16,10 @@ from bareline.analysis.cell import Cell, Estimate, read_cell
 from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.control import Control, doubted, judge_control, promised
 from bareline.analysis.emulation import emulated_platforms
+from bareline.analysis.family import certainly_beyond
 from bareline.analysis.findings import Finding, find
 from bareline.analysis.layouts import ANY
-from bareline.analysis.pairs import Pair, certainly_beyond
+from bareline.analysis.pairs import Pair
 from bareline.analysis.parts import Sentence
 from bareline.analysis.points import COLUMNS, compare_points
 from bareline.analysis.records import Records
@@ -116,7 +117,8 @@ class Comparison:
         height = self.records.cube.points.height
         masks = []
         for pair in self._pairs:
-            own = rows.filter((pl.col("platform") == pair.platform) & pl.col("ratio").is_not_null())
+            known = pl.col("ratio").is_not_null() | pl.col("at_least").is_not_null()
+            own = rows.filter((pl.col("platform") == pair.platform) & known)
             mask = np.zeros(height, dtype=np.bool_)
             mask[own.get_column("point_row").to_numpy()] = True
             masks.append(mask)

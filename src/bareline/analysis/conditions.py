@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.analysis.cell import Cell, Estimate, read_cell
+from bareline.analysis.cell import Cell, Estimate, Lost, read_cell
 from bareline.analysis.comparison import Comparison
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
@@ -122,6 +122,9 @@ class Condition:
         certain = comparison.certainly(rows, self.limit, above=above)
 
         def meets(row: _Row) -> str:
+            if row.cell.lost is not None and row.cell.lost.by_loss:
+                sure = _lies_beyond(row.cell.lost, self.limit, above=above)
+                return "" if sure is turned else _counted(row.cell.lost)
             if row.cell.ratio is None:
                 return "has no ratio: it is compared as a difference"
             if (row.key in certain) is turned:
@@ -147,7 +150,9 @@ class Condition:
         }
 
         def meets(row: _Row) -> str:
+            lost = row.cell.lost
             sure = row.key in certain or (row.cell.platform, row.cell.place) in said
+            sure = sure or (lost is not None and lost.by_loss != 0)
             return f"is {verdict}" if row.cell.verdict is verdict and sure else ""
 
         return meets
@@ -178,9 +183,27 @@ def _unjudged(cell: Cell) -> str:
     """Say why a row cannot be judged; nothing where it can."""
     if cell.verdict in _WITHOUT_FIGURES:
         return f"cannot be judged: {cell.verdict}"
+    if cell.lost is not None and cell.lost.by_loss:
+        return ""  # by what never ended, however few launches that were
     if cell.n_both < MIN_LAUNCHES and not cell.exact:
         return f"cannot be judged: {cell.n_both} trials, {MIN_LAUNCHES} are needed"
     return ""
+
+
+def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
+    """Tell whether a row that lost launches decide certainly lies above, or below, a limit."""
+    worse, bound = lost.by_loss > 0, lost.at_least
+    if above is not worse or bound is None:
+        return False
+    return bound > limit if above else bound < limit
+
+
+def _counted(lost: Lost) -> str:
+    worse = lost.by_loss > 0
+    some, every = (lost.lost, lost.tried) if worse else (lost.base_lost, lost.base_tried)
+    end = "least" if worse else "most"
+    known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
+    return f"{some} of {every} launches exceeded their limit{known}"
 
 
 def _name(cell: Cell) -> str:

@@ -14,19 +14,36 @@ from bareline.vocabulary.place import CASE
 #: The caveat of a trial in which a probe left points out because they exceeded its time budget.
 CUT = "cut"
 
+#: A launch that exceeded its limit. Runs of before call what was not started by the same stage.
+_TIMED_OUT = (pl.col("stage") == Stage.TIMEOUT.value) & ~pl.col("reason").str.starts_with(
+    "not started: "
+)
+
 #: Numbers of cases, blocks and platforms: ten million samples carry each.
 _CODE = pl.Int32
 
 FloatCube = NDArray[np.float64]
 BoolCube = NDArray[np.bool_]
+IntCube = NDArray[np.int64]
 
 
 class Cube:
     """Values as an array of shape (platforms, points, blocks), NaN where there is none.
 
-    Blocks of different runs never coincide: `runs` gives the run of each block. `lost` tells
-    which values are absent because the launch, or its point, exceeded a time limit: they would
-    be slower than what was measured.
+    Attributes
+    ----------
+    runs
+        The run of each block: blocks of different runs never coincide.
+    points
+        One row per point, in the order of the second axis.
+    lost
+        Which values are absent because the launch, or its point, exceeded a time limit: they would
+        be slower than what was measured. What was not started any more is not among them.
+    limit_s
+        The time limit of the launches that exceeded it, shape (platforms, cases); NaN where none
+        did.
+    took_s
+        What each measured launch took as a whole, shape (platforms, cases, blocks).
     """
 
     def __init__(
@@ -46,10 +63,14 @@ class Cube:
             "case",
             pl.col("at").cast(_CODE),
             pl.col("platform").replace_strict(codes, return_dtype=_CODE).alias("p"),
-            ((pl.col("status") == "failed") & (pl.col("stage") == Stage.TIMEOUT.value))
-            .or_((pl.col("status") == "measured") & pl.col("caveats").list.contains(CUT))
+            ((pl.col("status") == "failed") & _TIMED_OUT).fill_null(False).alias("timed_out"),
+            ((pl.col("status") == "measured") & pl.col("caveats").list.contains(CUT))
             .fill_null(False)
-            .alias("limited"),
+            .alias("cut"),
+            pl.when(pl.col("status") == "measured").then("duration_s").alias("took_s"),
+            "timeout_s",
+            pl.struct("run", "boot").rank("dense").alias("boot_code"),
+            "boot",
         )
         points, flat = _numbered(values, placed)
         self.runs = blocks.get_column("run").to_numpy()
@@ -64,19 +85,57 @@ class Cube:
             .join(declarations, on=["probe", "metric"], how="left")
             .sort("point_row")
         )
-        self.lost: BoolCube = self._lost(placed.filter("limited"))
+        self.lost = self._lost_to_launches(placed) | self._lost_to_cuts(placed)
+        self.limit_s, self.took_s = self._durations(placed)
+        self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
 
-    def _lost(self, limited: pl.DataFrame) -> BoolCube:
-        """Mark what is absent from trials that met a limit, of points that others delivered."""
-        lost = np.zeros(self.values.shape, dtype=np.bool_)
-        if limited.is_empty():
-            return lost
+    def _of_cases(self, trials: pl.DataFrame) -> BoolCube:
+        """Mark the points of trials, shape of `values`."""
         cases = np.zeros((len(self.platforms), self.cases.height, self.values.shape[-1]), np.bool_)
-        cases[tuple(limited.get_column(name).to_numpy() for name in ("p", "case", "at"))] = True
-        lost |= cases[:, self.points.get_column("case").to_numpy()]
-        absent = np.isnan(self.values)
-        lost &= absent & ~absent.all(axis=-1, keepdims=True)
+        cases[tuple(trials.get_column(name).to_numpy() for name in ("p", "case", "at"))] = True
+        found: BoolCube = cases[:, self.points.get_column("case").to_numpy()]
+        return found
+
+    def _lost_to_launches(self, placed: pl.DataFrame) -> BoolCube:
+        """Mark what launches would have given that exceeded their limit."""
+        return self._of_cases(placed.filter("timed_out")) & np.isnan(self.values)
+
+    def _lost_to_cuts(self, placed: pl.DataFrame) -> BoolCube:
+        """Mark what is absent from launches that left points out, of metrics that they gave."""
+        given = ~np.isnan(self.values)
+        numbers = self.points.select(pl.struct("case", "metric").rank("dense").cast(pl.Int64))
+        metric = numbers.to_series().to_numpy()
+        lost: BoolCube = np.asarray(self._of_cases(placed.filter("cut")) & ~given)
+        for number, there in enumerate(given):
+            lost[number] &= np.isin(metric, metric[there.any(axis=-1)])[:, None]
         return lost
+
+    def _durations(self, placed: pl.DataFrame) -> tuple[FloatCube, FloatCube]:
+        """Give the limits that were exceeded, and what launches took that were measured."""
+        shape = (len(self.platforms), self.cases.height)
+        limit_s, took_s = np.full(shape, np.nan), np.full((*shape, self.values.shape[-1]), np.nan)
+        exceeded = placed.filter("timed_out").group_by("p", "case").agg(pl.col("timeout_s").max())
+        limit_s[tuple(exceeded.get_column(name).to_numpy() for name in ("p", "case"))] = (
+            exceeded.get_column("timeout_s").to_numpy()
+        )
+        measured = placed.drop_nulls("took_s")
+        took_s[tuple(measured.get_column(name).to_numpy() for name in ("p", "case", "at"))] = (
+            measured.get_column("took_s").to_numpy()
+        )
+        return limit_s, took_s
+
+    def boots_of(self, platforms: Sequence[str]) -> tuple[IntCube, IntCube]:
+        """Give which blocks ran, wholly or in part, in which boot of any of some platforms.
+
+        Returns
+        -------
+        at, boot
+            As `bareline.stats.grouped` takes them; nothing of what boots nowhere.
+        """
+        codes = [self.platforms.index(name) for name in platforms]
+        own = self._boots.filter(pl.col("p").is_in(codes))
+        number = own.select(pl.struct("p", "boot_code").rank("dense")).to_series()
+        return own.get_column("at").to_numpy().astype(np.int64), number.to_numpy().astype(np.int64)
 
     def of(self, platform: str) -> FloatCube:
         """Give a platform's values, shape (points, blocks)."""
@@ -101,7 +160,7 @@ def _numbered(values: pl.DataFrame, placed: pl.DataFrame) -> tuple[pl.DataFrame,
     """
     flat = (
         values.select("row", "metric", "point", "value")
-        .join(placed.drop("limited"), on="row", how="inner")
+        .join(placed.select("row", "case", "at", "p"), on="row", how="inner")
         .drop("row")
     )
     points = (

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from bareline import stats
 from bareline.analysis.cell import COMPARED, UNDELIVERED, Cell, Estimate, read_cell
-from bareline.analysis.pairs import Pair, family_wise
+from bareline.analysis.family import family_wise
+from bareline.analysis.pairs import Pair
 from bareline.analysis.records import Records
 from bareline.analysis.sizes import SizeClass, classes
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
@@ -207,7 +208,7 @@ def find(
         by_pair.append(list(own.iter_rows(named=True)))
     height = records.cube.points.height
     asked = [_asked(members, height) for members in by_pair]
-    certain = family_wise(pairs, asked, margin)
+    certain = family_wise(pairs, asked, margin).points
     found: list[Finding] = []
     for members, p in zip(by_pair, certain, strict=True):
         found += _of_pair(members, p)

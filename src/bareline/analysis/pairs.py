@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cached_property, partial
 
 import numpy as np
+import polars as pl
 
 from bareline import stats
-from bareline.analysis.cube import BoolCube, Cube, FloatCube
+from bareline.analysis.boots import Boots, dependent
+from bareline.analysis.cube import BoolCube, Cube, FloatCube, IntCube
+from bareline.vocabulary.model import Layer
 
-
-def paired_in_blocks(values: FloatCube, base: FloatCube) -> bool:
-    """Tell whether two platforms, shape (points, blocks) each, were measured in common blocks.
-
-    One run is enough: what a platform lacks in a block failed or was cut there.
-    """
-    shared = (~np.isnan(values)).any(axis=0) & (~np.isnan(base)).any(axis=0)
-    return bool(shared.any())
+#: Layers whose launches do a fixed work, so that one which exceeded its limit took at least so many
+#: times as long as one of the other side. Elsewhere a launch lasts as long as its loops are told.
+_FIXED_WORK = (Layer.NPB.value, Layer.APP.value)
 
 
 def repeated(values: FloatCube, beside: FloatCube, *, but: BoolCube) -> FloatCube:
@@ -59,6 +57,14 @@ class Pair:
         Neither side has noise: no test, and no least number of launches.
     bounded : bool
         The ratio has an interval.
+    boots : Boots
+        Which blocks are one for every test and interval, because they share a boot.
+    lost, base_lost : bool array, shape (points, blocks)
+        Launches of both sides that exceeded a limit.
+    tried, base_tried : bool array, shape (points, blocks)
+        What was launched on both sides: it gave a value, or met a limit.
+    case : int array, shape (points,)
+        The number of each point's case.
     """
 
     exact = False
@@ -80,19 +86,57 @@ class Pair:
         self._worse = np.where(higher, base, values)
         self._than = np.where(higher, values, base)
         sign = np.where(higher, -1, 1)
-        lost, base_lost = cube.lost_on(platform) * sign, cube.lost_on(baseline) * sign
-        self.n_lost = np.count_nonzero(lost, axis=-1)
-        self.n_base_lost = np.count_nonzero(base_lost, axis=-1)
-        self._beyond = {
+        self.lost, self.base_lost = cube.lost_on(platform), cube.lost_on(baseline)
+        lost, base_lost = self.lost * sign, self.base_lost * sign
+        self._beyond: Mapping[str, IntCube] = {
             "beyond": np.where(higher, base_lost, lost),
             "beyond_baseline": np.where(higher, lost, base_lost),
         }
-        self.paired = paired_in_blocks(values, base)
+        self.tried: BoolCube = ~np.isnan(values) | self.lost
+        self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
+        own_blocks: BoolCube = np.asarray(self.tried.any(axis=0))
+        base_blocks: BoolCube = np.asarray(self.base_tried.any(axis=0))
+        # One run is enough: what a platform lacks in a block failed or was cut there.
+        self.paired = bool((own_blocks & base_blocks).any())
+        self._headline = cube.points.get_column("headline").fill_null(False).to_numpy()
+        self.case: IntCube = cube.points.get_column("case").to_numpy()
+        # A simulation's time limit is none of the time that it simulates.
+        fixed = cube.points.get_column("layer").is_in(_FIXED_WORK).to_numpy()
+        self._fixed_work = fixed & self.directed & (not {platform, baseline} & set(noiseless))
+        self._limit_s, self._took_s = (
+            [of[cube.platforms.index(name)] for name in (platform, baseline)]
+            for of in (cube.limit_s, cube.took_s)
+        )
+        self.boots = Boots.between(
+            cube, (platform, own_blocks), (baseline, base_blocks), paired=self.paired
+        )
 
     def ratios(self, *, confidence: float = 0.95) -> stats.Ratio:
         """Give the ratio of every point, with its interval."""
-        how = stats.paired_ratio if self.paired else stats.unpaired_ratio
-        return how(self._worse, self._than, confidence=confidence, **self._beyond)
+        how: Callable[..., stats.Ratio] = stats.unpaired_ratio
+        if self.paired:
+            how = partial(stats.paired_ratio, floor=self._floor)
+        return how(
+            self._worse,
+            self._than,
+            confidence=confidence,
+            **self._beyond,
+            groups=self.boots.groups,
+        )
+
+    @cached_property
+    def _floor(self) -> FloatCube:
+        """What the logarithm of a block's ratio is at least, by the limit that a launch met."""
+        floor = np.zeros(self.values.shape)
+        for lost, limit_s, took_s in zip(
+            (self.lost, self.base_lost), self._limit_s, reversed(self._took_s), strict=True
+        ):
+            if lost.any():
+                with np.errstate(divide="ignore"):
+                    least = np.log(limit_s[:, None] / took_s)[self.case]
+                known = lost & self._fixed_work[:, None] & (least > 0) & np.isfinite(least)
+                floor[known] = least[known]
+        return floor
 
     @cached_property
     def ratio(self) -> stats.Ratio:
@@ -103,17 +147,69 @@ class Pair:
     def shift(self) -> stats.Shift:
         """The difference of every point, with its 95 % interval."""
         how = stats.paired_shift if self.paired else stats.unpaired_shift
-        return how(self._worse, self._than)
+        return how(self._worse, self._than, groups=self.boots.groups)
 
     @cached_property
     def differences(self) -> FloatCube:
         """What is compared in each block: differences of logarithms where all are positive."""
-        return stats.differences_of_blocks(self._worse, self._than, **self._beyond)
+        return stats.differences_of_blocks(
+            self._worse, self._than, **self._beyond, floor=self._floor
+        )
+
+    def logarithms(self, points: IntCube) -> tuple[FloatCube, FloatCube]:
+        """Give the logarithms of some points on both sides, the one that is worse if above first.
+
+        A launch lost to a limit counts as the slowest that was measured.
+        """
+        sides = []
+        for values, beyond in (
+            (self._worse, self._beyond["beyond"]),
+            (self._than, self._beyond["beyond_baseline"]),
+        ):
+            logs = np.log(values[points])
+            for lost, end in ((beyond[points] > 0, np.fmax), (beyond[points] < 0, np.fmin)):
+                farthest = end.reduce(logs, axis=-1, keepdims=True)
+                logs = np.where(lost, farthest, logs)
+            sides.append(logs)
+        return sides[0], sides[1]
 
     @cached_property
     def delta(self) -> FloatCube:
         """Cliff's delta of every point, above 0 is worse."""
         return stats.cliffs_delta(self._worse, self._than)
+
+    @cached_property
+    def dependent(self) -> BoolCube:
+        """Tell of which points neighbouring differences of their case resemble each other.
+
+        Of platforms without common blocks their own series tell.
+        """
+        found = np.zeros(self.case.shape, dtype=np.bool_)
+        rows = np.flatnonzero(self._headline)
+        if self.paired and not self.exact and rows.size:
+            rows = rows[np.argsort(self.case[rows], kind="stable")]
+            begins = np.flatnonzero(np.diff(self.case[rows], prepend=-1))
+            seen = dependent(self.differences[rows], self.boots, begins)
+            found = np.isin(self.case, self.case[rows[begins]][seen])
+        return found
+
+    def losses(self) -> Iterator[pl.Series]:
+        """Give, point by point, what was lost to limits, of how much, and how far limits lie."""
+        lost, base_lost = (np.count_nonzero(own, axis=-1) for own in (self.lost, self.base_lost))
+        tried, base_tried = (
+            np.count_nonzero(own, axis=-1) for own in (self.tried, self.base_tried)
+        )
+        more = lost >= base_lost
+        limit_s = np.where(more, *(own[self.case] for own in self._limit_s))
+        took_s = [stats.summarize(own).median[self.case] for own in self._took_s]
+        any_lost = (lost + base_lost) > 0
+        yield pl.Series("lost", lost)
+        yield pl.Series("tried", tried)
+        yield pl.Series("base_lost", base_lost)
+        yield pl.Series("base_tried", base_tried)
+        yield pl.Series("limit_s", np.where(any_lost, limit_s, np.nan)).fill_nan(None)
+        other_s = np.where(more, took_s[1], took_s[0])
+        yield pl.Series("took_s", np.where(any_lost, other_s, np.nan)).fill_nan(None)
 
     def zone(self, margin: float) -> FloatCube:
         """Give the distance from no difference that does not matter, in units of `differences`."""
@@ -124,94 +220,3 @@ class Pair:
         median = stats.summarize(self._than).median
         tolerance: FloatCube = margin * np.nan_to_num(np.abs(median))
         return tolerance
-
-
-def family_wise(
-    pairs: Sequence[Pair], tested: Sequence[BoolCube], margin: float
-) -> list[FloatCube]:
-    """Give p-values that hold over all points of all pairs together.
-
-    Parameters
-    ----------
-    tested
-        Which points of each pair are asked about; the others get NaN.
-    """
-    found = _jointly(pairs, tested, stats.family_wise_p, stats.holm, margin)
-    kinds = len({pair.paired for pair in pairs})
-    return [np.minimum(1.0, kinds * p) for p in found]
-
-
-def discoveries(
-    pairs: Sequence[Pair], tested: Sequence[BoolCube], margin: float
-) -> list[FloatCube]:
-    """Give q-values over all points of all pairs together: the false discovery rate.
-
-    Parameters
-    ----------
-    tested
-        As for `family_wise`.
-    """
-    return _jointly(pairs, tested, stats.false_discovery_q, stats.false_discovery, margin)
-
-
-def _jointly(
-    pairs: Sequence[Pair],
-    tested: Sequence[BoolCube],
-    by_flips: Callable[[FloatCube, FloatCube], FloatCube],
-    by_p: Callable[[FloatCube], FloatCube],
-    margin: float,
-) -> list[FloatCube]:
-    """Ask about all points in blocks at once, and about all others at once."""
-    found = [
-        np.where(asked & pair.exact, 0.0, np.nan) for pair, asked in zip(pairs, tested, strict=True)
-    ]
-    for paired in (True, False):
-        own = [
-            number for number, pair in enumerate(pairs) if pair.paired is paired and not pair.exact
-        ]
-        if not own:
-            continue
-        if paired:
-            rows = [pairs[number].differences[tested[number]] for number in own]
-            zones = [pairs[number].zone(margin)[tested[number]] for number in own]
-            joint = by_flips(np.concatenate(rows), np.concatenate(zones))
-        else:
-            joint = by_p(np.concatenate([pairs[number].ratio.p[tested[number]] for number in own]))
-        ends = np.cumsum([np.count_nonzero(tested[number]) for number in own])[:-1]
-        for number, part in zip(own, np.split(joint, ends), strict=True):
-            found[number][tested[number]] = part
-    return found
-
-
-def certainly_beyond(
-    pairs: Sequence[Pair], tested: Sequence[BoolCube], limit: float, *, above: bool
-) -> list[BoolCube]:
-    """Tell of which points the ratio certainly lies above, or below, a limit.
-
-    The probability of any false "certainly" among all points of all pairs is at most 5 %. A point
-    without a ratio is never certain.
-
-    Parameters
-    ----------
-    tested
-        As for `family_wise`.
-    """
-    asked = [mask & pair.ratio.on_logs for pair, mask in zip(pairs, tested, strict=True)]
-    found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
-    sign = 1.0 if above else -1.0
-    in_blocks = [number for number, pair in enumerate(pairs) if pair.paired]
-    total = sum(int(np.count_nonzero(mask)) for mask in asked)
-    level = stats.CERTAIN_ALPHA if len(in_blocks) in (0, len(pairs)) else stats.CERTAIN_ALPHA / 2
-    if in_blocks:
-        rows = [sign * (pairs[k].differences[asked[k]] - np.log(limit)) for k in in_blocks]
-        p = stats.family_wise_p(np.concatenate(rows), side="above")
-        ends = np.cumsum([row.shape[0] for row in rows])[:-1]
-        for number, part in zip(in_blocks, np.split(p, ends), strict=True):
-            found[number][asked[number]] = part <= level
-    for number, pair in enumerate(pairs):
-        if not pair.paired and total:
-            # Bonferroni: one side of an interval at the level of all rows together.
-            bounds = pair.ratios(confidence=1.0 - 2.0 * level / total)
-            beyond = bounds.lo > limit if above else bounds.hi < limit
-            found[number] = asked[number] & beyond
-    return found

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.cube import BoolCube
+from bareline.analysis.cube import BoolCube, FloatCube, IntCube
 from bareline.analysis.emulation import EMULATED, emulated_platforms, unlike_processors
+from bareline.analysis.family import discoveries
 from bareline.analysis.layouts import layouts, unlike_text
-from bareline.analysis.pairs import Pair, discoveries
+from bareline.analysis.pairs import Pair
 from bareline.analysis.records import Records
 from bareline.analysis.summary import LAYERS, failures, flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
@@ -49,8 +49,12 @@ def compare_points(
         difference, difference_lo, difference_hi (above 0 is worse; where there is no ratio), delta
         (Cliff; above 0 is worse), p_adjusted (to the false discovery rate of all rows), verdict,
         caveats. A point that only one side has is there, with the verdict that says why. For
-        findings also point_row, nodes_used, unlike, refused (why it is not comparable) and, for
-        each point, what was lost to limits.
+        findings also point_row, nodes_used, unlike, refused (why it is not comparable),
+        boots (how many are independent; null where nothing boots), few_boots (so few that what is
+        claimed holds for these boots alone) and, of launches lost to limits: lost, tried, base_lost
+        and base_tried (how many of how many), limit_s (of the side that lost more), took_s (what a
+        launch takes on the other), at_least (what the ratio is at least, or at most if below 1,
+        where they leave it open), by_loss (1 worse, -1 better, certainly by their number alone).
     """
     placed = layouts(records.trials)
     emulated = emulated_platforms(records)
@@ -64,10 +68,9 @@ def compare_points(
         frames.append(frame.with_columns(_refused(unlike, software)))
         alike.append(pair.directed & ~unlike)
         tested.append(alike[-1] & ~software)
-    q_values = discoveries(pairs, tested, margin)
     parts = [
         _figures(*parts, margin=margin)
-        for parts in zip(frames, pairs, alike, q_values, strict=True)
+        for parts in zip(frames, pairs, alike, *discoveries(pairs, tested, margin), strict=True)
     ]
     table = pl.concat(
         _with_missing(part, records, pair) for part, pair in zip(parts, pairs, strict=True)
@@ -106,7 +109,13 @@ def _refused(unlike: BoolCube, software: BoolCube) -> pl.Expr:
 
 
 def _figures(
-    points: pl.DataFrame, pair: Pair, alike: BoolCube, q: np.ndarray[Any, Any], *, margin: float
+    points: pl.DataFrame,
+    pair: Pair,
+    alike: BoolCube,
+    q: FloatCube,
+    by_loss: IntCube,
+    *,
+    margin: float,
 ) -> pl.DataFrame:
     """Give the figures and the verdict of each point; those on unlike layouts have no ratio."""
     result, shift = pair.ratio, pair.shift
@@ -117,14 +126,18 @@ def _figures(
         shift.shift, shift.lo, shift.hi, enough, q, tolerance=pair.tolerance(margin)
     )
     verdict = np.where(result.on_logs, on_ratio, on_shift)
+    verdict = np.where(by_loss > 0, Verdict.SLOWER, verdict)
+    verdict = np.where(by_loss < 0, Verdict.FASTER, verdict)
     refused = (points.get_column("refused") != "").to_numpy()
     verdict = np.where(refused, Verdict.NOT_COMPARABLE, verdict)
     plain = alike & ~result.on_logs
+    # "At least 1.00 times" tells nothing.
+    known = np.abs(np.log(np.nan_to_num(result.nearest, nan=1.0))) > np.log1p(margin)
 
-    def where(mask: BoolCube, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def where(mask: BoolCube, values: FloatCube) -> FloatCube:
         return np.where(mask & np.isfinite(values), values, np.nan)
 
-    def positive(mask: BoolCube, ratios: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def positive(mask: BoolCube, ratios: FloatCube) -> FloatCube:
         """Leave out what lost launches put off the scale, at its lower end too."""
         return where(mask & (ratios > 0), ratios)
 
@@ -136,11 +149,15 @@ def _figures(
         pl.Series("n", np.count_nonzero(~np.isnan(pair.values), axis=-1)),
         pl.Series("n_baseline", np.count_nonzero(~np.isnan(pair.base), axis=-1)),
         pl.Series("n_used", n),
-        pl.Series("lost", pair.n_lost),
-        pl.Series("base_lost", pair.n_base_lost),
+        *pair.losses(),
+        pl.Series("by_loss", by_loss),
+        pl.lit(pair.boots.count, pl.Int64).alias("boots"),
+        pl.lit(pair.boots.few).alias("few_boots"),
+        pl.Series("dependent", pair.dependent),
         pl.Series("value", stats.summarize(pair.values).median),
         pl.Series("value_baseline", stats.summarize(pair.base).median),
         pl.Series("ratio", positive(alike, result.ratio)),
+        pl.Series("at_least", positive(alike & known, result.nearest)),
         pl.Series("lo", positive(alike & pair.bounded, result.lo)),
         pl.Series("hi", positive(alike & pair.bounded, result.hi)),
         pl.Series("difference", where(plain, shift.shift)),
@@ -156,7 +173,7 @@ def _figures(
             ],
             dtype=pl.String,
         ),
-    ).with_columns(pl.col("value", "value_baseline", "delta", *_FIGURES).fill_nan(None))
+    ).with_columns(pl.col("value", "value_baseline", "delta", "at_least", *_FIGURES).fill_nan(None))
 
 
 def _with_asked(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataFrame:
@@ -195,7 +212,9 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
-        pl.when(empty & failed)
+        pl.when(pl.col("by_loss") != 0)  # to have no figure is what was found
+        .then("verdict")
+        .when(empty & failed)
         .then(pl.lit(Verdict.FAILED.value))
         .when(absent.is_not_null())
         .then(pl.lit(Verdict.SKIPPED.value))
@@ -274,13 +293,23 @@ def _finish(table: pl.DataFrame, records: Records, summary: pl.DataFrame) -> pl.
         .join(failed, on=["platform", *CASE], how="left")
         .join(base_failed, on=["baseline", *CASE], how="left")
     )
+    # In common blocks it matters whether differences resemble each other, which the pair knows.
+    independent = pl.element() != "dependent"
+    joined = joined.with_columns(
+        pl.when(pl.col("paired").fill_null(False))
+        .then(pl.col("own", "base").list.filter(independent))
+        .otherwise(pl.col("own", "base"))
+    )
     n_failed = pl.col("n_failed").fill_null(0) + pl.col("base_n_failed").fill_null(0)
     n_lost = pl.col("lost").fill_null(0) + pl.col("base_lost").fill_null(0)
     there = (pl.col("n") > 0) & (pl.col("n_baseline") > 0)
+    lost_only = pl.col("by_loss").fill_null(0) != 0
     return joined.with_columns(
         pl.concat_list(
             pl.col("own").fill_null([]),
             pl.col("base").fill_null([]),
+            flag(pl.col("dependent").fill_null(False), "dependent"),
+            flag(pl.col("few_boots").fill_null(False) & (there | lost_only), "few-boots"),
             flag(
                 ~pl.col("paired").fill_null(True)
                 & ~pl.col("exact").fill_null(False)

@@ -71,6 +71,7 @@ class SimulatedPair(Pair):
             n_baseline=than.n,
             level=np.full(ratio.shape, np.nan),
             on_logs=positive | ~there,
+            nearest=np.full(ratio.shape, np.nan),
         )
 
 

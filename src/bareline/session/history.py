@@ -31,8 +31,9 @@ from bareline.vocabulary.model import (
 )
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: After so many time-outs in a row a case is not tried again on that platform.
-_TIMEOUTS_IN_A_ROW = 2
+#: After so many time-outs in a row a case is not tried again on that platform: three of three
+#: against none of six are a certain loss (docs/method/statistics.md), two of two would not be.
+_TIMEOUTS_IN_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +265,9 @@ class History:
             if record.trial.block < trial.block
         )
         recent = list(islice(before, _TIMEOUTS_IN_A_ROW))
-        stages = [r.outcome.stage for r in recent if isinstance(r.outcome, Failed)]
-        if len(recent) == _TIMEOUTS_IN_A_ROW and stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
+        stages = [r.outcome.stage if isinstance(r.outcome, Failed) else None for r in recent]
+        given_up = stages[:1] == [Stage.GIVEN_UP]
+        if given_up or stages == [Stage.TIMEOUT] * _TIMEOUTS_IN_A_ROW:
             return f"not started: it timed out {_TIMEOUTS_IN_A_ROW} times in a row"
         return ""
 

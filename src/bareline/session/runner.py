@@ -204,7 +204,7 @@ class Runner:
         """Give the platform, up and alone, and what runs there; all that is not to be timed."""
         hopeless = self._history.hopeless(trial)
         if hopeless:
-            return Failed(Stage.TIMEOUT, hopeless)
+            return Failed(Stage.GIVEN_UP, hopeless)
         with self._between.apart():
             allocation = self._allocations.ready(trial)
         if isinstance(allocation, Failed):

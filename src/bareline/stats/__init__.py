@@ -4,8 +4,17 @@ Pure functions on arrays. Every function takes a stack of cases, shape ``(..., n
 the last axis, which holds one value per launch (NaN where a launch is absent).
 """
 
+from bareline.stats.boots import collapsed, grouped
 from bareline.stats.effect import cliffs_delta
-from bareline.stats.family import ALPHA, CERTAIN_ALPHA, false_discovery, holm
+from bareline.stats.exceeded import Exceedance, exceedance, holm_of_testable
+from bareline.stats.family import (
+    ALPHA,
+    BESIDE_LOST_ALPHA,
+    CERTAIN_ALPHA,
+    LOST_ALPHA,
+    false_discovery,
+    holm,
+)
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
@@ -17,17 +26,24 @@ from bareline.stats.verdict import judge, judge_shift
 __all__ = [
     "ALL_FLIPS_BLOCKS",
     "ALPHA",
+    "BESIDE_LOST_ALPHA",
     "CERTAIN_ALPHA",
+    "LOST_ALPHA",
+    "Exceedance",
     "Ratio",
     "Series",
     "Shift",
     "Summary",
     "cliffs_delta",
+    "collapsed",
     "differences_of_blocks",
+    "exceedance",
     "false_discovery",
     "false_discovery_q",
     "family_wise_p",
+    "grouped",
     "holm",
+    "holm_of_testable",
     "judge",
     "judge_shift",
     "look",

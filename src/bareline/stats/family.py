@@ -18,6 +18,14 @@ CERTAIN_ALPHA = 0.04
 """What is called certain over a whole verdict is tested at 4 %, so that platforms which share a
 skewed baseline, where flips are not exact, still keep the 5 % that are promised."""
 
+LOST_ALPHA = 0.0125
+"""Share of the 5 % that counts of lost launches have: three of three against none of six have
+p = 1/84, six of eight against none of eight 0.007."""
+
+BESIDE_LOST_ALPHA = 0.0375
+"""What is left for all else on a page on which such a count could be certain. Six launches need
+2/64."""
+
 
 def holm(p_values: ArrayLike) -> FloatArray:
     """Return Holm-adjusted p-values: those at most alpha are rejected at family-wise error alpha.

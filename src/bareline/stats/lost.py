@@ -4,7 +4,8 @@ A launch that exceeded its time limit was slower than every one that was measure
 makes a platform look faster than it is: with the slowest 20 % gone, a 95 % interval of 30 launches
 holds the truth in 78 % of the cases. To put it at infinity makes it look slower. What is certain
 lies between: the lower bound of a difference is taken with the launch at the slowest that was
-measured, the upper one with it at infinity, where it may leave the bound open.
+measured, or at the limit itself where that can be compared, the upper one with it at infinity,
+where it may leave the bound open.
 
 In blocks the bounds are order statistics of the differences (the sign test's): infinite ones would
 spread through the averages of Wilcoxon's, which then has no bound from 16 % lost on.
@@ -17,13 +18,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from bareline.stats import null_distribution
+from bareline.stats.boots import collapsed
 from bareline.stats.shift import unpaired_shift
 from bareline.stats.stack import FloatArray, IntArray, count_launches, pick
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: Stands for infinity on any scale, and from where on a bound is open.
 _FAR = 1e12
-_OPEN = 1e11
+_OPEN = 1e6  # a boot of many launches may have lost one of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,8 @@ class Bounds:
     ----------
     shift, lo, hi : float array
         Estimate and interval; infinite where lost launches leave them open.
+    nearest : float array
+        Where they leave the estimate open, the end of it that is known: NaN if none is.
     p : float array
         Two-sided p-value of "no difference", as if the lost launches spoke against it least.
     n, n_baseline : int array
@@ -43,6 +47,7 @@ class Bounds:
     """
 
     shift: FloatArray
+    nearest: FloatArray
     lo: FloatArray
     hi: FloatArray
     p: FloatArray
@@ -74,10 +79,14 @@ def extremes(values: FloatArray, beyond: IntArray) -> tuple[FloatArray, FloatArr
 
 
 def nearest_differences(
-    first: FloatArray, second: FloatArray, beyond: IntArray, beyond_baseline: IntArray
+    first: FloatArray,
+    second: FloatArray,
+    beyond: IntArray,
+    beyond_baseline: IntArray,
+    floor: FloatArray,
 ) -> FloatArray:
     """Return differences of blocks, with lost launches as close to no difference as they can be."""
-    least, most = _differences(first, second, beyond, beyond_baseline)
+    least, most = _differences(first, second, beyond, beyond_baseline, floor)
     return np.where(least > 0, least, np.where(most < 0, most, 0.0 * (least + most)))
 
 
@@ -86,13 +95,20 @@ def paired_bounds(
     second: FloatArray,
     beyond: IntArray,
     beyond_baseline: IntArray,
+    floor: FloatArray,
     *,
     confidence: float,
+    groups: IntArray | None,
 ) -> Bounds:
-    """Bound the median difference of blocks; arrays of shape (cases, n)."""
-    least, most = (
-        np.sort(found, axis=-1) for found in _differences(first, second, beyond, beyond_baseline)
-    )
+    """Bound the median difference of blocks, or of boots; arrays of shape (cases, n).
+
+    `floor` is what a block's difference is at least, either way, where one of its launches was
+    lost.
+    """
+    ends = _differences(first, second, beyond, beyond_baseline, floor)
+    if groups is not None:
+        ends = collapsed(ends[0], groups), collapsed(ends[1], groups)
+    least, most = (np.sort(found, axis=-1) for found in ends)
     n = count_launches(least)
     rank, level = np.zeros_like(n), np.full(n.shape, np.nan)
     p = np.full(n.shape, np.nan)
@@ -103,10 +119,10 @@ def paired_bounds(
         above, below = (least[own] > 0).sum(axis=-1), (most[own] < 0).sum(axis=-1)
         p[own] = null.two_sided_p(size - np.maximum(above, below))
     middle = np.stack(((n + 1) // 2, n // 2 + 1), axis=-1)
-    centre = (pick(least, middle).mean(axis=-1) + pick(most, middle).mean(axis=-1)) / 2.0
+    shift, nearest = _centre(*(pick(end, middle).mean(axis=-1) for end in (least, most)))
     lo = pick(least, rank[:, None])[:, 0]
     hi = pick(most, np.where(rank > 0, n + 1 - rank, 0)[:, None])[:, 0]
-    return Bounds(_opened(centre), _opened(lo), _opened(hi), p, n, n, level)
+    return Bounds(shift, nearest, _opened(lo), _opened(hi), p, n, n, level)
 
 
 def unpaired_bounds(
@@ -114,17 +130,27 @@ def unpaired_bounds(
     second: FloatArray,
     beyond: IntArray,
     beyond_baseline: IntArray,
+    floor: FloatArray,
     *,
     confidence: float,
+    groups: IntArray | None,
 ) -> Bounds:
-    """Bound the shift between two samples; arrays of shapes (cases, n) and (cases, m)."""
-    first_least, first_most = extremes(first, beyond)
-    second_least, second_most = extremes(second, beyond_baseline)
+    """Bound the shift between two samples; arrays of shapes (cases, n) and (cases, m).
+
+    Without common blocks there is no `floor`.
+    """
+    del floor
+    ends = [*extremes(first, beyond), *extremes(second, beyond_baseline)]
+    if groups is not None:
+        ends = [collapsed(end, groups) for end in ends]
+    first_least, first_most, second_least, second_most = ends
     below = unpaired_shift(first_least, second_most, confidence=confidence, rounding=0.0)
     above = unpaired_shift(first_most, second_least, confidence=confidence, rounding=0.0)
     p = np.where(below.shift > 0, below.p, np.where(above.shift < 0, above.p, 1.0))
+    shift, nearest = _centre(below.shift, above.shift)
     return Bounds(
-        _opened((below.shift + above.shift) / 2.0),
+        shift,
+        nearest,
         _opened(below.lo),
         _opened(above.hi),
         np.where(np.isnan(below.p), np.nan, p),
@@ -135,12 +161,37 @@ def unpaired_bounds(
 
 
 def _differences(
-    first: FloatArray, second: FloatArray, beyond: IntArray, beyond_baseline: IntArray
+    first: FloatArray,
+    second: FloatArray,
+    beyond: IntArray,
+    beyond_baseline: IntArray,
+    floor: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return the least and the most that each block's difference can be."""
     first_least, first_most = extremes(first, beyond)
     second_least, second_most = extremes(second, beyond_baseline)
-    return first_least - second_most, first_most - second_least
+    least, most = first_least - second_most, first_most - second_least
+    own, other = np.isnan(first), np.isnan(second)
+    up = np.where(own, beyond, 0) - np.where(other, beyond_baseline, 0)
+    known = (floor > 0) & (own != other)  # where both were lost nothing is known
+    least = np.where(known & (up > 0), np.fmax(least, floor), least)
+    most = np.where(known & (up < 0), np.fmin(most, -floor), most)
+    return least, most
+
+
+def _centre(least: FloatArray, most: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the estimate between its ends, and the end that is known of one that is open."""
+    least, most = _opened(least), _opened(most)
+    above, below = np.isposinf(most), np.isneginf(least)
+    unknown = above & below
+    shift = np.where(unknown, np.nan, np.where(unknown, 0.0, least) + np.where(unknown, 0.0, most))
+    shift /= 2.0
+    nearest = np.full(least.shape, np.nan)
+    only = above & ~below
+    nearest[only] = least[only]
+    only = below & ~above
+    nearest[only] = most[only]
+    return shift, nearest
 
 
 def _opened(values: FloatArray) -> FloatArray:

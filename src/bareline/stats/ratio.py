@@ -58,6 +58,9 @@ class Ratio:
         Confidence level that the interval achieves.
     on_logs : bool array
         False for cases with a value that is not positive.
+    nearest : float array
+        Where lost launches leave the ratio open, what is known of it: it is at least so much, or
+        at most where this is below 1. NaN elsewhere.
     """
 
     ratio: FloatArray
@@ -68,6 +71,7 @@ class Ratio:
     n_baseline: IntArray
     level: FloatArray
     on_logs: BoolArray
+    nearest: FloatArray
 
 
 def paired_ratio(
@@ -77,6 +81,8 @@ def paired_ratio(
     confidence: float = 0.95,
     beyond: ArrayLike = 0,
     beyond_baseline: ArrayLike = 0,
+    floor: ArrayLike = 0.0,
+    groups: IntArray | None = None,
 ) -> Ratio:
     """Return the paired ratio of `values` to `baseline`, by signed-rank inversion.
 
@@ -91,6 +97,11 @@ def paired_ratio(
         Launches that were lost to a limit and have no value: 1 where it would be larger than all,
         -1 where it would be smaller, 0 elsewhere. Ranks need no more to count them. A bound that
         they leave open is infinite.
+    floor : array_like, shape (..., n)
+        Of how much more is known where one launch of a block was lost: the logarithm of its ratio
+        is at least so large (either way); 0 for nothing.
+    groups : int array, shape (n,), optional
+        The boot of each block, as for `paired_shift`.
 
     Raises
     ------
@@ -98,8 +109,9 @@ def paired_ratio(
         If the shapes differ or a value is infinite.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
-    found = _ratio(first, second, paired_shift, confidence)
-    return _with_lost(found, (first, second), (beyond, beyond_baseline), paired_bounds, confidence)
+    found = _ratio(first, second, paired_shift, confidence, groups)
+    lost = (beyond, beyond_baseline)
+    return _with_lost(found, (first, second), lost, floor, paired_bounds, confidence, groups)
 
 
 def unpaired_ratio(
@@ -109,6 +121,7 @@ def unpaired_ratio(
     confidence: float = 0.95,
     beyond: ArrayLike = 0,
     beyond_baseline: ArrayLike = 0,
+    groups: IntArray | None = None,
 ) -> Ratio:
     """Return the two-sample ratio of `values` to `baseline`, by Mann-Whitney inversion.
 
@@ -120,7 +133,7 @@ def unpaired_ratio(
         Independent launches; NaN marks an absent one.
     confidence : float
         Level that the interval must at least have.
-    beyond, beyond_baseline
+    beyond, beyond_baseline, groups
         As for `paired_ratio`.
 
     Raises
@@ -129,24 +142,32 @@ def unpaired_ratio(
         If the leading shapes differ or a value is infinite.
     """
     first, second = as_stack(values), as_stack(baseline, "baseline")
-    found = _ratio(first, second, unpaired_shift, confidence)
+    found = _ratio(first, second, unpaired_shift, confidence, groups)
     lost = (beyond, beyond_baseline)
-    return _with_lost(found, (first, second), lost, unpaired_bounds, confidence)
+    return _with_lost(found, (first, second), lost, 0.0, unpaired_bounds, confidence, groups)
 
 
 def _ratio(
-    first: FloatArray, second: FloatArray, shift_of: Callable[..., Shift], confidence: float
+    first: FloatArray,
+    second: FloatArray,
+    shift_of: Callable[..., Shift],
+    confidence: float,
+    groups: IntArray | None,
 ) -> Ratio:
     require_same_cases(first, second)
     on_logs = _all_positive(first, second)
     found = shift_of(
-        _logarithm(first), _logarithm(second), confidence=confidence, rounding=ROUNDING
+        _logarithm(first),
+        _logarithm(second),
+        confidence=confidence,
+        rounding=ROUNDING,
+        groups=groups,
     )
     ratio, p, level = np.asarray(np.exp(found.shift)), found.p.copy(), found.level.copy()
     n, n_baseline = found.n.copy(), found.n_baseline.copy()
     off = ~on_logs
     if off.any():
-        plain = shift_of(first[off], second[off], confidence=confidence)
+        plain = shift_of(first[off], second[off], confidence=confidence, groups=groups)
         ratio[off] = _quotient_of_medians(first[off], second[off])
         p[off], level[off] = plain.p, np.nan
         n[off], n_baseline[off] = plain.n, plain.n_baseline
@@ -159,6 +180,7 @@ def _ratio(
         n_baseline=n_baseline,
         level=level,
         on_logs=on_logs,
+        nearest=np.full(ratio.shape, np.nan),
     )
 
 
@@ -166,8 +188,10 @@ def _with_lost(
     found: Ratio,
     stacks: tuple[FloatArray, FloatArray],
     lost: tuple[ArrayLike, ArrayLike],
+    floor: ArrayLike,
     bounds_of: Callable[..., Bounds],
     confidence: float,
+    groups: IntArray | None,
 ) -> Ratio:
     """Bound anew the cases of which launches were lost to a limit."""
     signs = [
@@ -178,17 +202,20 @@ def _with_lost(
     if not affected.any():
         return found
     own = [_logarithm(stack[affected]) for stack in stacks]
-    bounds = bounds_of(*own, *(sign[affected] for sign in signs), confidence=confidence)
+    floors = np.broadcast_to(np.asarray(floor, dtype=np.float64), stacks[0].shape)[affected]
+    beyond = (sign[affected] for sign in signs)
+    bounds = bounds_of(*own, *beyond, floors, confidence=confidence, groups=groups)
     changed = replace(found, **{name: getattr(found, name).copy() for name in _BOUNDED})
     with np.errstate(over="ignore"):
         changed.ratio[affected] = np.exp(bounds.shift)
+        changed.nearest[affected] = np.exp(bounds.nearest)
         changed.lo[affected], changed.hi[affected] = np.exp(bounds.lo), np.exp(bounds.hi)
     changed.p[affected], changed.level[affected] = bounds.p, bounds.level
     changed.n[affected], changed.n_baseline[affected] = bounds.n, bounds.n_baseline
     return changed
 
 
-_BOUNDED = ("ratio", "lo", "hi", "p", "level", "n", "n_baseline")
+_BOUNDED = ("ratio", "lo", "hi", "p", "level", "n", "n_baseline", "nearest")
 
 
 def differences_of_blocks(
@@ -197,6 +224,7 @@ def differences_of_blocks(
     *,
     beyond: ArrayLike = 0,
     beyond_baseline: ArrayLike = 0,
+    floor: ArrayLike = 0.0,
 ) -> FloatArray:
     """Return the differences that `paired_ratio` tests, shape (..., n).
 
@@ -205,7 +233,7 @@ def differences_of_blocks(
 
     Parameters
     ----------
-    values, baseline, beyond, beyond_baseline
+    values, baseline, beyond, beyond_baseline, floor
         As in `paired_ratio`.
     """
     first, second = _complete_blocks(values, baseline, beyond, beyond_baseline)
@@ -222,7 +250,10 @@ def differences_of_blocks(
             np.where(on_logs[affected, None], _logarithm(stack[affected]), stack[affected])
             for stack in (first, second)
         ]
-        nearest = nearest_differences(*own, *(sign[affected] for sign in signs))
+        floors = np.where(on_logs[..., None], np.asarray(floor, dtype=np.float64), 0.0)
+        floors = np.broadcast_to(floors, found.shape)[affected]
+        beyond, beyond_baseline = (np.asarray(sign[affected]) for sign in signs)
+        nearest = nearest_differences(own[0], own[1], beyond, beyond_baseline, floors)
         found[affected] = np.where(lost[affected], nearest, found[affected])
     return found
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
-from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, MIN_LAUNCHES
 
-#: Fewest launches that show anything of their order, or of groups.
+#: Fewest launches that show what kind of order there is, or groups. From six on any order at all
+#: is looked for, with the exact distribution of ranks: it makes an interval too narrow.
 _FEWEST = 10
 #: A normal deviate with a tail of half a per cent on either side.
 _CRITICAL = 2.58
@@ -45,13 +48,16 @@ def look(values: ArrayLike, *, least: float = math.log1p(DEFAULT_MARGIN)) -> Ser
     rows = as_stack(values)
     n = count_launches(rows)
     found = [np.zeros(n.shape, dtype=np.bool_) for _ in range(3)]
-    for size in np.unique(n[n >= _FEWEST]).tolist():
+    for size in np.unique(n[n >= MIN_LAUNCHES]).tolist():
         own = np.flatnonzero(n == size)
         present = np.argsort(np.isnan(rows[own]), axis=-1, kind="stable")[:, :size]
         series = np.take_along_axis(rows[own], present, axis=-1)
-        drifting = _drifts(series, least)
+        drifting, dependent = _drifts(series, least), _depends(series, least)
+        if size < _FEWEST:
+            found[1][own] = dependent | drifting
+            continue
         # What drifts is dependent for that reason alone.
-        seen = (drifting, ~drifting & _depends(series, least), _two_modes(series, least))
+        seen = (drifting, ~drifting & dependent, _two_modes(series, least))
         for whole, part in zip(found, seen, strict=True):
             whole[own] = part
     return Series(*found)
@@ -68,21 +74,42 @@ def _drifts(series: FloatArray, least: float) -> BoolArray:
     n = series.shape[-1]
     third = n // 3
     change = np.median(series[:, -third:], axis=-1) - np.median(series[:, :third], axis=-1)
-    order = np.arange(n) - (n - 1) / 2
-    correlation = (_ranks(series) @ order) / (order**2).sum()
-    return np.asarray(
-        (np.abs(change) > least) & (np.abs(correlation) > _CRITICAL / math.sqrt(n - 1))
-    )
+    return np.asarray((np.abs(change) > least) & (_trend(_ranks(series)) >= _critical(n)[0]))
+
+
+def _trend(ranks: FloatArray) -> FloatArray:
+    """Return Spearman's correlation with the order, either way, of ranks about their mean."""
+    order = np.arange(ranks.shape[-1]) - (ranks.shape[-1] - 1) / 2
+    return np.asarray(np.abs(ranks @ order) / (order**2).sum())
 
 
 def _depends(series: FloatArray, least: float) -> BoolArray:
     """Lag-1 autocorrelation of the ranks, which outliers cannot feign."""
-    n = series.shape[-1]
-    ranks = _ranks(series)
-    lagged = (ranks[:, 1:] * ranks[:, :-1]).sum(axis=-1) / (ranks**2).sum(axis=-1)
-    # Under independence its mean is -1/n and its variance about 1/n.
-    resembling = (lagged + 1 / n) * math.sqrt(n) > _CRITICAL
+    resembling = _neighbours(_ranks(series)) >= _critical(series.shape[-1])[1]
     return np.asarray(resembling & (np.ptp(series, axis=-1) > least))
+
+
+def _neighbours(ranks: FloatArray) -> FloatArray:
+    """Return the lag-1 autocorrelation of ranks about their mean."""
+    lagged = (ranks[:, 1:] * ranks[:, :-1]).sum(axis=-1)
+    return np.asarray(lagged / (ranks**2).sum(axis=-1))
+
+
+@lru_cache(maxsize=64)
+def _critical(n: int) -> tuple[float, float]:
+    """Return the trend and the autocorrelation that few independent series reach."""
+    if n >= _FEWEST:
+        # Under independence the autocorrelation's mean is -1/n and its variance about 1/n.
+        return _CRITICAL / math.sqrt(n - 1), _CRITICAL / math.sqrt(n) - 1 / n
+    orders = np.array(list(permutations(range(n)))) - (n - 1) / 2
+    trend, neighbours = np.sort(_trend(orders)), np.sort(_neighbours(orders))
+    return _reached_by_few(trend), _reached_by_few(neighbours)
+
+
+def _reached_by_few(ordered: FloatArray) -> float:
+    """Return the smallest value that at most one of 200 reaches."""
+    above = ordered[ordered > ordered[-1 - ordered.size // 200] + 1e-9]
+    return float(above[0] - 1e-9) if above.size else math.inf
 
 
 def _two_modes(series: FloatArray, least: float) -> BoolArray:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bareline.stats import null_distribution
+from bareline.stats.boots import collapsed
 from bareline.stats.null_distribution import NullDistribution
 from bareline.stats.pairwise import Pairwise, differences, walsh_averages
 from bareline.stats.stack import (
@@ -77,6 +78,7 @@ def paired_shift(
     *,
     confidence: float = 0.95,
     rounding: ArrayLike | None = None,
+    groups: IntArray | None = None,
 ) -> Shift:
     """Return the paired Hodges-Lehmann shift of `values` from `baseline`.
 
@@ -89,6 +91,9 @@ def paired_shift(
         Level that the interval must at least have.
     rounding : array_like, shape (...), optional
         Shifts up to this size are taken for 0. By default 1e-12 of each case's largest value.
+    groups : int array, shape (n,), optional
+        The boot of each block (`bareline.stats.boots.grouped`): the mean difference of a boot is
+        one value, and `n` counts boots.
 
     Raises
     ------
@@ -98,6 +103,8 @@ def paired_shift(
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_blocks(first, second)
     rows = as_rows(first - second)
+    if groups is not None:
+        rows = collapsed(rows, groups)
     tie = _given_or_default(rounding, first, second)
     n = count_launches(rows)
 
@@ -121,6 +128,7 @@ def unpaired_shift(
     *,
     confidence: float = 0.95,
     rounding: ArrayLike | None = None,
+    groups: IntArray | None = None,
 ) -> Shift:
     """Return the two-sample Hodges-Lehmann shift of `values` from `baseline`.
 
@@ -130,6 +138,8 @@ def unpaired_shift(
         Independent launches; NaN marks an absent one.
     confidence, rounding
         As in `paired_shift`.
+    groups : int array, optional
+        As in `paired_shift`, of either side: n and m are one number then.
 
     Raises
     ------
@@ -139,6 +149,8 @@ def unpaired_shift(
     first, second = as_stack(values), as_stack(baseline, "baseline")
     require_same_cases(first, second)
     rows, baseline_rows = as_rows(first), as_rows(second)
+    if groups is not None:
+        rows, baseline_rows = collapsed(rows, groups), collapsed(baseline_rows, groups)
     tie = _given_or_default(rounding, first, second)
     n, m = count_launches(rows), count_launches(baseline_rows)
 

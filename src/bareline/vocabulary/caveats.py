@@ -44,6 +44,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "pages-not-given": "working sets left out: the node did not give their pages or memory",
         "drifting": "the values drift over the run: the order of trials matters",
         "dependent": "neighbouring trials resemble each other: the interval is too narrow",
+        "few-boots": f"fewer than {MIN_LAUNCHES} boots (of guests, or jobs of a batch system): "
+        "what is said holds for these boots, another one may differ",
         "two-modes": "the values lie in two groups: the median is in one of them",
         "within-control": "no larger than what the baseline differs from itself by: it may be the "
         "machine's, not the platform's",
@@ -84,6 +86,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "simulated": "simulated time",
         "cut": "sizes cut",
         "dependent": "trials not independent",
+        "few-boots": "in these boots alone",
         "two-modes": "two modes",
         "unpaired": "not in common blocks",
         "within-control": "as small as the baseline's differences from itself",
@@ -105,6 +108,8 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "busy-machine": "measure again on a quiet machine",
         "unpaired": "measure both platforms in one run",
         "within-control": "a quieter machine, or platforms that boot more often (blocks_per_boot)",
+        "few-boots": f"at least {MIN_LAUNCHES} launches, with guests made anew for every block "
+        "(`blocks_per_boot = 1`)",
         "cut": "raise the probe's time budget",
         "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
     }

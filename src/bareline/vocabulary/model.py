@@ -282,7 +282,8 @@ class Stage(StrEnum):
     """Where a trial failed; no trial is planned any more that fails by its layout.
 
     A trial whose program is not installed where it should run was skipped: nothing is wrong with
-    the platform, and nothing of it was measured.
+    the platform, and nothing of it was measured. What was given up was not started either: the
+    trials before it met their time limit, one after the other.
     """
 
     LAYOUT = "layout"
@@ -290,6 +291,7 @@ class Stage(StrEnum):
     REQUIRE = "require"
     ABSENT = "absent"
     TIMEOUT = "timeout"
+    GIVEN_UP = "given-up"
     SIGNAL = "signal"
     EXIT = "exit"
     PARSE = "parse"

@@ -1,0 +1,69 @@
+"""Boots: launches that share one are not independent of each other.
+
+What a boot brings (where pages lie, which core serves which interrupt) is drawn once for all
+launches in it. So a boot counts as one: its launches are averaged, and what is exchanged between
+two platforms is whole boots. Where the boots of two platforms do not lie alike, blocks that share a
+boot of either belong together: fewer and larger groups, which are exchangeable whatever their
+boots have in common.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats.stack import FloatArray, IntArray, as_stack
+
+
+def grouped(blocks: int, at: IntArray, boot: IntArray) -> IntArray:
+    """Group blocks that share a boot, directly or by way of others.
+
+    Parameters
+    ----------
+    blocks
+        How many there are.
+    at, boot : int arrays, shape (k,)
+        That something of a block ran in a boot. A block that is in none stands alone.
+
+    Returns
+    -------
+    int array, shape (blocks,)
+        The group of each block, numbered from 0 in the order of their first blocks.
+    """
+    first = np.arange(blocks)
+    if at.size:
+        _, boot = np.unique(boot, return_inverse=True)
+        while True:
+            earliest = np.full(int(boot.max()) + 1, blocks)
+            np.minimum.at(earliest, boot, first[at])
+            joined = first.copy()
+            np.minimum.at(joined, at, earliest[boot])
+            joined = joined[joined]
+            if (joined == first).all():
+                break
+            first = joined
+    return np.asarray(np.unique(first, return_inverse=True)[1], dtype=np.int64)
+
+
+def collapsed(values: ArrayLike, groups: IntArray) -> FloatArray:
+    """Return the mean of each group of blocks, shape (..., groups).
+
+    Parameters
+    ----------
+    values : array_like, shape (..., blocks)
+        NaN marks an absent launch, which its group does without.
+    groups
+        As `grouped` numbers them.
+    """
+    stack = as_stack(values)
+    count = int(groups.max(initial=-1)) + 1
+    if count == stack.shape[-1]:
+        return stack
+    order = np.argsort(groups, kind="stable")
+    begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    sorted_ = stack[..., order]
+    absent = np.isnan(sorted_)
+    there = np.add.reduceat(~absent, begins, axis=-1, dtype=np.int64)
+    total = np.add.reduceat(np.where(absent, 0.0, sorted_), begins, axis=-1)
+    found: FloatArray = np.divide(total, there, out=np.full(total.shape, np.nan), where=there > 0)
+    return found

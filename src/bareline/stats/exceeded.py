@@ -1,0 +1,127 @@
+"""Launches over a limit, counted: whether one platform loses more of them than the other.
+
+If the platforms were equal, a launch that exceeded its limit would as likely have been one of the
+other's: all ways to deal the launches out to the two sides are as good as what was measured. That
+is Fisher's exact test. Where launches share a boot, whole boots are dealt out, each with the share
+of its launches that were lost; where several cases are asked about together, each launch with the
+share of the cases that it lost.
+
+Such counts are coarse: one launch of eight can never be certain. What could be certain is known
+from the number of launches and losses alone, before looking at which side they fell on, so that
+what could not costs the others nothing.
+
+References
+----------
+R. A. Fisher, The logic of inductive inference, Journal of the Royal Statistical Society 98 (1935)
+39-82, doi:10.2307/2342435.
+R. E. Tarone, A modified Bonferroni method for discrete data, Biometrics 46 (1990) 515-522,
+doi:10.2307/2531456.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats.family import holm
+from bareline.stats.stack import FloatArray, as_stack
+
+#: Up to so many ways to deal launches out all are tried; beyond, so many chosen at random.
+_MOST_DEALS = 20_000
+#: Shares that differ by rounding are the same.
+_SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Exceedance:
+    """Tests of a stack of cases; arrays of shape (cases,), NaN where nothing was lost or tried.
+
+    Attributes
+    ----------
+    p
+        Two-sided p-value of "both lose as many": the share of deals that lie as far apart.
+    least
+        The smallest that it could have been with so many launches and losses.
+    """
+
+    p: FloatArray
+    least: FloatArray
+
+
+def exceedance(over: ArrayLike, over_baseline: ArrayLike) -> Exceedance:
+    """Test whether one side loses more launches to a limit than the other.
+
+    Parameters
+    ----------
+    over, over_baseline : array_like, shapes (cases, n) and (cases, m)
+        1 for a launch that was lost, 0 for one that ended, the share for a boot; NaN where nothing
+        was launched.
+    """
+    first, second = as_stack(over), as_stack(over_baseline, "baseline")
+    p = np.full(first.shape[0], np.nan)
+    least = p.copy()
+    lost = (np.nansum(first, axis=-1) + np.nansum(second, axis=-1)) > 0
+    known: dict[bytes, tuple[float, float]] = {}
+    for case in np.flatnonzero(lost):
+        sides = [np.sort(side[case][~np.isnan(side[case])]) for side in (first, second)]
+        if not sides[0].size or not sides[1].size:
+            continue
+        key = sides[0].tobytes() + b"|" + sides[1].tobytes()
+        if key not in known:
+            known[key] = _test(*sides)
+        p[case], least[case] = known[key]
+    return Exceedance(p, least)
+
+
+def _test(own: FloatArray, base: FloatArray) -> tuple[float, float]:
+    """Give the p-value of one case and the least that it could be."""
+    every = np.concatenate((own, base))
+    observed = abs(float(own.mean() - base.mean()))
+    whole = bool(((every == 0) | (every == 1)).all())
+    apart, weight = _counted(own, base) if whole else _dealt(every, own.size)
+    beyond = apart >= observed - _SLACK
+    farthest = apart >= apart.max() - _SLACK
+    return min(1.0, float(weight[beyond].sum())), min(1.0, float(weight[farthest].sum()))
+
+
+def _counted(own: FloatArray, base: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give how far apart both shares can lie, and how probable that is: launches as wholes."""
+    n, m = own.size, base.size
+    total = int(own.sum() + base.sum())
+    counts = np.arange(max(0, total - m), min(n, total) + 1)
+    ways = [comb(total, own) * comb(n + m - total, n - own) for own in counts.tolist()]
+    weight = np.array([number / comb(n + m, n) for number in ways])  # of integers of any length
+    return np.abs(counts / n - (total - counts) / m), weight
+
+
+def _dealt(every: FloatArray, n: int) -> tuple[FloatArray, FloatArray]:
+    """Give how far apart both means lie in each deal, and how much each of them weighs."""
+    if comb(every.size, n) <= _MOST_DEALS:
+        chosen = np.array(list(combinations(range(every.size), n)))
+    else:
+        generator = np.random.default_rng(every.size)
+        chosen = generator.permuted(np.tile(np.arange(every.size), (_MOST_DEALS, 1)), axis=1)[:, :n]
+        chosen[0] = np.arange(n)  # as it was measured
+    own = every[chosen].sum(axis=-1)
+    apart = np.abs(own / n - (every.sum() - own) / (every.size - n))
+    return apart, np.full(apart.size, 1 / apart.size)
+
+
+def holm_of_testable(p_values: FloatArray, least: FloatArray, alpha: float) -> FloatArray:
+    """Return Holm-adjusted p-values of what could be certain at all; NaN of everything else.
+
+    Parameters
+    ----------
+    p_values, least : arrays, shape (k,)
+        As of `exceedance`.
+    alpha
+        The level that they will be held against.
+    """
+    several = 1
+    while np.count_nonzero(least <= alpha / several) > several:
+        several += 1
+    return holm(np.where(least <= alpha / several, p_values, np.nan))
