@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bareline.vocabulary.model import Layer
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -123,6 +125,11 @@ class Sentence:
         return [Sentence(tuple(parts)) for parts in found]
 
     @property
+    def clause_count(self) -> int:
+        """How many clauses it has."""
+        return len(self.clauses)
+
+    @property
     def lead(self) -> Lead | None:
         """What it is about."""
         return next((part for part in self.parts if isinstance(part, Lead)), None)
@@ -131,6 +138,12 @@ class Sentence:
     def is_long(self) -> bool:
         """Whether it is read more easily with a line for each clause."""
         return self.lead is not None and len(self.clauses) >= LONG_CLAUSES
+
+    @property
+    def about(self) -> Layer | None:
+        """The layer that it is about, where it leads with one."""
+        lead = self.lead
+        return next((layer for layer in Layer if lead and layer.words == lead.name), None)
 
     @property
     def evidence(self) -> Evidence | None:

@@ -14,7 +14,15 @@ from bareline.analysis.amounts import said
 from bareline.analysis.cell import Cell
 from bareline.analysis.findings import Finding
 from bareline.analysis.headline import failed_cases, headline, launches_words, undecided_yet
-from bareline.analysis.parts import Amount, Piece, Sentence, percent, sentence
+from bareline.analysis.parts import (
+    Amount,
+    Piece,
+    Platform,
+    Sentence,
+    joined,
+    percent,
+    sentence,
+)
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import Verdict
 
@@ -136,6 +144,37 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
     notes = [lost] if mark is not Verdict.FAILED else []
     notes += dict.fromkeys(f.reason for f in group if f.verdict is mark or f.verdict in _LACKING)
     return Square(mark, words, "", None, 0, "; ".join(filter(None, notes)), group[0].anchor)
+
+
+def layer_line(
+    findings: Sequence[Finding], squares: Mapping[tuple[Layer, str], Square], layer: Layer
+) -> Sentence:
+    """Say a layer in one sentence: on each platform how many findings change, and the worst."""
+    clauses: list[list[Piece]] = []
+    for (at, name), square in squares.items():
+        if at is not layer:
+            continue
+        own = [f for f in findings if f.layer is layer and f.platform == name]
+        clause: list[Piece] = ["on ", Platform(name), " "]
+        if square.point is None:
+            clause += list(square.words.parts)
+        else:
+            shown = next(f for f in own if square.point in f.points)
+            how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
+            clause += [*said([square.point], shown.rate), how, _beside(own)]
+        clauses.append([*clause, f" ({square.note})" if square.note else ""])
+    return sentence(*joined(clauses, between="; ", last="; "), "." if clauses else "")
+
+
+def _beside(findings: Sequence[Finding]) -> str:
+    """Count what else its findings say: ``, 3 of 5 worse, 1 better``."""
+    every = len(findings)
+    worse = sum(bool(finding.of(Verdict.SLOWER)) for finding in findings)
+    better = sum(finding.verdict is Verdict.FASTER for finding in findings)
+    if every == 1:
+        return ""
+    told = [f"{worse} of {every} worse" if worse else "", f"{better} better" if better else ""]
+    return ", " + ", ".join(filter(None, told))
 
 
 def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:

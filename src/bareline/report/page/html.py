@@ -41,7 +41,7 @@ def render_page(document: Document) -> str:
         document=document,
         looks=looks(document.names),
         infos={info.name: info for info in document.platforms},
-        statements=[(told, _evidence(told, anchors)) for told in document.statements],
+        other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
         whole=[figure for figure in drawn if not figure.figure.layer],
         sections=sections,
         facts=split_facts(document),

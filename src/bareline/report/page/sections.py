@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bareline.analysis.parts import Sentence
+from bareline.analysis.verdict import layer_line
 from bareline.report.content.document import LAYER_NOTES, Document
+from bareline.report.content.strips import Strip, strips
 from bareline.report.page.drawing import DrawnFigure
 from bareline.vocabulary.model import Layer
 
@@ -14,7 +17,8 @@ from bareline.vocabulary.model import Layer
 class Section:
     """The figures of one layer: over all its probes, then by probe.
 
-    `silent` probes gave no number anywhere.
+    `silent` probes gave no number anywhere. `line` says the layer in one sentence, `strips` show it
+    at a glance, `told` are the sentences with their causes and caveats, opened on demand.
     """
 
     layer: str
@@ -23,6 +27,9 @@ class Section:
     probes: Mapping[str, Sequence[DrawnFigure]]
     silent: Sequence[str] = ()
     note: str = ""
+    line: Sentence | None = None
+    strips: Sequence[Strip] = ()
+    told: Sequence[Sentence] = ()
 
 
 def layer_sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Section]:
@@ -44,7 +51,21 @@ def layer_sections(document: Document, drawn: Sequence[DrawnFigure]) -> list[Sec
         silent = [probe for probe, measured in there.items() if not measured]
         if whole or probes or silent:
             note = LAYER_NOTES.get(layer, "")
-            sections.append(Section(layer.value, layer.words, whole, probes, silent, note))
+            glance = document.glance
+            line = layer_line(document.findings, glance.squares, layer) if glance else None
+            sections.append(
+                Section(
+                    layer.value,
+                    layer.words,
+                    whole,
+                    probes,
+                    silent,
+                    note,
+                    line if line and line.parts else None,
+                    strips(document.findings, layer, document.names[1:]),
+                    [told for told in document.statements if told.about is layer],
+                )
+            )
     return sections
 
 
