@@ -72,7 +72,13 @@ def test_the_page_has_the_order_that_readers_need(page: str) -> None:
 
 def test_the_verdict_is_a_line_a_matrix_and_sentences(page: str, document: Document) -> None:
     verdict = page[page.index('id="verdict"') : page.index('id="all"')]
-    places = [verdict.index(mark) for mark in ('class="headline"', 'class="glance"', "<ul")]
+    places = [verdict.index(mark) for mark in ('class="headline"', 'class="glance"')]
+    assert places == sorted(places)
+    # Sentences stand in their layer's section, behind its line and its strip.
+    assert 'class="verdict"' not in verdict
+    mpi = page[page.index('<section id="layer-mpi"') :]
+    mpi = mpi[: mpi.index("</section>")]
+    places = [mpi.index(mark) for mark in ('class="line"', 'class="strip"', 'class="verdict"')]
     assert places == sorted(places)
     assert document.glance is not None
     assert document.glance.promise in words_of(verdict)
