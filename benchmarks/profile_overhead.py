@@ -46,8 +46,8 @@ from bareline.build.sources import source_folder
 from bareline.host.cache import cache_folder
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
-from bareline.profile.run import preloaded, profiler_library
 from bareline.profile.trace import read_trace
+from bareline.session.profiling import preloaded, profiler_library
 from bareline.stats.ratio import paired_ratio
 from bareline.stats.summary import summarize
 

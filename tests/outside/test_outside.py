@@ -58,7 +58,7 @@ def test_its_study_runs_on_its_platform_and_is_reported(installed, tmp_path):
     names = ("--on", "calm", "--on", "nice")
     done = installed("run", "outside", *names, "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    output = read_raw(tmp_path / "run" / "raw" / "000000")
+    output = read_raw(tmp_path / "run", tmp_path / "run" / "raw" / "000000")
     assert ("nice" in output.argv) == (_platform(tmp_path / "run", 0) == "nice")
     done = installed("report", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

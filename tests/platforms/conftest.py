@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import Allocation, Context, PlatformSpec, load_platform_types
+from bareline.platforms.base import Allocation, Context, load_platform_types
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.netns import namespaces
 from bareline.platforms.netns import platform as netns_platform
 from bareline.testing.bench import Bench, Kept, keeping
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 SOURCE = Path(__file__).with_name("rank_program.c")
 

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from bareline.host.owner import owner_mark
-from bareline.platforms.base import PlatformSpec
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import Bench
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 
 def _available(**options):

@@ -17,7 +17,7 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.profile.run import profiler_library
+from bareline.session.profiling import profiler_library
 from bareline.vocabulary.errors import BarelineError
 
 FLAVOURS = ("openmpi", "mpich")

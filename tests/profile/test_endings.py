@@ -8,7 +8,7 @@ import pytest
 
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.journal import journal_of
-from bareline.profile.run import profile_command
+from bareline.session.profiling import profile_command
 from bareline.vocabulary.errors import ProfileError
 
 from .conftest import SETTINGS, Bench, rows
@@ -72,12 +72,12 @@ def test_an_unwritable_profile_does_not_stop_the_program(bench: Bench) -> None:
 def test_profile_command_turns_a_crash_into_an_unfinished_profile(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from bareline.profile import run
+    from bareline.session import profiling
 
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(
-        run,
+        profiling,
         "profile_environment",
         lambda _mpi, out, **_: {
             "LD_PRELOAD": str(bench.library),

@@ -17,7 +17,6 @@ from bareline.cli.main import app
 from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.model import Profile
-from bareline.profile.run import parse_regions, preloaded, why_nothing
 from bareline.profile.summary import (
     Matrix,
     communication_matrix,
@@ -32,6 +31,7 @@ from bareline.report.content.wording import percent
 from bareline.report.profile.page import render_profile_page, write_profile_page
 from bareline.report.profile.sentences import findings, size_range
 from bareline.report.profile.terminal import print_profile
+from bareline.session.profiling import parse_regions, preloaded, why_nothing
 from bareline.vocabulary.errors import ProfileError
 
 from .planted import PLANTED, PLANTED_SENDS

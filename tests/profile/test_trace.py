@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from bareline.profile.files import read_profile
-from bareline.profile.run import parse_limit
 from bareline.profile.trace import NOBODY, Trace, read_trace
+from bareline.session.profiling import parse_limit
 from bareline.vocabulary.errors import ProfileError
 
 from .conftest import Bench

@@ -12,9 +12,9 @@ from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, 
 from bareline.vocabulary.errors import TimeUp, UsageError
 
 if TYPE_CHECKING:
-    from bareline.platforms.base import PlatformSpec
     from bareline.store.run import Run
     from bareline.study.study import Study
+    from bareline.vocabulary.platform import PlatformSpec
 
 app = typer.Typer()
 

@@ -113,7 +113,7 @@ def _read(path: Path) -> Records:
 
 
 def _validate(path: Path, max_queued: float, figures: Path | None, *, as_json: bool) -> None:
-    from bareline.predict.kept import keep, look_closer
+    from bareline.predict.kept import look_closer
     from bareline.predict.pairs import validate
     from bareline.report.terminal.predictions import print_validation
 
@@ -124,7 +124,7 @@ def _validate(path: Path, max_queued: float, figures: Path | None, *, as_json: b
     done = validate(records, max_queued=max_queued, note=note)
     kept = look_closer(records, done, max_queued=max_queued, note=note)
     try:
-        keep(records.runs[0], kept)
+        records.runs[0].write_predictions(kept.to_json())
     except StoreError as error:
         note(f"the run directory does not keep them: {error}")
     if figures is not None:

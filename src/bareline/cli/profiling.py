@@ -36,7 +36,7 @@ def profile(
     ] = None,
 ) -> None:
     """Run an MPI program and write what it asks of MPI; its exit code is ours."""
-    from bareline.profile.run import parse_limit, parse_regions, profile_command
+    from bareline.session.profiling import parse_limit, parse_regions, profile_command
 
     done = profile_command(
         command,

@@ -1,5 +1,6 @@
 """The platforms: one module each, found by name; see `bareline.platforms.base`."""
 
-from bareline.platforms.base import Allocation, Platform, PlatformSpec
+from bareline.platforms.base import Allocation, Platform
+from bareline.vocabulary.platform import PlatformSpec
 
 __all__ = ["Allocation", "Platform", "PlatformSpec"]

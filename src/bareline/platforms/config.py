@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from bareline.platforms.base import PlatformSpec, load_platform_types
+from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
 from bareline.vocabulary.files import parse_toml, read_toml
 from bareline.vocabulary.model import TRIAL_VARIABLE
+from bareline.vocabulary.platform import PlatformSpec
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")

@@ -7,9 +7,10 @@ from typing import Any
 
 from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import PlatformSpec, availability_of, load_platform_types
+from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.launchers import find_mpi
+from bareline.vocabulary.platform import PlatformSpec
 
 
 def platform_rows(path: Path | None = None) -> list[dict[str, Any]]:

@@ -14,14 +14,7 @@ from pydantic import Field
 
 from bareline.build.native import NativeBuild, build_native
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.base import (
-    Allocation,
-    Availability,
-    Context,
-    Options,
-    Platform,
-    PlatformSpec,
-)
+from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.here import HereAllocation, mpi_availability
 from bareline.platforms.hosts import Node, core_facts
 from bareline.platforms.launchers import (
@@ -34,6 +27,7 @@ from bareline.platforms.launchers import (
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout, Scalar
+from bareline.vocabulary.platform import Options, PlatformSpec
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"

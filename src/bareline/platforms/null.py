@@ -11,9 +11,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from bareline.platforms.base import Allocation, Options, Platform
+from bareline.platforms.base import Allocation, Platform
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.platform import Options
 
 
 class NullOptions(Options):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -21,7 +22,6 @@ from bareline.predict.questions import Upgrade, upgrades
 from bareline.predict.shares import Loss, explain_application
 from bareline.predict.validation import Validation
 from bareline.profile.summary import DISTURBED
-from bareline.store.run import Run
 from bareline.vocabulary.errors import BarelineError, StoreError
 
 VERSION = 1
@@ -51,6 +51,10 @@ class Kept:
     losses: tuple[ApplicationLoss, ...] = ()
     upgrades: tuple[Upgrade, ...] = ()
     strips: tuple[Strip, ...] = ()
+
+    def to_json(self) -> str:
+        """Give it as a run directory keeps it."""
+        return _adapter().dump_json(self, indent=1).decode() + "\n"
 
 
 @cache
@@ -123,26 +127,21 @@ def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> l
     return strips(name, usable[order[0]].typical.profile, ladders)
 
 
-def keep(run: Run, kept: Kept) -> None:
-    """Write it into a run directory.
-
-    Raises
-    ------
-    StoreError
-        It cannot be written.
-    """
-    run.write_predictions(_adapter().dump_json(kept, indent=1).decode() + "\n")
-
-
-def read_kept(run: Run) -> Kept | None:
+def read_kept(text: bytes | None, run: Path) -> Kept | None:
     """Read what a run directory keeps; None where nothing was predicted, or by another version.
 
+    Parameters
+    ----------
+    text
+        As `Kept.to_json` wrote it.
+    run
+        Where it was kept, for the error.
+
     Raises
     ------
     StoreError
-        The file is damaged.
+        It is damaged.
     """
-    text = run.read_predictions()
     if text is None:
         return None
     try:
@@ -150,7 +149,7 @@ def read_kept(run: Run) -> Kept | None:
     except ValidationError as error:
         raise StoreError(
             "the predictions are damaged",
-            where=str(run.path),
-            hint=f"write them again: `bareline predict --validate {run.path}`",
+            where=str(run),
+            hint=f"write them again: `bareline predict --validate {run}`",
         ) from error
     return kept if kept.version == VERSION else None

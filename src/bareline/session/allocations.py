@@ -15,18 +15,13 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from bareline.host.cache import cache_folder, scratch_folder
-from bareline.platforms.base import (
-    Allocation,
-    Context,
-    Platform,
-    PlatformSpec,
-    load_platform_types,
-)
+from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
+from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
 
 #: After so many trials in a row in which the platform itself broke it is made anew ...

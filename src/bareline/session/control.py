@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.platforms.base import PlatformSpec, exact_among
+from bareline.platforms.base import exact_among
 from bareline.study.study import Study
+from bareline.vocabulary.platform import PlatformSpec
 
 #: Ends the baseline's second name: plain, and valid wherever a platform's name is.
 _AGAIN = "-again"

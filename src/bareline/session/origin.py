@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bareline.platforms.base import PlatformSpec
 from bareline.platforms.config import make_spec
 from bareline.probes.base import load_probes
 from bareline.store.run import Run
@@ -14,6 +13,7 @@ from bareline.study.plan import make_plan
 from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StoreError, UsageError
 from bareline.vocabulary.model import Metric, Trial
+from bareline.vocabulary.platform import PlatformSpec
 
 
 def study_of(run: Run) -> Study:

@@ -17,7 +17,7 @@ from typing import Protocol
 from bareline.host.cache import remove_abandoned_scratch
 from bareline.host.load import LoadReading, foreign_cores, read_load
 from bareline.host.owner import owner_mark
-from bareline.platforms.base import Allocation, PlatformSpec, exact_among
+from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.trial import under_profiler
 from bareline.session.allocations import Allocations, reason_of
@@ -40,6 +40,7 @@ from bareline.vocabulary.model import (
     Stage,
     Trial,
 )
+from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import listing
 
 #: Most that is kept of the outputs of failed trials: programs gone wild print for ever.

@@ -19,7 +19,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from bareline.platforms.base import PlatformSpec
 from bareline.platforms.config import make_spec
 from bareline.platforms.slurm.commands import ask as ask_slurm
 from bareline.platforms.slurm.commands import job_state, last_line
@@ -27,6 +26,7 @@ from bareline.platforms.slurm.options import SlurmOptions
 from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, ToolMissing, UsageError
 from bareline.vocabulary.files import read_bounded
+from bareline.vocabulary.platform import PlatformSpec
 
 _RECORD = "submission.json"
 _LARGEST_RECORD = 1 << 16

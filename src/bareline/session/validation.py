@@ -12,12 +12,13 @@ import polars as pl
 
 from bareline.analysis.records import Records
 from bareline.host.cache import cache_folder, scratch_folder
-from bareline.platforms.base import Allocation, Context, Platform, PlatformSpec, load_platform_types
+from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.platforms.config import make_spec
 from bareline.probes.base import find_probe
 from bareline.vocabulary.errors import AnalysisError, BarelineError
 from bareline.vocabulary.model import Layout, Sample, format_point, parse_point
 from bareline.vocabulary.place import CASE
+from bareline.vocabulary.platform import PlatformSpec
 
 _TIMEOUT_S = 600.0
 #: Metric of the kernels: seconds of computation, mean over the ranks.

@@ -16,12 +16,12 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bareline.platforms.base import PlatformSpec
 from bareline.study.order import order_block
 from bareline.study.study import Study
 from bareline.vocabulary.capacity import Capacity, LeftOut, told
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Trial
+from bareline.vocabulary.platform import PlatformSpec
 
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
 MOST_TRIALS = 1_000_000

@@ -14,7 +14,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from bareline.platforms.base import PlatformSpec
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part
@@ -32,6 +31,7 @@ from bareline.vocabulary.model import (
     format_point,
     parse_point,
 )
+from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: A boot is a level above a launch: what it brings is shared by all launches in it. Chosen by

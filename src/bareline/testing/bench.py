@@ -11,14 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import (
-    Allocation,
-    Context,
-    Platform,
-    PlatformSpec,
-    load_platform_types,
-)
+from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
+from bareline.vocabulary.platform import PlatformSpec
 
 
 @dataclass

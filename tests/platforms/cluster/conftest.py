@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from bareline.platforms.base import PlatformSpec, load_platform_types
+from bareline.platforms.base import load_platform_types
 from bareline.platforms.netns import namespaces
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.platform import PlatformSpec
 
 sys.path.insert(0, str(Path(__file__).parent))
 

@@ -20,10 +20,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.base import Context
 from bareline.platforms.netns import links
 from bareline.platforms.netns.platform import NetnsAllocation, NetnsOptions, NetnsPlatform
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 _CLONE_NEWNET = 0x40000000
 #: SHLVL keeps bash from reading the start-up files of whoever runs the tests at each command.

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from bareline.platforms.base import PlatformSpec
 from bareline.platforms.process import marked_processes, processes_with
 from bareline.platforms.slurm import commands
 from bareline.platforms.slurm.commands import read_time_s
@@ -24,6 +23,7 @@ from bareline.store.run import Run
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError, TimeUp
 from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
 OPTIONS = {"subnet": "10.94.0.0/24", "time_min": 10}

@@ -9,7 +9,7 @@ import pytest
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.predict.coverage import SizeUsed, Strip
-from bareline.predict.kept import VERSION, ApplicationLoss, Kept, keep, read_kept
+from bareline.predict.kept import VERSION, ApplicationLoss, Kept, read_kept
 from bareline.predict.questions import Upgrade
 from bareline.predict.shares import Loss, Share
 from bareline.predict.validation import Trial, Validation
@@ -67,7 +67,7 @@ def run(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def document(run):
-    keep(run, planted())
+    run.write_predictions(planted().to_json())
     return document_of(Comparison(read_runs([run])))
 
 
@@ -76,15 +76,15 @@ def figures(document, kind, probe=None):
 
 
 def test_what_is_kept_is_read_back_whole(run):
-    keep(run, planted())
-    assert read_kept(run) == planted()
+    run.write_predictions(planted().to_json())
+    assert read_kept(run.read_predictions(), run.path) == planted()
     run.write_predictions('{"version": 1, "validation": 7}')
     with pytest.raises(StoreError, match=r"predictions are damaged.*predict --validate"):
-        read_kept(run)
+        read_kept(run.read_predictions(), run.path)
     # Of another version nothing is shown: it is written again on demand.
-    keep(run, replace(planted(), version=VERSION + 1))
-    assert read_kept(run) is None
-    keep(run, planted())
+    run.write_predictions(replace(planted(), version=VERSION + 1).to_json())
+    assert read_kept(run.read_predictions(), run.path) is None
+    run.write_predictions(planted().to_json())
 
 
 def test_nothing_predicted_shows_nothing(document):

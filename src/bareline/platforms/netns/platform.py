@@ -11,14 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from bareline.build.native import NativeBuild, build_native
-from bareline.platforms.base import (
-    Allocation,
-    Availability,
-    Context,
-    Options,
-    Platform,
-    PlatformSpec,
-)
+from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.here import HereAllocation, mpi_availability
 from bareline.platforms.hosts import Node, core_facts, local_environment
 from bareline.platforms.launchers import Job, Network, find_mpi, mpi_facts
@@ -42,6 +35,7 @@ from bareline.platforms.process import run_process
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
+from bareline.vocabulary.platform import Options, PlatformSpec
 
 _SETUP_S = 20.0
 #: In the namespaces' own memory: no other path is certain to be short, private and executable.

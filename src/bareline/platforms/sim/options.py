@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from bareline.platforms.base import Options
 from bareline.platforms.sim.network import (
     Curve,
     Network,
@@ -20,6 +19,7 @@ from bareline.platforms.sim.network import (
 )
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
+from bareline.vocabulary.platform import Options
 
 _NODES_MAX = 65_536
 

@@ -17,7 +17,7 @@ from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.facts.sections import pairs
 from bareline.host.memory import memory_bytes
 from bareline.host.tools import install_hint
-from bareline.platforms.base import Allocation, Availability, Context, Platform, PlatformSpec
+from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.sim import compute
@@ -29,6 +29,7 @@ from bareline.platforms.sim.real import real_compute_s
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
+from bareline.vocabulary.platform import PlatformSpec
 
 #: What a simulator repeats exactly needs no more repetitions.
 _REPETITIONS = ("-i", "3", "-x", "0")

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from bareline.host.load import foreign_cores, read_load
-from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 _RUNS = 3
 _TIMEOUT_S = 600.0

@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bareline.platforms.base import Options
 from bareline.platforms.launchers import Binding, Transport
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
+from bareline.vocabulary.platform import Options
 
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from bareline.build.native import NativeBuild, build_native
 from bareline.host.cache import scratch_folder
 from bareline.host.tools import install_hint
-from bareline.platforms.base import Availability, Context, Platform, PlatformSpec
+from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import own_job
@@ -18,6 +18,7 @@ from bareline.platforms.slurm.job import Job, clean
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 _PROGRAMS = ("salloc", "srun", "squeue", "scancel", "sinfo", "scontrol")
 

@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from bareline.platforms.base import Options
 from bareline.platforms.launchers import Binding, Transport
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
 from bareline.platforms.ssh.inventory import expand_hosts, read_inventory
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.platform import Options
 
 
 class SshOptions(Options):

@@ -12,12 +12,13 @@ from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.base import Availability, Context, Platform, PlatformSpec
+from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 #: Beginning of the name of a private folder for sockets, followed by its owner's mark.
 _FOLDER = "bl-ssh-"

@@ -14,13 +14,7 @@ from uuid import NAMESPACE_OID, uuid5
 from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint
-from bareline.platforms.base import (
-    Allocation,
-    Availability,
-    Context,
-    Platform,
-    PlatformSpec,
-)
+from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.hosts import core_facts
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.vm import remains, room
@@ -43,6 +37,7 @@ from bareline.platforms.vm.tenant import TenantAllocation
 from bareline.platforms.vm.tuning import tune_host
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Scalar
+from bareline.vocabulary.platform import PlatformSpec
 
 #: Name of the private bridge, in a network of its own.
 BRIDGE = "bareline0"

@@ -11,7 +11,7 @@ import polars as pl
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.control import control_texts
 from bareline.analysis.records import Records
-from bareline.predict.kept import read_kept
+from bareline.predict.kept import Kept, read_kept
 from bareline.report.content.document import Document, Fact, Method, PlatformInfo, RunInfo
 from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
@@ -57,8 +57,13 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
             for event in run.events()
         ],
         profiles=profile_lines(records),
-        predictions=next(filter(None, map(read_kept, records.runs)), None),
+        predictions=_predictions(records),
     )
+
+
+def _predictions(records: Records) -> Kept | None:
+    found = (read_kept(run.read_predictions(), run.path) for run in records.runs)
+    return next(filter(None, found), None)
 
 
 @dataclass(frozen=True, slots=True)

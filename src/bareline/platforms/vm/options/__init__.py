@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bareline.platforms.base import Options
 from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share, Tenancy
 from bareline.platforms.vm.options.nic import Nic
 from bareline.platforms.vm.tuning import Tuning
+from bareline.vocabulary.platform import Options
 
 #: Guests are numbered into the last part of an address, beside the host's own.
 MAX_GUESTS = 200

@@ -1,0 +1,73 @@
+"""A platform as it is configured: what its file says, whatever its type makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Generic
+
+from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypeVar
+
+from bareline.vocabulary.capacity import Capacity
+from bareline.vocabulary.model import Command
+
+
+class Options(BaseModel):
+    """Options of a platform type, as they stand in a platform file."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @property
+    def node_count(self) -> int:
+        """Number of nodes over which ranks can be spread."""
+        return 1
+
+    @property
+    def cores_per_node(self) -> int | None:
+        """Cores of each node for ranks; None where its options do not tell."""
+        return None
+
+    def refuses(self, command: Command) -> str:
+        """Say why such a command can never run there; "" where it may."""
+        return ""
+
+
+#: The options of a platform type; a spec whose type nobody has looked at has some `Options`.
+O_co = TypeVar("O_co", bound=Options, default=Options, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformSpec(Generic[O_co]):
+    """A platform as configured: its name, type and checked options.
+
+    `builtin` says that it came with bareline rather than from the user's file, `cores_per_node`
+    what its file says of the nodes; in a run directory, what was known when the run was made.
+    `environment` are variables that every program of a trial gets there, by name.
+    """
+
+    name: str
+    type: str
+    options: O_co
+    title: str = ""
+    builtin: bool = False
+    cores_per_node: int | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def capacity(self) -> Capacity:
+        """What it holds, as its file and its type's options say."""
+        return Capacity(self.options.node_count, self.cores_per_node or self.options.cores_per_node)
+
+    def settled(self) -> PlatformSpec[O_co]:
+        """Give the spec with what this machine decides put down, for the run directory."""
+        return replace(self, cores_per_node=self.capacity.cores_per_node)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the spec as it stands in a platform file, defaults included."""
+        return {
+            "type": self.type,
+            **({"title": self.title} if self.title else {}),
+            **({"cores_per_node": self.cores_per_node} if self.cores_per_node else {}),
+            **({"environment": dict(self.environment)} if self.environment else {}),
+            **self.options.model_dump(mode="json", exclude_none=True),
+        }
