@@ -19,6 +19,7 @@ from bareline.analysis.emulation import emulated_platforms
 from bareline.analysis.family import certainly_beyond
 from bareline.analysis.findings import Finding, find
 from bareline.analysis.layouts import ANY
+from bareline.analysis.lopsided import lopsided
 from bareline.analysis.pairs import Pair
 from bareline.analysis.parts import Sentence
 from bareline.analysis.points import COLUMNS, compare_points
@@ -174,7 +175,7 @@ class Comparison:
             margin=self.margin,
             any_layout=self.records.study.get("layouts") == ANY,
         )
-        return doubted(table, self.controls)
+        return doubted(lopsided(table, pairs), self.controls)
 
     # The baseline against itself -----------------------------------------------------------------
 

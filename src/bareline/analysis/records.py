@@ -71,7 +71,9 @@ class Records:
         theirs = pl.col("platform").is_in(sorted(names))
         trials = self.trials.filter(theirs)
         values = self.values.join(trials.select("row"), on="row", how="semi", maintain_order="left")
-        return replace(self, trials=trials, values=values, left_out=self.left_out.filter(theirs))
+        planned = None if self.planned is None else self.planned.filter(theirs)
+        left_out = self.left_out.filter(theirs)
+        return replace(self, trials=trials, values=values, left_out=left_out, planned=planned)
 
     @property
     def platforms(self) -> list[str]:

@@ -16,6 +16,7 @@ from bareline.stats.family import (
     holm,
 )
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
+from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
 from bareline.stats.series import Series, look
@@ -28,6 +29,7 @@ __all__ = [
     "ALPHA",
     "BESIDE_LOST_ALPHA",
     "CERTAIN_ALPHA",
+    "LOPSIDED_ALPHA",
     "LOST_ALPHA",
     "Exceedance",
     "Ratio",
@@ -47,6 +49,7 @@ __all__ = [
     "judge",
     "judge_shift",
     "look",
+    "lopsided_p",
     "paired_ratio",
     "paired_shift",
     "reached",
@@ -54,4 +57,5 @@ __all__ = [
     "summarize",
     "unpaired_ratio",
     "unpaired_shift",
+    "within_spread",
 ]

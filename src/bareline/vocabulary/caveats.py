@@ -49,6 +49,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "two-modes": "the values lie in two groups: the median is in one of them",
         "within-control": "no larger than what the baseline differs from itself by: it may be the "
         "machine's, not the platform's",
+        "lopsided-noise": "launches spread unequally and to one side: so small a difference may be "
+        "one of the spread, not of the middle",
         "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
         "80 % of their rate",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
@@ -90,6 +92,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "two-modes": "two modes",
         "unpaired": "not in common blocks",
         "within-control": "as small as the baseline's differences from itself",
+        "lopsided-noise": "no larger than launches spread, which is to one side",
         "link-below-rate": "links below their rate",
         "generic-blas": "BLAS kernels of an old processor",
     }
@@ -107,6 +110,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "steal-time": "measure while the host's other guests are idle",
         "busy-machine": "measure again on a quiet machine",
         "unpaired": "measure both platforms in one run",
+        "lopsided-noise": "look at the launches: what delays some of them is the difference",
         "within-control": "a quieter machine, or platforms that boot more often (blocks_per_boot)",
         "few-boots": f"at least {MIN_LAUNCHES} launches, with guests made anew for every block "
         "(`blocks_per_boot = 1`)",

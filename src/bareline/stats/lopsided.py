@@ -1,0 +1,111 @@
+"""Whether differences of blocks lie lopsidedly about their middle, seen over many rows together.
+
+Exchanging two platforms' names in a block is as good as what was measured where they make no
+difference at all. Where their noise is skewed and of unequal width (one has rare slow launches,
+the other none) it is not, although their medians may be equal: the differences then have a tail
+to one side, and are called a loss more often than promised (`benchmarks/lopsided.py`). A single
+row of ten blocks hardly shows a tail; that the tails of many rows lie to the same side does.
+
+The statistic is the sum of the rows' sample skewness, so that a difference between the platforms
+is none of it. It is compared with what it becomes when deviations of whole blocks from each row's
+median change sign: nothing is assumed of how rows depend on each other, and a single disturbed
+block, which tells nothing of a shape, is as large whichever sign it has.
+
+References
+----------
+R. H. Randles, M. A. Fligner, G. E. Policello and D. A. Wolfe, An asymptotically distribution-free
+test for symmetry versus asymmetry, Journal of the American Statistical Association 75 (1980)
+168-172, doi:10.1080/01621459.1980.10477448: the question, for one row.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
+from bareline.stats.summary import summarize
+
+LOPSIDED_BLOCKS = 7
+"""Fewest blocks that can show it: six have 32 flips, of which the largest alone passes."""
+LOPSIDED_ALPHA = 0.05
+"""Level at which a page says it."""
+
+_ALL_FLIPS_BLOCKS = 12
+_CHOSEN_FLIPS = 2048
+#: More rows tell nothing new.
+_MOST_ROWS = 2000
+_SLACK = 1e-9
+
+
+def lopsided_p(differences: ArrayLike) -> float:
+    """Return the p-value of "these rows of differences are symmetric about their middles".
+
+    Parameters
+    ----------
+    differences : array_like, shape (k, n)
+        One row per comparison, one column per block; NaN where a row lacks a block. Rows with
+        fewer than seven blocks are left out.
+
+    Returns
+    -------
+    float
+        NaN without any row that has enough blocks.
+    """
+    rows = as_stack(differences, "differences")
+    if rows.ndim != 2:
+        raise ValueError(f"differences: expected rows of blocks, got shape {rows.shape}")
+    rows = rows[count_launches(rows) >= LOPSIDED_BLOCKS]
+    if not rows.size:
+        return float("nan")
+    rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(int)]
+    sums = np.abs(_skewness(rows, _signs(rows.shape[-1])).sum(axis=0))
+    return float(np.mean(sums >= sums[0] * (1 - _SLACK)))
+
+
+def within_spread(values: ArrayLike, baseline: ArrayLike) -> BoolArray:
+    """Tell of which cases the medians lie no farther apart than launches spread.
+
+    Lopsided noise with equal medians claims no more than that; a larger difference is one of the
+    middles, too. The spread is the interquartile range of the side that has more of it, relative to
+    its median, and at least what it is in half of the cases: those that noise makes look different
+    are those that happen to spread little.
+
+    Parameters
+    ----------
+    values, baseline : array_like, shape (k, n)
+        Launches of cases that are alike.
+    """
+    first, second = summarize(values), summarize(baseline)
+    spread = np.fmax(first.iqr_over_median, second.iqr_over_median)
+    known = spread[~np.isnan(spread)]
+    typical = np.median(known) if known.size else 0.0
+    distance = np.abs(first.median - second.median)
+    least = np.minimum(np.abs(first.median), np.abs(second.median))
+    return np.asarray(distance <= np.fmax(spread, typical) * least)
+
+
+def _skewness(rows: FloatArray, signs: FloatArray) -> FloatArray:
+    """Return the skewness of rows' deviations under signs, shape (k, flips); 0 without spread."""
+    n = count_launches(rows)[:, None]
+    deviations = np.nan_to_num(rows - np.nanmedian(rows, axis=-1, keepdims=True))
+    mean = deviations @ signs / n
+    square = (deviations**2).sum(axis=-1, keepdims=True) / n
+    third = deviations**3 @ signs / n - 3 * mean * square + 2 * mean**3
+    variance = square - mean**2
+    flat = variance <= 1e-14 * square
+    skewness = np.where(flat, 0.0, third / np.where(flat, 1.0, variance) ** 1.5)
+    return np.asarray(skewness)
+
+
+def _signs(n: int) -> FloatArray:
+    """Return signs of blocks, shape (n, flips), the observed ones first.
+
+    The statistic is the same when all change, so that the last one may stay.
+    """
+    if n <= _ALL_FLIPS_BLOCKS:
+        bits = np.arange(2 ** (n - 1)) >> np.arange(n)[:, None]
+        return np.where(bits & 1, -1.0, 1.0)
+    signs = np.random.default_rng(n).choice([-1.0, 1.0], (n, _CHOSEN_FLIPS))
+    signs[:, 0] = 1.0
+    return signs
