@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bareline.analysis.comparison import Comparison
+from bareline.analysis.conditions import parse_condition
 from bareline.analysis.records import read_runs
 from bareline.vocabulary.model import Failed, Layer, Layout, Sample, Stage, parse_point
 from bareline.vocabulary.verdicts import Verdict
@@ -194,3 +195,52 @@ def test_few_launches_are_not_decided_yet(plant_study):
     assert "not decided yet: 1 of 6 launches" in comparison.glance.headline.text
     (square,) = comparison.glance.squares.values()
     assert square.words.text == "not decided yet: 1 of 6 launches"
+
+
+def test_a_loss_everywhere_is_found_though_no_point_is_certain(plant_study):
+    """50 cases all 5 % slower at 5 % noise in six launches: the mean is certain, and named so."""
+
+    def samples(trial, generator):
+        factor = 1.05 if trial.platform == "b" else 1.0
+        noise = float(np.exp(0.05 * generator.standard_normal()))
+        return [Sample("time", 1e-3 * factor * noise, {"point": 0})]
+
+    found = 0
+    for seed in range(10):
+        run = plant_study(
+            samples,
+            {"probe": "null", "sweep": {"median_s": [1e-3 * (1 + n) for n in range(50)]}},
+            launches=6, min_launches=6, seed=seed,
+        )  # fmt: skip
+        comparison = Comparison(read_runs([run]))
+        (finding,) = comparison.findings
+        assert finding.verdict is Verdict.SLOWER
+        if not finding.by_mean:
+            continue
+        found += 1
+        text = comparison.glance.headline.text
+        assert "% slower in the mean of 50 points" in text
+        (square,) = comparison.glance.squares.values()
+        assert square.mark is Verdict.SLOWER and "in the mean of 50 points" in square.words.text
+        (statement,) = comparison.statements
+        assert "no point is certain by itself, estimates from" in statement.text
+        assert parse_condition("app is slower").check(comparison).violations
+    assert found >= 3
+
+
+@pytest.mark.parametrize(("lost", "words"), [(6, "in 6 of 8 launches"), (8, "in 8 of 8 launches")])
+def test_launches_lost_to_a_limit_are_a_loss_with_their_number(plant_study, lost, words):
+    def samples(trial, generator):
+        if trial.platform == "b" and trial.block < lost:
+            return Failed(Stage.TIMEOUT, "took longer than 300 s")
+        return [Sample("time", 2.0 * float(np.exp(0.003 * generator.standard_normal())))]
+
+    run = plant_study(
+        samples, {"probe": "npb.cg", "ranks": 2}, launches=8, min_launches=6,
+    )  # fmt: skip
+    comparison = Comparison(read_runs([run]))
+    text = comparison.glance.headline.text
+    assert "slower" in text, text
+    assert words in comparison.statements[0].text
+    assert comparison.statements[0].text.count("of 8 launches") == 1
+    assert parse_condition("npb is slower").check(comparison).violations

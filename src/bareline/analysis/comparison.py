@@ -360,6 +360,10 @@ def _finding_row(finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict,
         "worst": finding.label(worst) if worst else None,
         **_bounds(finding.ratio),
+        "mean": {**_bounds(finding.mean_ratio), "verdict": finding.mean.verdict}
+        if finding.mean
+        else None,
+        "by_mean": finding.by_mean,
         "n": finding.n,
         "reason": finding.reason,
         "caveats": [str(caveat) for caveat in finding.caveats],

@@ -30,8 +30,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bareline.analysis.amounts import mean_pieces
 from bareline.analysis.cell import Cell, Estimate, Lost, read_cell
 from bareline.analysis.comparison import Comparison
+from bareline.analysis.parts import sentence
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Verdict, parse_verdict
@@ -149,8 +151,16 @@ class Condition:
             for point in finding.of(verdict)
         }
 
+        means = {
+            (finding.platform, finding.worst.place): str(sentence(*mean_pieces(finding)))
+            for finding in comparison.findings
+            if finding.by_mean and finding.verdict is verdict and finding.worst
+        }
+
         def meets(row: _Row) -> str:
             lost = row.cell.lost
+            if mean := means.get((row.cell.platform, row.cell.place)):
+                return f"and the others are {mean}"
             sure = row.key in certain or (row.cell.platform, row.cell.place) in said
             sure = sure or (lost is not None and lost.by_loss != 0)
             return f"is {verdict}" if row.cell.verdict is verdict and sure else ""

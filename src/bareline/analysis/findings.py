@@ -11,6 +11,7 @@ of any false claim among them is at most 5 %.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,12 +24,13 @@ from numpy.typing import NDArray
 from bareline import stats
 from bareline.analysis.cell import COMPARED, UNDELIVERED, Cell, Estimate, read_cell
 from bareline.analysis.family import family_wise
+from bareline.analysis.members import Mean
 from bareline.analysis.pairs import Pair
 from bareline.analysis.records import Records
 from bareline.analysis.sizes import SizeClass, classes
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer, parse_point
-from bareline.vocabulary.place import nodes_words, varying
+from bareline.vocabulary.place import Place, nodes_words, varying
 from bareline.vocabulary.verdicts import Verdict
 
 _Row = Mapping[str, Any]
@@ -52,6 +54,8 @@ class Finding:
         The parameters that tell its points apart.
     where
         Its layout in words; empty where the probe has one only.
+    mean
+        How its points compare together; None where fewer than two have a ratio.
     """
 
     title: str
@@ -59,6 +63,7 @@ class Finding:
     sizes: SizeClass | None = None
     telling: tuple[str, ...] = ()
     where: str = ""
+    mean: Mean | None = None
 
     @property
     def layer(self) -> Layer:
@@ -143,6 +148,9 @@ class Finding:
     @cached_property
     def verdict(self) -> Verdict:
         """What all points together say: changes first, then what did not come, then equality."""
+        if self.by_mean:
+            assert self.mean is not None
+            return self.mean.verdict
         each = {point.said for point in self.points}
         if {Verdict.SLOWER, Verdict.FASTER} <= each:
             return Verdict.MIXED
@@ -151,6 +159,21 @@ class Finding:
             Verdict.EQUIVALENT, Verdict.NOT_COMPARABLE, Verdict.SKIPPED, Verdict.DOES_NOT_FIT,
         )  # fmt: skip
         return next((verdict for verdict in order if verdict in each), Verdict.MISSING)
+
+    @cached_property
+    def by_mean(self) -> bool:
+        """Whether no point changes certainly by itself, but all of them do in the mean."""
+        alone = any(point.said is not None and point.said.decided for point in self.points)
+        return self.mean is not None and self.mean.verdict.decided and not alone
+
+    @property
+    def mean_ratio(self) -> Estimate | None:
+        """The ratio of the mean over its points."""
+        if self.mean is None:
+            return None
+        ends = (self.mean.lo, self.mean.hi)
+        lo, hi = (end if math.isfinite(end) and end > 0 else None for end in ends)
+        return Estimate(self.mean.ratio, lo, hi)
 
     def of(self, verdict: Verdict) -> list[Cell]:
         """Give the points with a verdict, farthest from equality first."""
@@ -166,7 +189,9 @@ class Finding:
 
     @property
     def ratio(self) -> Estimate | None:
-        """Ratio of the worst point."""
+        """Ratio of the worst point; of the mean, where that alone is certain."""
+        if self.by_mean:
+            return self.mean_ratio
         return self.worst.ratio if self.worst else None
 
     @property
@@ -177,6 +202,8 @@ class Finding:
     @property
     def weight(self) -> float:
         """How much it hurts, for ordering: the farthest certain point, else the farthest."""
+        if self.by_mean and self.mean is not None:
+            return abs(math.log(self.mean.ratio))
         return self.worst.size if self.worst else 0.0
 
 
@@ -208,11 +235,18 @@ def find(
         by_pair.append(list(own.iter_rows(named=True)))
     height = records.cube.points.height
     asked = [_asked(members, height) for members in by_pair]
-    certain = family_wise(pairs, asked, margin).points
-    found: list[Finding] = []
-    for members, p in zip(by_pair, certain, strict=True):
-        found += _of_pair(members, p)
-    return found, sum(int(np.count_nonzero(~np.isnan(p))) for p in certain)
+    groups = [list(_groups(members)) for members in by_pair]
+    numbers = [[_numbers(group.rows) for group in of_pair] for of_pair in groups]
+    family = family_wise(pairs, asked, margin, numbers)
+    found = [
+        _finding(group, p, by_loss, mean)
+        for of_pair, p, by_loss, means in zip(
+            groups, family.points, family.by_loss, family.means, strict=True
+        )
+        for group, mean in zip(of_pair, means, strict=True)
+    ]
+    tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in family.points)
+    return found, tests + sum(mean is not None for means in family.means for mean in means)
 
 
 def _unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
@@ -232,25 +266,45 @@ def _asked(rows: Sequence[_Row], height: int) -> _Mask:
     return asked
 
 
-def _of_pair(rows: Sequence[_Row], p: _Values) -> Iterator[Finding]:
-    """Gather the points of one platform, probe by probe and class by class."""
-    groups: dict[tuple[str, int | None], list[_Row]] = {}
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The rows of a finding before anything is certain of them."""
+
+    rows: list[_Row]
+    sizes: SizeClass | None
+    where: str
+
+
+def _groups(rows: Sequence[_Row]) -> Iterator[_Group]:
+    """Gather the rows of one platform, probe by probe, layout by layout, class by class."""
+    layouts: dict[tuple[str, int | None], list[_Row]] = {}
     for row in rows:
-        groups.setdefault((row["probe"], row["nodes_used"]), []).append(row)
-    probes = [probe for probe, _ in groups]
-    for (probe, nodes), members in groups.items():
+        layouts.setdefault((row["probe"], row["nodes_used"]), []).append(row)
+    probes = [probe for probe, _ in layouts]
+    for (probe, nodes), members in layouts.items():
         where = nodes_words(nodes) if probes.count(probe) > 1 else ""
-        cells = [_cell(row, p) for row in members]
-        for sizes, chosen in classes([cell.place for cell in cells]):
-            points = tuple(cells[number] for number in chosen)
-            telling = varying(point.place for point in points)
-            yield Finding(members[0]["title"], points, sizes, telling, where)
+        for sizes, chosen in classes([Place.of(row) for row in members]):
+            yield _Group([members[number] for number in chosen], sizes, where)
 
 
-def _cell(row: _Row, p: _Values) -> Cell:
+def _numbers(rows: Sequence[_Row]) -> NDArray[np.int64]:
+    """Give the points of rows in the cube; a case that delivered nothing has none."""
+    known = [row["point_row"] for row in rows if row["point_row"] is not None]
+    return np.array(known, dtype=np.int64)
+
+
+def _finding(group: _Group, p: _Values, by_loss: NDArray[np.int64], mean: Mean | None) -> Finding:
+    points = tuple(_cell(row, p, by_loss) for row in group.rows)
+    telling = varying(point.place for point in points)
+    return Finding(group.rows[0]["title"], points, group.sizes, telling, group.where, mean)
+
+
+def _cell(row: _Row, p: _Values, by_loss: NDArray[np.int64]) -> Cell:
     """Read a row; what is not certain over everything that is said is not told as certain."""
     cell = read_cell(None, row)
-    said = cell.verdict
-    if said is not None and said.decided and not p[row["point_row"]] <= stats.CERTAIN_ALPHA:
-        said = Verdict.INCONCLUSIVE
+    said, number = cell.verdict, row["point_row"]
+    if said is not None and said.decided:
+        lost = number is not None and by_loss[number] == (1 if said is Verdict.SLOWER else -1)
+        if not lost and not (number is not None and p[number] <= stats.CERTAIN_ALPHA):
+            said = Verdict.INCONCLUSIVE
     return replace(cell, certain=said)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.analysis.amounts import at_most
+from bareline.analysis.amounts import at_most, mean_pieces
 from bareline.analysis.cell import Cell
 from bareline.analysis.emulation import EMULATED
 from bareline.analysis.findings import Finding
@@ -86,8 +86,9 @@ def _by_layer(findings: Sequence[Finding], verdict: Verdict) -> dict[Layer, Find
     """Give the finding with the largest certain change of each layer, programs first."""
     found: dict[Layer, tuple[float, Finding]] = {}
     for finding in findings:
-        if points := finding.of(verdict):
-            size = points[0].size
+        points = finding.of(verdict)
+        if points or (finding.by_mean and finding.verdict is verdict):
+            size = points[0].size if points else finding.weight
             known = found.get(finding.layer)
             if known is None or size > known[0]:
                 found[finding.layer] = (size, finding)
@@ -110,8 +111,11 @@ def _changes(
 
 
 def _change(finding: Finding, points: Sequence[Cell], with_nodes: bool) -> _Clause:
+    """Say the largest change of a finding, or its mean where that alone is certain."""
     where = "" if finding.where or not with_nodes else nodes_words(finding.nodes)
     subject = " ".join(filter(None, [finding.subject, where]))
+    if finding.by_mean:
+        return [f"{subject} ", *mean_pieces(finding, bounded=False)]
     return [f"{subject} ", *at_most(points[0], finding.rate, of_several=len(finding.compared) > 1)]
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from bareline.analysis.amounts import (
     baseline_value,
+    mean_pieces,
     named,
     reach,
     said,
@@ -163,6 +164,8 @@ def _decided(findings: Sequence[Finding], margin: float, on: _On) -> list[_Claus
 
 def _change(finding: Finding, margin: float, on: _On) -> _Clause:
     """Say how much worse or better a finding's points are, and what the others do."""
+    if finding.by_mean:
+        return _in_the_mean(finding, margin, on)
     slower, faster = finding.of(Verdict.SLOWER), finding.of(Verdict.FASTER)
     compared = len(finding.compared)
     pieces: list[Piece] = []
@@ -180,6 +183,16 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
         aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
     aside += _rest(finding, margin)
     return [*pieces, *on([finding]), " (", *joined(aside, last=", "), ")"]
+
+
+def _in_the_mean(finding: Finding, margin: float, on: _On) -> _Clause:
+    """Say a change that is certain in the mean alone, with the range of its points."""
+    ratios = sorted(point.ratio.value for point in finding.compared if point.ratio)
+    aside: list[list[Piece]] = [["no point is certain by itself"]]
+    if ratios:
+        aside.append([f"estimates {span(ratios[0], ratios[-1], finding.rate)}"])
+    aside += _rest(finding, margin)
+    return [*mean_pieces(finding), *on([finding]), " (", *joined(aside, last=", "), ")"]
 
 
 def _rest(finding: Finding, margin: float) -> list[list[Piece]]:

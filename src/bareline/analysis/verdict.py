@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline import stats
-from bareline.analysis.amounts import said
+from bareline.analysis.amounts import mean_pieces, said
 from bareline.analysis.cell import Cell
 from bareline.analysis.findings import Finding
 from bareline.analysis.headline import failed_cases, headline, launches_words, undecided_yet
@@ -129,16 +129,17 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
     there = {finding.verdict for finding in group}
     mark = next(verdict for verdict in _ORDER if verdict in there)
     lost = _lost(group)
-    losses = [finding for finding in group if finding.of(Verdict.SLOWER)]
+    losses = [finding for finding in group if _is_worse(finding)]
     decided = losses or [finding for finding in group if finding.verdict.decided]
     if decided:
         shown = max(decided, key=lambda finding: finding.weight)
-        point = shown.worst
-        assert point is not None
+        point = None if shown.by_mean else shown.worst
         mark = Verdict.SLOWER if losses else Verdict.FASTER
-        subject = ", ".join(filter(None, [shown.subject, shown.label(point)]))
+        label = shown.label(point) if point else ""
+        subject = ", ".join(filter(None, [shown.subject, label]))
         more = sum(finding.verdict.decided for finding in group) - 1
-        words = sentence(*said([point], shown.rate), f", and {more} more" if more else "")
+        told = said([point], shown.rate) if point else mean_pieces(shown)
+        words = sentence(*told, f", and {more} more" if more else "")
         return Square(mark, words, subject, point, more, lost, shown.anchor)
     words = sentence(_marked(mark, group, margin))
     notes = [lost] if mark is not Verdict.FAILED else []
@@ -157,7 +158,7 @@ def layer_line(
         own = [f for f in findings if f.layer is layer and f.platform == name]
         clause: list[Piece] = ["on ", Platform(name), " "]
         if square.point is None:
-            clause += list(square.words.parts)
+            clause += [*square.words.parts, f" ({square.subject})" if square.subject else ""]
         else:
             shown = next(f for f in own if square.point in f.points)
             how = f" at most ({square.subject})" if square.more else f" ({square.subject})"
@@ -169,12 +170,19 @@ def layer_line(
 def _beside(findings: Sequence[Finding]) -> str:
     """Count what else its findings say: ``, 3 of 5 worse, 1 better``."""
     every = len(findings)
-    worse = sum(bool(finding.of(Verdict.SLOWER)) for finding in findings)
+    worse = sum(_is_worse(finding) for finding in findings)
     better = sum(finding.verdict is Verdict.FASTER for finding in findings)
     if every == 1:
         return ""
     told = [f"{worse} of {every} worse" if worse else "", f"{better} better" if better else ""]
     return ", " + ", ".join(filter(None, told))
+
+
+def _is_worse(finding: Finding) -> bool:
+    """Tell whether any of it is certainly worse, if only in the mean."""
+    return bool(finding.of(Verdict.SLOWER)) or (
+        finding.by_mean and finding.verdict is Verdict.SLOWER
+    )
 
 
 def _marked(mark: Verdict, group: Sequence[Finding], margin: float) -> Piece:
