@@ -12,8 +12,9 @@ from typing import Any
 from bareline import __version__
 from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
+from bareline.store.beside import now
 from bareline.store.header import Header
-from bareline.store.run import Run, now
+from bareline.store.run import Run
 from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError

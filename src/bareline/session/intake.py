@@ -18,8 +18,9 @@ from bareline import __version__
 from bareline.formats.files import Found, read_files
 from bareline.formats.importer import load_importers
 from bareline.formats.reading import Reading
+from bareline.store.beside import now
 from bareline.store.header import Header
-from bareline.store.run import Run, now
+from bareline.store.run import Run
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 

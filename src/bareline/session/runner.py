@@ -24,8 +24,9 @@ from bareline.session.allocations import Allocations, reason_of
 from bareline.session.history import History, Tally
 from bareline.session.judge import judge_output
 from bareline.session.origin import declare_today, platforms_of, study_of
+from bareline.store.beside import now
 from bareline.store.raw import shortened
-from bareline.store.run import Run, now
+from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import BuildError, StoreError, TimeUp, ToolMissing

@@ -21,79 +21,51 @@ import contextlib
 import errno
 import fcntl
 import hashlib
-import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from bareline.store.beside import EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
 from bareline.store.files import (
     MEND_LINE,
-    MOST_FILE_BYTES,
-    appended,
     cut_torn_line,
     refuse_link,
     refuse_odd,
     whole_lines,
     write_atomically,
 )
-from bareline.store.header import HEADER_FILE, Header, first_problem, read_header
+from bareline.store.header import HEADER_FILE, Header, read_header
 from bareline.store.left_out import (
     LEFT_OUT_FILE,
     PLANNED_FILE,
     left_out_line,
     planned_line,
-    read_left_out,
-    read_planned,
 )
 from bareline.store.lines import Wanted, from_line, to_line
-from bareline.store.raw import read_raw, write_raw
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import NotRegular, open_regular, read_bounded
-from bareline.vocabulary.model import Case, Output, Record, Scalar, Trial, trial_name
+from bareline.vocabulary.files import open_regular
+from bareline.vocabulary.model import Case, Record
 
 if TYPE_CHECKING:
     import polars as pl
 
-_FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """What happened to a platform, and how long it took where that matters."""
-
-    time: str
-    platform: str
-    event: str
-    seconds: float | None = None
-
-
-_EVENT: TypeAdapter[Event] = TypeAdapter(Event)
-
-_EVENTS_FILE = "events.jsonl"
-_PREDICTIONS_FILE = "predictions.json"
-#: Of a platform some hundred facts are known; an imported one may say a little more.
-_LARGEST_FACTS_BYTES = 16 << 20
 #: What a run directory holds; none may be a symbolic link when it is written to.
 _CONTENT = (
     HEADER_FILE,
     LEFT_OUT_FILE,
     "records.jsonl",
-    _EVENTS_FILE,
-    _PREDICTIONS_FILE,
+    EVENTS_FILE,
+    PREDICTIONS_FILE,
     "facts",
     "raw",
 )
 
 
-class Run:
+class Run(BesideRecords):
     """A run directory.
 
     Open an existing one with `Run.open`, make one with `Run.create`; write to it inside
@@ -101,8 +73,7 @@ class Run:
     """
 
     def __init__(self, path: Path, header: Header) -> None:
-        self.path = path
-        self.header = header
+        super().__init__(path, header)
         self._descriptor: int | None = None
 
     # Making and opening ----------------------------------------------------------------------
@@ -241,105 +212,7 @@ class Run:
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, size)
-            raise self._unwritable(error) from error
-
-    def write_raw(self, trial: Trial, output: Output, attempt: int = 1) -> None:
-        """Keep what a trial printed, re-parsable.
-
-        Raises
-        ------
-        StoreError
-            The disk is full or fails.
-        """
-        try:
-            write_raw(self.raw_folder(trial, attempt), output)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def read_raw(self, trial: Trial, attempt: int = 1) -> Output | None:
-        """Read what `write_raw` kept; None where the trial never came to print anything.
-
-        Raises
-        ------
-        StoreError
-            What stands there is no regular file, or too large.
-        """
-        folder = self.raw_folder(trial, attempt)
-        try:
-            return read_raw(self.path, folder)
-        except NotRegular as error:
-            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
-
-    def raw_folder(self, trial: Trial, attempt: int = 1) -> Path:
-        """Give the folder of a trial's raw output."""
-        return self._raw_folder(trial.index, attempt)
-
-    def raw_file(self, index: int, name: str, attempt: int = 1) -> Path:
-        """Give where a file is kept that the program of the trial with this index wrote.
-
-        Raises
-        ------
-        StoreError
-            A symbolic link leads there.
-        """
-        file = self._raw_folder(index, attempt) / f"file.{name}"
-        try:
-            for place in (self.path / "raw", file.parent, file):
-                refuse_link(place)
-        except OSError as error:
-            raise _unreadable(error, self.path, "remove it: its trial keeps its record") from error
-        return file
-
-    def _raw_folder(self, index: int, attempt: int) -> Path:
-        name = trial_name(index)
-        return self.path / "raw" / (name if attempt == 1 else f"{name}.{attempt}")
-
-    def write_facts(self, platform: str, facts: Mapping[str, Scalar]) -> None:
-        """Keep what a platform is."""
-        text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
-        try:
-            write_atomically(self.path / "facts" / f"{platform}.json", text)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def append_event(self, platform: str, text: str, seconds: float | None = None) -> None:
-        """Note what happened to a platform, e.g. that a node was replaced, and how long it took."""
-        event = {"time": now(), "platform": platform, "event": text, "seconds": seconds}
-        try:
-            with appended(self.path / _EVENTS_FILE) as file:
-                file.write(json.dumps(event, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def write_predictions(self, text: str) -> None:
-        """Keep what was predicted from the records, in place of what was kept before.
-
-        Raises
-        ------
-        StoreError
-            It cannot be written.
-        """
-        try:
-            refuse_link(self.path / _PREDICTIONS_FILE)
-            write_atomically(self.path / _PREDICTIONS_FILE, text)
-        except OSError as error:
-            raise self._unwritable(error) from error
-
-    def read_predictions(self) -> bytes | None:
-        """Read what `write_predictions` kept; None where nothing was.
-
-        Raises
-        ------
-        StoreError
-            It cannot be read.
-        """
-        try:
-            return read_bounded(self.path / _PREDICTIONS_FILE, MOST_FILE_BYTES, within=self.path)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            hint = f"write it again: `bareline predict --validate {self.path}`"
-            raise _unreadable(error, self.path, hint) from error
+            raise self.unwritable(error) from error
 
     def replace_records(self, records: Sequence[Record]) -> None:
         """Write all records anew, after re-parsing; the old file stays until the new is whole."""
@@ -347,96 +220,17 @@ class Run:
         try:
             write_atomically(self.path / "records.jsonl", "".join(lines))
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise self.unwritable(error) from error
 
     def replace_header(self, header: Header) -> None:
         """Write ``run.toml`` anew, after an import added a platform or a probe."""
         try:
             write_atomically(self.path / HEADER_FILE, header.to_toml())
         except OSError as error:
-            raise self._unwritable(error) from error
+            raise self.unwritable(error) from error
         self.header = header
 
-    def _unwritable(self, error: OSError) -> StoreError:
-        return StoreError(
-            f"cannot be written: {error.strerror}",
-            where=str(self.path),
-            hint="remove it: a run writes nowhere else"
-            if error.errno == errno.ELOOP
-            else f"make room, then `bareline continue {self.path}`; nothing recorded is lost",
-        )
-
     # Reading ---------------------------------------------------------------------------------
-
-    def facts(self) -> dict[str, dict[str, Scalar]]:
-        """Read the facts of every platform that came up.
-
-        Raises
-        ------
-        StoreError
-            A file of facts is damaged.
-        """
-        found = {}
-        for name in sorted(self.header.platforms):
-            file = self.path / "facts" / f"{name}.json"
-            try:
-                text = read_bounded(file, _LARGEST_FACTS_BYTES, within=self.path)
-                found[name] = _FACTS.validate_json(text)
-            except FileNotFoundError:
-                continue
-            except (OSError, ValidationError) as error:
-                raise StoreError(
-                    f"damaged: {first_problem(error)}",
-                    where=str(file),
-                    hint="take it from a copy of the run, or remove it: the results do not need it",
-                ) from error
-        return found
-
-    def events(self) -> list[Event]:
-        """Read what happened to platforms.
-
-        Raises
-        ------
-        StoreError
-            A line other than a torn last one is damaged.
-        """
-        if not os.path.lexists(self.path / _EVENTS_FILE):
-            return []
-        return list(whole_lines(self.path, _EVENTS_FILE, _EVENT.validate_json, MOST_FILE_BYTES))
-
-    def left_out(self) -> list[LeftOut]:
-        """Read what the plan did not ask of a platform; nothing of runs of before it was kept.
-
-        Raises
-        ------
-        StoreError
-            A line is damaged.
-        """
-        if not os.path.lexists(self.path / LEFT_OUT_FILE):
-            return []
-        probes, platforms = self.header.probes, self.header.platforms
-
-        def read(line: bytes) -> LeftOut:
-            return read_left_out(line, probes, platforms)
-
-        return list(whole_lines(self.path, LEFT_OUT_FILE, read, MOST_FILE_BYTES))
-
-    def planned(self) -> list[tuple[str, Case]] | None:
-        """Read which cases its plan asks of which platform; None where that was not kept.
-
-        Raises
-        ------
-        StoreError
-            A line is damaged.
-        """
-        if not os.path.lexists(self.path / PLANNED_FILE):
-            return None
-        probes, platforms = self.header.probes, self.header.platforms
-
-        def read(line: bytes) -> tuple[str, Case]:
-            return read_planned(line, probes, platforms)
-
-        return list(whole_lines(self.path, PLANNED_FILE, read, MOST_FILE_BYTES))
 
     def records(self, wanted: Wanted | None = None) -> Iterator[Record]:
         """Read the records one by one, in the order they were written.
@@ -487,16 +281,6 @@ class Run:
         if not os.path.lexists(file):
             raise StoreError("records.jsonl is missing", where=str(self.path), hint=MEND_LINE)
         return file
-
-
-def now() -> str:
-    """Give the present time as it stands in run directories (ISO 8601, UTC)."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _unreadable(error: OSError, run: Path, hint: str) -> StoreError:
-    where = error.filename if isinstance(error.filename, str) else str(run)
-    return StoreError(f"cannot be read: {error.strerror}", where=where, hint=hint)
 
 
 def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:
