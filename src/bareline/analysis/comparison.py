@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -11,7 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from bareline.analysis.causes import Explanation, explain
+from bareline.analysis.causes.cause import Cause
+from bareline.analysis.causes.explanation import Explanation
+from bareline.analysis.causes.search import explain
+from bareline.analysis.causes.split import Splits
+from bareline.analysis.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.cell import Cell, Estimate, read_cell
 from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.control import Control, doubted, judge_control, promised
@@ -250,7 +253,24 @@ class Comparison:
     @cached_property
     def explanations(self) -> list[Explanation]:
         """What explains each certain loss, and how much of it."""
-        return explain(self.findings, self.records.facts, self.baseline)
+        splits = Splits(self.records, self.cells, self.baseline)
+        return explain(self.findings, self.records.facts, self.baseline, splits)
+
+    def why_not(self, cause: str) -> list[WhyNot]:
+        """Say of each platform why a cause is, or is not, named.
+
+        Raises
+        ------
+        AnalysisError
+            There is nothing to compare.
+        UsageError
+            There is no cause of that name.
+        """
+        rule, facts = rule_of(cause), self.records.facts
+        return [
+            why_not(rule, name, self.findings, self.explanations, facts, self.baseline)
+            for name in self.others
+        ]
 
     @cached_property
     def glance(self) -> Glance:
@@ -409,6 +429,19 @@ def _explanation_row(found: Explanation) -> dict[str, Any]:
         "measured": _bounds(point.ratio),
         "explained": {"lo": explained[0], "hi": explained[1]} if found.known else None,
         "residual": {"lo": residual[0], "hi": residual[1]} if found.known else None,
-        "causes": [asdict(cause) for cause in found.causes],
-        "text": found.text if found.known else "no known cause",
+        "word": found.word,
+        "causes": [_cause_row(found, cause) for cause in found.causes],
+        "text": found.text,
+    }
+
+
+def _cause_row(found: Explanation, cause: Cause) -> dict[str, Any]:
+    return {
+        "name": cause.name,
+        "word": found.word_of(cause),
+        "words": cause.text,
+        "lo": cause.lo,
+        "hi": cause.hi,
+        "measurement": cause.measurement,
+        "withdrawn": cause.withdrawn,
     }

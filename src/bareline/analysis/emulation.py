@@ -7,7 +7,7 @@ the tables, without a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 import polars as pl
@@ -15,17 +15,31 @@ import polars as pl
 from bareline.analysis.cube import BoolCube
 from bareline.analysis.pairs import Pair
 from bareline.analysis.records import Records
-from bareline.vocabulary.model import PROCESSOR_LAYERS
+from bareline.vocabulary.caveats import Caveat, codes
+from bareline.vocabulary.model import PROCESSOR_LAYERS, Scalar
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: Why such figures are not comparable.
 EMULATED = "emulated processor"
 
 
+#: The caveat that a trial on one carries.
+EMULATED_CPU = "emulated-cpu"
+
+
+def is_emulated(facts: Mapping[str, Scalar], caveats: Iterable[Caveat] = ()) -> bool:
+    """Tell whether a processor is software: facts of its platform or caveats of its trials say so.
+
+    Facts may be lacking (an imported run has none), and caveats may (what was measured on one side
+    only).
+    """
+    return facts.get("cpu.emulated") is True or EMULATED_CPU in codes(caveats)
+
+
 def emulated_platforms(records: Records) -> set[str]:
     """Name the platforms whose processor is software."""
-    marked = records.trials.filter(pl.col("caveats").list.contains("emulated-cpu"))
-    named = {name for name, facts in records.facts.items() if facts.get("cpu.emulated") is True}
+    marked = records.trials.filter(pl.col("caveats").list.contains(EMULATED_CPU))
+    named = {name for name, facts in records.facts.items() if is_emulated(facts)}
     return named | set(marked.get_column("platform").unique())
 
 

@@ -6,7 +6,7 @@ measured and what is not comparable, each by name: nothing is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 from bareline.analysis.amounts import (
     baseline_value,
@@ -20,7 +20,7 @@ from bareline.analysis.amounts import (
     widest,
     would_decide,
 )
-from bareline.analysis.causes import Explanation
+from bareline.analysis.causes.explanation import Explanation
 from bareline.analysis.cell import Cell
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import (
@@ -29,13 +29,13 @@ from bareline.analysis.parts import (
     Evidence,
     Lead,
     Piece,
-    Platform,
     Sentence,
     joined,
     percent,
     platforms_named,
     sentence,
 )
+from bareline.analysis.reasons import reasons_of, said_as_causes
 from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
@@ -53,8 +53,9 @@ def statements(
         group = [finding for finding in findings if finding.layer is layer]
         if group:
             own = [found for found in explanations if found.finding.layer is layer]
-            reasons = [(Break(" "), *reason) for reason in _reasons(own, _Names(group))]
-            clauses = joined(tell(group, margin), between=Break(), last=Break())
+            reasons = [(Break(" "), *reason) for reason in reasons_of(own, _Names(group).of)]
+            told_of = tell(group, margin, causes=said_as_causes(own))
+            clauses = joined(told_of, between=Break(), last=Break())
             told[_rank(group)].append(
                 sentence(Lead(layer.words), clauses, ".", *reasons, evidence(group))
             )
@@ -77,7 +78,11 @@ def evidence(group: Sequence[Finding]) -> Evidence:
 
 
 def tell(
-    findings: Sequence[Finding], margin: float, *, with_platforms: bool = True
+    findings: Sequence[Finding],
+    margin: float,
+    *,
+    with_platforms: bool = True,
+    causes: Set[tuple[str, str]] = frozenset(),
 ) -> list[_Clause]:
     """Say what findings say, a clause for each kind of verdict and each changed subject.
 
@@ -85,6 +90,8 @@ def tell(
     ----------
     with_platforms
         Name each finding's platform; a sentence about a single one does so in its lead.
+    causes
+        Platforms and codes of caveats that are said as causes: they are not said twice.
     """
 
     def on(found: Iterable[Finding]) -> list[Piece]:
@@ -101,7 +108,7 @@ def tell(
     clauses += _open(of(Verdict.INCONCLUSIVE), margin, on, name)
     for head, verdict in _LACKING.items():
         clauses += _alike(head, [part for part in of(verdict) if not part.compared], on, name)
-    return clauses + _doubts(findings, on)
+    return clauses + _doubts(findings, on, causes)
 
 
 _LACKING = {
@@ -293,12 +300,17 @@ def _alike(head: str, findings: Sequence[Finding], on: _On, name: _Names) -> lis
     return [[f"{head}: ", *joined(parts)]]
 
 
-def _doubts(findings: Sequence[Finding], on: _On) -> list[_Clause]:
+def _doubts(findings: Sequence[Finding], on: _On, causes: Set[tuple[str, str]]) -> list[_Clause]:
     """Say the caveats that matter of what was compared, and what some points lack."""
     compared = [finding for finding in findings if finding.compared]
     held: dict[str, list[Finding]] = {}
     for brief, alike in briefs(c for part in compared for c in part.caveats).items():
-        held[brief] = [part for part in compared if not alike.isdisjoint(part.caveats)]
+        every = [part for part in compared if not alike.isdisjoint(part.caveats)]
+        said = {
+            part.platform for part in every if any((part.platform, c.code) in causes for c in alike)
+        }
+        if doubted := [part for part in every if part.platform not in said]:
+            held[brief] = doubted
     for finding in compared:
         lacking = len(finding.points) - len(finding.compared) - len(finding.undelivered)
         if lacking:
@@ -308,30 +320,6 @@ def _doubts(findings: Sequence[Finding], on: _On) -> list[_Clause]:
         return []
     parts: list[_Clause] = [[brief, *on(group)] for brief, group in held.items()]
     return [["caveats: ", *joined(parts)]]
-
-
-def _reasons(explanations: Sequence[Explanation], name: _Names) -> list[list[Piece]]:
-    """Name the causes of losses, by the heaviest loss of each platform, and what has none."""
-    told: dict[tuple[str, tuple[str, ...]], Explanation] = {}
-    unknown: dict[str, list[str]] = {}
-    for found in sorted(explanations, key=lambda one: -one.point.size):
-        finding = found.finding
-        if found.known:
-            names = tuple(cause.name for cause in found.standing)
-            told.setdefault((finding.platform, names), found)
-        else:
-            withdrawn = "; ".join(f"{c.name}: {c.withdrawn}" for c in found.causes if c.withdrawn)
-            why = f" (not {withdrawn})" if withdrawn else ""
-            unknown.setdefault(f"{finding.platform}{why}", []).append(finding.subject)
-    reasons: list[list[Piece]] = []
-    for (platform, _), found in told.items():
-        words = listing([cause.words for cause in found.standing])
-        reasons.append(
-            ["Cause on ", Platform(platform), f": {words} ({found.finding.subject}: {found.text})."]
-        )
-    for where, subjects in unknown.items():
-        reasons.append([f"No known cause for {name.of(subjects)} on {where}."])
-    return reasons
 
 
 def step_sentence(before: str, name: str, findings: Sequence[Finding], margin: float) -> Sentence:

@@ -180,6 +180,12 @@ def explain(
     figures: Annotated[
         Path | None, typer.Option("--figures", metavar="DIR", help="With --app: the waterfall.")
     ] = None,
+    why_not: Annotated[
+        str | None,
+        typer.Option(
+            "--why-not", metavar="CAUSE", help="Say what a cause needs, and what came of it."
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
@@ -192,8 +198,17 @@ def explain(
     from bareline.report.terminal.results import print_control
     from bareline.report.terminal.suitability import print_suitability
     from bareline.report.terminal.verdict import print_verdict
+    from bareline.report.terminal.why_not import print_why_not
 
     comparison = Comparison(_read(paths), baseline, margin)
+    if why_not is not None:
+        answers = comparison.why_not(why_not)
+        emit(
+            as_json,
+            lambda: [row for answer in answers for row in answer.rows()],
+            lambda console: print_why_not(answers, console),
+        )
+        return
 
     def people(console: Console) -> None:
         if comparison.alone and comparison.controls:

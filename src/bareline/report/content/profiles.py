@@ -9,11 +9,11 @@ from statistics import median
 
 import polars as pl
 
+from bareline.analysis.profiled import kept_profiles
 from bareline.analysis.records import Records
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import SizeSum, sizes, time_split, top_calls
-from bareline.profile.trial import PROFILE_FILE
 from bareline.report.content.wording import call_name
 from bareline.vocabulary.model import format_point, parse_point
 from bareline.vocabulary.place import CASE, Place
@@ -96,17 +96,11 @@ def profile_lines(records: Records) -> list[ProfileLine]:
     )
     lines = []
     order = {name: index for index, name in enumerate(records.platforms)}
-    found = trials.group_by(*CASE, "platform").agg("run", "trial", "attempt")
     for row in sorted(
-        found.iter_rows(named=True),
+        trials.select(*CASE, "platform").unique().iter_rows(named=True),
         key=lambda row: (*(row[key] for key in CASE), order[row["platform"]]),
     ):
-        paths = [
-            records.runs[run].raw_file(trial, PROFILE_FILE, attempt)
-            for run, trial, attempt in zip(row["run"], row["trial"], row["attempt"], strict=True)
-        ]
-        # Of a run directory that was thinned out for mailing, what is left counts.
-        kept = sorted(path for path in paths if path.exists())
+        kept = kept_profiles(records, row["platform"], tuple(row[key] for key in CASE))
         if kept:
             profiles = [read_profile(path) for path in kept]
             lines.append(_line(row["probe"], _case(row), row["platform"], profiles))

@@ -1,0 +1,16 @@
+"""Every cause that is known, by family: a rule that stands in its family's file is known here."""
+
+from __future__ import annotations
+
+from bareline.analysis.causes import memory, network, processor, programs, simulated, storage
+from bareline.analysis.causes.cause import Rule
+
+#: In the order in which causes are told.
+RULES: tuple[Rule, ...] = (
+    *processor.RULES,
+    *memory.RULES,
+    *network.RULES,
+    *storage.RULES,
+    *programs.RULES,
+    *simulated.RULES,
+)

@@ -1,0 +1,136 @@
+"""Causes of whole programs: what their computation and their communication lose by themselves.
+
+A program's own clock, or its profile, says which share of its time either is. Computation then
+costs at least what the least and at most what the most of all probes of processor and memory lose;
+communication at most what the most of the probes of MPI on as many nodes lose, and perhaps nothing,
+since it holds the waiting for slower ranks. Without a split a program loses at most the most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bareline.analysis.causes.case import Case, Measurement, bounds, nodes_of, times, within_node
+from bareline.analysis.causes.cause import Absent, Cause, Rule
+from bareline.analysis.causes.processor import uses_all_cores
+from bareline.analysis.cell import Estimate
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import significant
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+
+#: What measures how fast a core computes, in registers, caches and memory.
+COMPUTING = (
+    *("compute.dgemm", "compute.fft", "compute.linpack", "compute.peak"),
+    *("memory.stream", "memory.latency", "memory.random_access"),
+)
+#: What measures messages: not what starts ranks, nor what messages cost a computation beside them.
+MESSAGES = tuple(
+    f"mpi.{name}"
+    for name in (
+        *("pingpong", "bandwidth", "bibandwidth", "multi_pair", "sendrecv", "exchange", "ring"),
+        *("allreduce", "allgather", "alltoall", "barrier", "bcast", "gather", "reduce"),
+        *("reduce_scatter", "scatter"),
+    )
+)
+_UNKNOWN = Absent("neither its own clock nor a profile says what it computes and communicates")
+
+
+def computation(case: Case) -> Cause | Absent:
+    """What computing loses, in the share of the time that is computation."""
+    split = case.split
+    if split is None:
+        return _UNKNOWN
+    worse = [each for each in _computing(case) if each.certain]
+    if not worse:
+        return Absent("no probe of processor or memory is certainly worse")
+    least = min((each.ratio.lo or 1.0 for each in _computing(case)), default=1.0)
+    most = max(worse, key=lambda each: each.ratio.value)
+    share = split.computing
+    cause = Cause(
+        f"its computation, {_percent(share)} of its time {split.source}, {_loses(most)}",
+        1 + share * (max(1.0, least) - 1),
+        1 + share * (_most(worse) - 1),
+        part=True,
+    )
+    return _judged(cause, split.own_computing, f"its computation is only {_percent(share)}")
+
+
+def communication(case: Case) -> Cause | Absent:
+    """What messages lose, in the share of the time that is communication."""
+    split = case.split
+    if split is None:
+        return _UNKNOWN
+    share = split.communicating
+    if share == 0:
+        return Absent(f"it does not communicate: {split.source}")
+    worse = [each for each in _messages(case) if each.certain]
+    if not worse:
+        return Absent("no probe of MPI on as many nodes is certainly worse")
+    most = max(worse, key=lambda each: each.ratio.value)
+    cause = Cause(
+        f"its communication, {_percent(share)} of its time {split.source}, {_loses(most)}",
+        1.0,
+        1 + share * (_most(worse) - 1),
+        part=True,
+    )
+    return _judged(cause, split.own_communicating, f"its communication is only {_percent(share)}")
+
+
+def _judged(cause: Cause, own: Estimate | None, little: str) -> Cause | Absent:
+    """Drop a part that is too small to matter; withdraw one that takes no longer than before."""
+    if cause.hi is None or cause.hi <= 1 + DEFAULT_MARGIN:
+        return Absent(f"{little} of its time")
+    if own is not None and own.hi is not None and own.hi <= 1 + DEFAULT_MARGIN:
+        return replace(cause, withdrawn=f"that part of it is not longer: {times(own)}")
+    return cause
+
+
+def layers_below(case: Case) -> Cause | Absent:
+    """What all layers below lose, of a program whose parts are not known."""
+    if case.split is not None:
+        return Absent(f"its computation and communication are known {case.split.source}")
+    groups = [_computing(case), _messages(case)]
+    worse = [[each for each in group if each.certain] for group in groups]
+    worst = [max(group, key=lambda each: each.ratio.value) for group in worse if group]
+    if not worst:
+        return Absent("no probe of the layers below is certainly worse")
+    words = " and ".join(each.words for each in worst)
+    return Cause(f"below it {words}", 1.0, _most([*worse[0], *worse[1]]))
+
+
+def _computing(case: Case) -> list[Measurement]:
+    """Give what a core and its memory lose; a program's ranks are as many on any node."""
+    return case.points(COMPUTING, lambda place: within_node(place) and not uses_all_cores(place))
+
+
+def _messages(case: Case) -> list[Measurement]:
+    """Give what messages lose on as many nodes as the program has."""
+
+    def alike(place: Place) -> bool:
+        return 0 < nodes_of(place) == case.nodes
+
+    return case.points(MESSAGES, alike)
+
+
+def _most(measured: Sequence[Measurement]) -> float:
+    """Give the most that any of some measurements may have lost."""
+    return max(each.ratio.hi or 1.0 for each in measured)
+
+
+def _loses(most: Measurement) -> str:
+    ratio = most.ratio
+    return f"loses up to {significant(ratio.value)} {bounds(ratio)} times ({most.finding.subject})"
+
+
+def _percent(share: float) -> str:
+    return f"{significant(100 * share, 2)} %"
+
+
+_PROGRAMS = (Layer.NPB, Layer.APP)
+RULES = (
+    Rule("computation", _PROGRAMS, computation, probes=COMPUTING),
+    Rule("communication", _PROGRAMS, communication, probes=MESSAGES),
+    Rule("layers below", _PROGRAMS, layers_below, probes=(*COMPUTING, *MESSAGES)),
+)

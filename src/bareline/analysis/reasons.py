@@ -1,0 +1,111 @@
+"""Why losses are there, in words: the end of a layer's sentence.
+
+Three words keep apart what is known of a cause: it explains a loss, it contributes to one of which
+a part remains unexplained (which is said first), or it differs and nothing measured its effect.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from bareline.analysis.causes.cause import Word
+from bareline.analysis.causes.explanation import Explanation
+from bareline.analysis.parts import Piece, Platform
+
+#: So many losses of the same causes are named; more are counted.
+_NAMED = 2
+_Named = Callable[[Sequence[str]], str]
+
+
+def reasons_of(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
+    """Name the causes of losses: what explains, what contributes, what differs, what has none.
+
+    Parameters
+    ----------
+    explanations
+        Of the losses of one layer.
+    named
+        Lists subjects, those of one probe together.
+    """
+    heaviest = sorted(explanations, key=lambda one: -one.point.size)
+    by_causes: dict[tuple[str, Word | None, tuple[str, ...]], list[Explanation]] = {}
+    for one in heaviest:
+        names = tuple(cause.name for cause in one.bounded)
+        by_causes.setdefault((one.finding.platform, one.word, names), []).append(one)
+    reasons, said = [], set()
+    for (platform, word, names), group in by_causes.items():
+        if names:
+            words = group[0].words
+            again = (platform, words) in said
+            said.add((platform, words))
+            told = "the same" if again else words
+            reasons.append(_bounded_reason(platform, word, told, group, named))
+    return [*reasons, *_differing_reasons(heaviest, named), *_unknown_reasons(heaviest, named)]
+
+
+def _bounded_reason(
+    platform: str, word: Word | None, words: str, group: Sequence[Explanation], named: _Named
+) -> list[Piece]:
+    """Say what explains the heaviest loss, or contributes to it, and which others it does."""
+    first, *others = group
+    subject, on = first.finding.subject, Platform(platform)
+    rest = f"; likewise {_several(others, named)}" if others else ""
+    rest += f"; not {first.withdrawn}" if first.withdrawn else ""
+    if word is Word.EXPLAINS:
+        return ["Cause on ", on, f": {words} ({subject}: {first.text}){rest}."]
+    return [f"Of {subject} on ", on, f" {first.text}; contributes: {words}{rest}."]
+
+
+def _several(explanations: Sequence[Explanation], named: _Named) -> str:
+    """Name a few losses, and count many."""
+    if len(explanations) > _NAMED:
+        return f"{len(explanations)} losses"
+    return named([one.finding.subject for one in explanations])
+
+
+def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
+    """Say what differs without a measure of its effect, once for all losses of a platform."""
+    found: dict[str, dict[str, list[Explanation]]] = {}
+    losses = Counter(one.finding.platform for one in explanations)
+    for one in explanations:
+        for cause in one.differing:
+            words = f"{cause.name}, as above" if cause.told else cause.text
+            of_platform = found.setdefault(one.finding.platform, {})
+            of_platform.setdefault(words, []).append(one)
+
+    def clause(platform: str, words: str, of: Sequence[Explanation]) -> str:
+        return words if len(of) == losses[platform] else f"{words} ({_several(of, named)})"
+
+    return [
+        [
+            "Differs on ",
+            Platform(platform),
+            ", effect not measured: ",
+            "; ".join(clause(platform, words, of) for words, of in causes.items()),
+            ".",
+        ]
+        for platform, causes in found.items()
+    ]
+
+
+def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
+    """Say of which losses no cause is known, and what was thought of."""
+    unknown: dict[str, list[str]] = {}
+    for one in explanations:
+        if not one.known:
+            why = f" (not {one.withdrawn})" if one.withdrawn else ""
+            unknown.setdefault(f"{one.finding.platform}{why}", []).append(one.finding.subject)
+    return [
+        [f"No known cause for {named(subjects)} on {where}."] for where, subjects in unknown.items()
+    ]
+
+
+def said_as_causes(explanations: Sequence[Explanation]) -> frozenset[tuple[str, str]]:
+    """Give the platforms and codes of the caveats that causes of their losses say already."""
+    return frozenset(
+        (one.finding.platform, cause.caveat)
+        for one in explanations
+        for cause in one.differing
+        if cause.caveat
+    )

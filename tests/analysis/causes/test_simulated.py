@@ -1,0 +1,33 @@
+"""Causes on simulated platforms: the parameters that were given."""
+
+import pytest
+
+from bareline.analysis.causes.cause import Word
+
+from .planted import SMALL, explained, found, names
+
+GIVEN = {"sim.latency_s": 2e-6, "sim.rate_bits_per_s": 100e9, "sim.compute_factor": 1.0}
+
+
+def test_a_parameter_that_was_given_is_the_cause_and_bounds_it():
+    mpi = found("mpi.pingpong", 1.9, **SMALL)
+    one = explained(mpi, facts={**GIVEN, "sim.latency_s": 4e-6}, base=GIVEN)
+    assert names(one) == ["simulated latency"]
+    assert one.explained == pytest.approx((1.0, 2.0)) and one.word is Word.EXPLAINS
+    assert "was given as 4.00 µs, the baseline's as 2.00 µs" in one.words
+    assert not explained(mpi, facts=GIVEN, base=GIVEN).known
+
+
+def test_of_a_rate_less_is_worse_and_far_apart_it_bounds_nothing():
+    program = found("npb.cg", 3.0, nodes=4)
+    one = explained(program, facts={**GIVEN, "sim.rate_bits_per_s": 1e9}, base=GIVEN)
+    assert names(one) == ["simulated rate"] and one.word is Word.DIFFERS
+    assert not explained(program, facts={**GIVEN, "sim.rate_bits_per_s": 2e11}, base=GIVEN).known
+
+
+def test_computation_that_was_given_as_slower_concerns_programs():
+    facts = {**GIVEN, "sim.compute_factor": 2.0}
+    assert names(explained(found("npb.ep", 2.0), facts=facts, base=GIVEN)) == [
+        "simulated computation"
+    ]
+    assert not explained(found("mpi.pingpong", 2.0, **SMALL), facts=facts, base=GIVEN).known

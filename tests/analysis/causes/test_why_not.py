@@ -1,0 +1,76 @@
+"""``explain --why-not``: what a cause needs, what there was of it, and what came of it."""
+
+import pytest
+
+from bareline.analysis.causes.catalogue import RULES
+from bareline.analysis.causes.cause import Word
+from bareline.analysis.causes.search import explain
+from bareline.analysis.causes.why_not import rule_of, why_not
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.verdicts import Verdict
+
+from .planted import LARGE, SMALL, found
+
+
+def asked(name, *findings, facts=None, base=None):
+    facts = {"vm": facts or {}, "bare": base or {}}
+    told = explain(findings, facts, "bare")
+    return why_not(rule_of(name), "vm", findings, told, facts, "bare")
+
+
+def test_facts_that_are_missing_are_said_with_the_side_that_lacks_them():
+    one = asked("clock", found("compute.dgemm", 1.4), facts={"cpu.max_hz": 2e9})
+    assert [(fact.key, fact.value, fact.value_baseline) for fact in one.facts] == [
+        ("cpu.max_hz", 2e9, None),
+        ("cpu.base_hz", None, None),
+    ]
+    (answer,) = one.answers
+    assert answer.word is None
+    assert answer.reason == "cpu.max_hz or cpu.base_hz is not known of bare"
+
+
+def test_measurements_are_said_with_their_nodes_and_missing_ones_by_name():
+    loopback = found("net.nuttcp", 1.0, verdict=Verdict.EQUIVALENT, nodes=1)
+    one = asked("network rate", found("mpi.pingpong", 2.0, **LARGE), loopback)
+    assert [(each.probe, each.nodes) for each in one.measured] == [
+        ("net.nuttcp", 1),
+        ("net.iperf3", None),
+        ("net.ib_write_bw", None),
+    ]
+    assert one.answers[0].reason == "no stream between nodes was measured on both platforms"
+
+
+def test_each_loss_that_it_concerns_has_an_answer():
+    stream = found("net.nuttcp", 2.0, half=1.01, nodes=2)
+    losses = [
+        found("mpi.alltoall", 2.0, half=1.01, **LARGE),
+        found("mpi.allreduce", 2.0, **SMALL),
+        found("compute.dgemm", 2.0),
+    ]
+    large, small = asked("network-rate", *losses, stream).answers
+    assert large.word is Word.EXPLAINS and "x residual" in large.figures
+    assert small.word is None and small.reason.endswith("too small for a link's rate to matter")
+
+
+def test_a_cause_that_was_withdrawn_says_why():
+    stream = found("net.nuttcp", 40.0, base=9.44e9, nodes=2)
+    (answer,) = asked("Link Rate", stream, facts={"net.shaped_bps": 1e9}).answers
+    assert answer.word is None
+    assert answer.reason == "withdrawn: only 24 % of the link is used"
+
+
+def test_what_it_concerns_is_said_where_nothing_is_worse():
+    one = asked("clock", found("io.sequential", 3.0))
+    assert not one.answers and one.concerns == "Compute"
+
+
+@pytest.mark.parametrize("name", ["MTU", "mtu", "link-rate", "emulated NIC", "paravirtual nic"])
+def test_names_are_found_however_they_are_written(name):
+    assert rule_of(name).name in {rule.name for rule in RULES}
+
+
+def test_a_wrong_name_lists_the_known_ones():
+    with pytest.raises(UsageError) as caught:
+        rule_of("link rat")
+    assert "did you mean 'link rate'?" in str(caught.value)
+    assert all(rule.name in str(caught.value) for rule in RULES)
