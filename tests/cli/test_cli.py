@@ -151,6 +151,17 @@ def test_json_is_nothing_but_rows(bareline, finished):
     assert {"a", "bare", "net-10g"} <= {row["platform"] for row in platforms}
 
 
+def test_why_not_says_what_a_cause_needs_and_what_came_of_it(bareline, finished):
+    rows = json.loads(bareline("explain", finished, "--why-not", "blas-kernels", "--json").stdout)
+    assert [(row["kind"], row.get("key")) for row in rows] == [("fact", "library.blas_kernels")]
+    said = bareline("explain", finished, "--why-not", "shared cores").stdout
+    assert "Shared cores on b, compared with a" in said
+    assert "no: its ranks do not share cores" in " ".join(said.split())
+    wrong = bareline("explain", finished, "--why-not", "clok", code=2).stderr
+    bareline("explain", finished, "--why-not", "clock", "--app", "null", code=2)
+    assert "no cause is called 'clok'; did you mean 'clock'? known are instruction sets" in wrong
+
+
 @pytest.mark.parametrize(
     ("condition", "code"),
     [("null > 1.5", 1), ("null > 3", 0), ("b:null is slower", 1), ("app.time is failed", 0)],

@@ -189,6 +189,12 @@ def explain(
     as_json: JsonOption = False,
 ) -> None:
     """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
+    if application is not None and why_not is not None:
+        from bareline.vocabulary.errors import UsageError
+
+        raise UsageError(
+            "--app and --why-not ask different questions", hint="give one of them at a time"
+        )
     if application is not None:
         _explain_application(
             _read(paths), application, baseline, platform, figures, as_json=as_json
