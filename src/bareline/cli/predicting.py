@@ -15,94 +15,119 @@ from bareline.vocabulary.errors import StoreError, UsageError
 if TYPE_CHECKING:
     from bareline.analysis.records import Records
     from bareline.predict.prediction import Model
+    from bareline.predict.questions import Request
 
 app = typer.Typer()
 
 
+ProfileArgument = Annotated[
+    Path | None, typer.Argument(metavar="PROFILE", help="A profile; its trace beside it.")
+]
+FromOption = Annotated[
+    Path | None,
+    typer.Option("--from", metavar="RUN", help="The ladder of the profile's platform."),
+]
+ToOption = Annotated[str | None, typer.Option("--to", metavar="P", help="Platform to predict for.")]
+BaseOption = Annotated[
+    str | None,
+    typer.Option("--base", metavar="P", help="The profile's platform (default: the baseline)."),
+]
+LadderOption = Annotated[
+    Path | None,
+    typer.Option("--ladder", metavar="RUN", help="The ladder of --to, if not in --from."),
+]
+CalibrateOption = Annotated[
+    Path | None,
+    typer.Option("--calibrate", metavar="RUN", help="One rank of the application on both."),
+]
+WhatIfOption = Annotated[
+    list[str] | None,
+    typer.Option("--what-if", metavar="CHANGE", help="latency=x0.5, bandwidth=10Gb/s ..."),
+]
+ModelOption = Annotated[
+    str, typer.Option("--model", metavar="MODEL", help="auto, replay or delta.")
+]
+PlanOption = Annotated[
+    bool, typer.Option("--plan", help="Write the study that measures the ladder it needs.")
+]
+ValidateOption = Annotated[
+    Path | None,
+    typer.Option("--validate", metavar="RUN", help="Predict what a run measured, all pairs."),
+]
+MaxQueuedOption = Annotated[
+    float, typer.Option("--max-queued", min=0, max=1, help="With --validate: launches left out.")
+]
+FiguresOption = Annotated[
+    Path | None,
+    typer.Option("--figures", metavar="DIR", help="With --validate: also SVG and PNG files."),
+]
+
+
 @app.command()
 def predict(
-    path: Annotated[
-        Path | None, typer.Argument(metavar="PROFILE", help="A profile; its trace beside it.")
-    ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="RUN", help="The ladder of the profile's platform."),
-    ] = None,
-    to: Annotated[
-        str | None, typer.Option("--to", metavar="P", help="Platform to predict for.")
-    ] = None,
-    base: Annotated[
-        str | None,
-        typer.Option("--base", metavar="P", help="The profile's platform (default: the baseline)."),
-    ] = None,
-    ladder: Annotated[
-        Path | None,
-        typer.Option("--ladder", metavar="RUN", help="The ladder of --to, if not in --from."),
-    ] = None,
-    calibrate: Annotated[
-        Path | None,
-        typer.Option("--calibrate", metavar="RUN", help="One rank of the application on both."),
-    ] = None,
-    what_if: Annotated[
-        list[str] | None,
-        typer.Option("--what-if", metavar="CHANGE", help="latency=x0.5, bandwidth=10Gb/s ..."),
-    ] = None,
-    model: Annotated[
-        str, typer.Option("--model", metavar="MODEL", help="auto, replay or delta.")
-    ] = "auto",
-    plan: Annotated[
-        bool, typer.Option("--plan", help="Write the study that measures the ladder it needs.")
-    ] = False,
-    validate: Annotated[
-        Path | None,
-        typer.Option("--validate", metavar="RUN", help="Predict what a run measured, all pairs."),
-    ] = None,
-    max_queued: Annotated[
-        float,
-        typer.Option("--max-queued", min=0, max=1, help="With --validate: launches left out."),
-    ] = 0.05,
-    figures: Annotated[
-        Path | None,
-        typer.Option("--figures", metavar="DIR", help="With --validate: also SVG and PNG files."),
-    ] = None,
+    path: ProfileArgument = None,
+    source: FromOption = None,
+    to: ToOption = None,
+    base: BaseOption = None,
+    ladder: LadderOption = None,
+    calibrate: CalibrateOption = None,
+    what_if: WhatIfOption = None,
+    model: ModelOption = "auto",
+    plan: PlanOption = False,
+    validate: ValidateOption = None,
+    max_queued: MaxQueuedOption = 0.05,
+    figures: FiguresOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say what a profiled application will take on another platform, and how sure that is."""
     if validate is not None:
         _validate(validate, max_queued, figures, as_json=as_json)
-        return
-    if path is None:
+    elif path is None:
         raise UsageError("no profile is given", hint="write `bareline predict app.profile ...`")
-    if plan:
-        from bareline.predict.needs import plan_study
-        from bareline.profile.files import read_profile
-
-        print(plan_study(read_profile(path)), end="")
-        return
-    if source is None or (to is None and not what_if):
+    elif plan:
+        _plan(path)
+    elif source is None or (to is None and not what_if):
         raise UsageError(
             "a prediction needs two ladders",
             hint="add --from RUN and --to PLATFORM, or --what-if CHANGE",
         )
-    if model not in ("auto", "replay", "delta"):
-        raise UsageError(f"there is no model '{model[:40]}'", hint="use auto, replay or delta")
-    from bareline.predict.questions import Request, answer
+    else:
+        from bareline.predict.questions import Request
+
+        request = Request(
+            model=_model(model),
+            profile=path,
+            source=_read(source),
+            base=base,
+            to=to,
+            ladder=_read(ladder) if ladder is not None else None,
+            calibration=_read(calibrate) if calibrate is not None else None,
+            what_if=tuple(what_if or ()),
+        )
+        _answer(request, as_json=as_json)
+
+
+def _plan(path: Path) -> None:
+    from bareline.predict.needs import plan_study
+    from bareline.profile.files import read_profile
+
+    print(plan_study(read_profile(path)), end="")
+
+
+def _answer(request: Request, *, as_json: bool) -> None:
+    from bareline.predict.questions import answer
     from bareline.report.terminal.predictions import print_prediction
 
-    chosen: Model = model  # type: ignore[assignment]
-    request = Request(
-        profile=path,
-        source=_read(source),
-        base=base,
-        to=to,
-        ladder=_read(ladder) if ladder is not None else None,
-        calibration=_read(calibrate) if calibrate is not None else None,
-        what_if=tuple(what_if or ()),
-        model=chosen,
-    )
     with printing_measures():
         done = answer(request)
     emit(as_json, lambda: [done.row()], lambda console: print_prediction(done, console))
+
+
+def _model(name: str) -> Model:
+    if name not in ("auto", "replay", "delta"):
+        raise UsageError(f"there is no model '{name[:40]}'", hint="use auto, replay or delta")
+    chosen: Model = name  # type: ignore[assignment]
+    return chosen
 
 
 def _read(path: Path) -> Records:
