@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from bareline.host.cache import cache_folder
 from bareline.platforms.config import make_spec
-from bareline.platforms.vm.domain import Boot, Places, domain_xml, pool_xml
+from bareline.platforms.vm.domain import domain_xml, pool_xml
 from bareline.platforms.vm.guest import make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, missing_tool
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.places import Boot, Places
 from bareline.platforms.vm.platform import VmPlatform
 
 SCHEMA = Path("/usr/share/libvirt/schemas/domain.rng")

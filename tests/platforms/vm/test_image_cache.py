@@ -14,6 +14,7 @@ import pytest
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import spawn
 from bareline.platforms.vm import image as image_module
+from bareline.platforms.vm import sources as sources_module
 from bareline.platforms.vm.image import built_image, image_folder
 from bareline.platforms.vm.parts import describe_parts, find_damage
 from bareline.testing.bench import until
@@ -198,7 +199,7 @@ def apt(tmp_path, monkeypatch):
     program.write_text(APT)
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
-    monkeypatch.setattr(image_module, "_APT_LOOK_S", 0.01)
+    monkeypatch.setattr(sources_module, "_APT_LOOK_S", 0.01)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return program
 
@@ -206,12 +207,12 @@ def apt(tmp_path, monkeypatch):
 def test_package_lists_that_another_apt_fetches_are_waited_for(apt):
     """Two barelines that begin at once on a machine without lists, or an automatic upgrade."""
     apt.with_name("apt-get.says").write_text("Could not get lock /var/lib/apt/lists/lock")
-    assert image_module.package_sources("plain") == "deb file:/x plain main\n"
+    assert sources_module.package_sources("plain") == "deb file:/x plain main\n"
     assert apt.with_name("apt-get.tries").read_text().count("try") == 3
 
 
 def test_package_lists_that_cannot_be_fetched_fail_at_once(apt):
     apt.with_name("apt-get.says").write_text("Could not resolve the mirror")
     with pytest.raises(PlatformError, match="resolve the mirror"):
-        image_module.package_sources("plain")
+        sources_module.package_sources("plain")
     assert apt.with_name("apt-get.tries").read_text().count("try") == 1

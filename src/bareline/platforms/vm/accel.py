@@ -17,9 +17,9 @@ from pathlib import Path
 from bareline.host.locks import file_lock
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
-from bareline.platforms.vm.domain import Accelerator
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.initramfs import File, archive
+from bareline.platforms.vm.places import Accelerator
 from bareline.vocabulary.errors import PlatformError
 
 _DEVICE = Path("/dev/kvm")

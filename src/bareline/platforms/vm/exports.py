@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bareline.platforms.hosts import local_environment
-from bareline.platforms.vm.domain import share_tag
+from bareline.platforms.vm.devices import share_tag
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options.hardware import Share
 from bareline.vocabulary.errors import PlatformError

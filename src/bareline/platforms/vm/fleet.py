@@ -16,7 +16,7 @@ from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
 from bareline.platforms.vm import room
 from bareline.platforms.vm.access import Access
-from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, moved
+from bareline.platforms.vm.domain import domain_xml, moved
 from bareline.platforms.vm.guest import (
     Guest,
     last_words,
@@ -26,6 +26,7 @@ from bareline.platforms.vm.guest import (
 )
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.places import Accelerator, Boot, Places
 from bareline.platforms.vm.states import SavedStates
 from bareline.vocabulary.errors import PlatformError
 

@@ -14,7 +14,7 @@ from bareline.platforms.vm.access import (
     known_hosts,
     server_config,
 )
-from bareline.platforms.vm.domain import MANAGEMENT_MAC, MEASURED_MAC, share_tag
+from bareline.platforms.vm.devices import MANAGEMENT_MAC, MEASURED_MAC, share_tag
 from bareline.platforms.vm.initramfs import File
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.nic import Nic

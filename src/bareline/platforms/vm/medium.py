@@ -13,7 +13,6 @@ from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
 from bareline.platforms.vm.access import Keys
-from bareline.platforms.vm.domain import Boot
 from bareline.platforms.vm.fleet import overlay
 from bareline.platforms.vm.guest import (
     DEVICE,
@@ -26,6 +25,7 @@ from bareline.platforms.vm.initramfs import File, archive
 from bareline.platforms.vm.kernel import load_order, read_module
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Image
+from bareline.platforms.vm.places import Boot
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _BUS_MODULES = {

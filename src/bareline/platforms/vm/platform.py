@@ -21,7 +21,7 @@ from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
 from bareline.platforms.vm.access import Access, make_keys
 from bareline.platforms.vm.allocation import VmAllocation
-from bareline.platforms.vm.domain import Accelerator, Boot, Places, domain_xml, pool_xml, vcpu_pins
+from bareline.platforms.vm.domain import domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.exports import start_exports
 from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import Guest, host_address, make_guests
@@ -31,6 +31,7 @@ from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argume
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
+from bareline.platforms.vm.places import Accelerator, Boot, Places
 from bareline.platforms.vm.preflight import check_host, physical_function
 from bareline.platforms.vm.states import SavedStates, states_of
 from bareline.platforms.vm.tenant import TenantAllocation
