@@ -1,6 +1,7 @@
 """Losses, measurements and facts as causes see them, made in memory."""
 
-from bareline.analysis.causes.network import LATENCIES, STREAMS
+from bareline.analysis.causes.links import STREAMS
+from bareline.analysis.causes.network import LATENCIES
 from bareline.analysis.causes.search import explain
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
@@ -24,7 +25,6 @@ NEHALEM = processor("avx", "fma", "avx2", "avx512f", model="Intel Core i7 9xx (N
 SMALL = {"rate": False, "nodes": 2, "point": "size_bytes=64"}
 LARGE = {"rate": False, "nodes": 2, "point": "size_bytes=1048576"}
 LAYERS = {layer.value: layer for layer in Layer} | {"net": Layer.NETWORK}
-_WORST = ("platform", "params", "point", "ranks")
 
 
 def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1, **more):

@@ -1,5 +1,8 @@
 """What causes explain together: one factor a measurement, three words, no more than was lost."""
 
+from collections import Counter
+
+import numpy as np
 import pytest
 
 from bareline.analysis.causes.catalogue import RULES
@@ -11,7 +14,7 @@ from bareline.probes.base import load_probes
 from bareline.vocabulary.facts import FACT_KEYS
 from bareline.vocabulary.verdicts import Verdict
 
-from .planted import HASWELL, NEHALEM, SMALL, explained, found
+from .planted import HASWELL, NEHALEM, SMALL, explained, found, processor
 
 
 def explanation(ratio, *causes, half=1.02):
@@ -143,3 +146,69 @@ def test_rules_need_facts_and_probes_that_exist():
         assert {*rule.probes, *rule.only} <= set(probes)
         for key in (key for need in rule.needs for key in need.keys):
             assert key in FACT_KEYS or key.startswith("sim."), key
+
+
+# Whatever differs ---------------------------------------------------------------------------------
+
+_PROBES = ("mpi.pingpong", "mpi.alltoall", "net.nuttcp", "net.sockperf", "compute.dgemm", "npb.cg")
+_BELOW = (*_PROBES, "compute.peak", "memory.stream", "mpi.allreduce")
+
+
+def _random_case(rng):
+    """Give a loss, what was measured beside it, facts of both sides and a split, at random."""
+
+    def one(probe, verdict):
+        worse = verdict is Verdict.SLOWER
+        ratio = float(np.exp(rng.uniform(0.1, 5))) if worse else float(rng.uniform(0.9, 1.0))
+        size = int(2 ** rng.integers(0, 23))
+        point = f"size_bytes={size}" if probe.startswith("mpi.") else ""
+        of_mpi = {"rate": False, "base": 2e-6 + size / rng.uniform(1e8, 2e10)}
+        more = of_mpi if probe.startswith("mpi.") else {}
+        half = float(rng.uniform(1.001, 1.3))
+        nodes = 1 if probe.startswith(("compute", "memory")) else int(rng.integers(1, 4))
+        return found(probe, ratio, verdict=verdict, half=half, nodes=nodes, point=point, **more)
+
+    def facts():
+        known = {
+            **processor(*rng.choice(["avx512f", "avx2", "fma"], size=2)),
+            "cpu.max_hz": float(rng.uniform(1e9, 4e9)),
+            "net.mtu": int(rng.choice([1500, 9000])),
+            "net.speed_bps": float(10 ** rng.uniform(8, 11)),
+            "net.delay_s": float(rng.uniform(0, 1e-3)),
+            "net.kind": str(rng.choice(["hardware", "paravirtual", "emulated"])),
+            "mpi.transport": str(rng.choice(["tcp", "shm"])),
+            "sim.latency_s": float(rng.uniform(1e-6, 1e-3)),
+        }
+        return {key: value for key, value in known.items() if rng.uniform() < 0.8}
+
+    beside = [
+        one(probe, rng.choice([Verdict.SLOWER, Verdict.EQUIVALENT]))
+        for probe in _BELOW
+        if rng.uniform() < 0.7
+    ]
+    return one(rng.choice(_PROBES), Verdict.SLOWER), beside, facts(), facts()
+
+
+def test_whatever_differs_what_is_said_agrees_with_itself():
+    rng = np.random.default_rng(24)
+    words, withdrawn = Counter(), Counter()
+    for _ in range(1500):
+        loss, beside, facts, base = _random_case(rng)
+        one = explained(loss, *beside, facts=facts, base=base)
+        lo, hi = one.residual
+        words[one.word] += 1
+        withdrawn["more than was measured" in one.withdrawn] += 1
+        assert (one.word is None) == (not one.standing) == one.text.startswith("no known cause")
+        if one.bounded:
+            assert hi >= 1 / 1.02, "explains certainly more than was lost"
+            assert (one.word is Word.EXPLAINS) == (lo is not None and lo <= 1.02)
+            assert one.explained[1] is None or one.explained[1] / one.explained[0] <= 10
+        for cause in one.causes:
+            assert cause.lo >= 1 and (cause.hi is None or cause.lo <= cause.hi), cause
+            assert not cause.vague
+        for rest in {cause.measurement for cause in one.bounded} - {""}:
+            # However many rest on it, a measurement counts once.
+            group = [cause for cause in one.bounded if cause.measurement == rest]
+            assert product(group) == (min(c.lo for c in group), max(c.hi for c in group))
+    assert min(words[word] for word in (*Word, None)) > 50, words
+    assert withdrawn[True] > 50

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.causes.cause import Cause, Need
+from bareline.analysis.causes.cause import Cause
 from bareline.analysis.causes.split import Split
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.emulation import is_emulated
@@ -75,16 +75,6 @@ class Case:
     split: Split | None = None
 
     # Facts ---------------------------------------------------------------------------------------
-
-    def lacking(self, need: Need) -> str:
-        """Name the platforms that do not tell a fact; empty where all do that must."""
-        sides = [(self.finding.platform, self.facts)]
-        if need.both:
-            sides.append((self.finding.baseline, self.baseline_facts))
-        if any(all(key in facts for _, facts in sides) for key in need.keys):
-            return ""
-        none = [name for name, facts in sides if not any(key in facts for key in need.keys)]
-        return " and ".join(none or [name for name, _ in sides])
 
     def both(self, key: str) -> tuple[Scalar | None, Scalar | None]:
         """Give a fact of the platform, and of the baseline."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from bareline.analysis.causes import memory, network, processor, programs, simulated, storage
-from bareline.analysis.causes.cause import Rule
+from bareline.analysis.causes import links, memory, network, processor, programs, simulated, storage
+from bareline.analysis.causes.rule import Rule
 
 #: In the order in which causes are told.
 RULES: tuple[Rule, ...] = (
     *processor.RULES,
     *memory.RULES,
+    *links.RULES,
     *network.RULES,
     *storage.RULES,
     *programs.RULES,

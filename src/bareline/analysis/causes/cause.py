@@ -1,21 +1,9 @@
-"""A cause: what differs between two platforms, and bounds of the factor that it costs.
-
-A rule is a cause that may be known. It declares what it rests on (facts of both platforms, probes
-that measure its effect), so that a cause that is not named can say what it lacked.
-"""
+"""A cause: what differs between two platforms, and bounds of the factor that it costs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import significant
-
-if TYPE_CHECKING:
-    from bareline.analysis.causes.case import Case
 
 #: A factor whose bounds lie farther apart says nothing of how much a loss owes to it.
 DECADE = 10.0
@@ -96,66 +84,5 @@ class Absent:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """A fact that a cause rests on.
-
-    Parameters
-    ----------
-    keys
-        Keys of facts, any of which will do.
-    both
-        Whether both platforms must tell it; else the slower one.
-    """
-
-    keys: tuple[str, ...]
-    both: bool = True
-
-    @classmethod
-    def any(cls, *keys: str, both: bool = True) -> Need:
-        """Need any of some facts."""
-        return cls(keys, both)
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A cause that may be known.
-
-    Parameters
-    ----------
-    name
-        What it is, e.g. ``link rate``.
-    layers
-        Those whose losses it may explain.
-    find
-        Looks at a loss; every fact of `needs` is there then.
-    needs
-        Facts that it rests on, each of which is needed.
-    probes
-        Probes that measure its effect; any of them will do, and most rules do without.
-    only
-        The probes whose losses it may explain; empty for all of its layers.
-    """
-
-    name: str
-    layers: tuple[Layer, ...]
-    find: Callable[[Case], Cause | Absent]
-    needs: tuple[Need, ...] = ()
-    probes: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-
-    def concerns(self, layer: Layer, probe: str) -> bool:
-        """Tell whether it may explain losses of a probe."""
-        return layer in self.layers and (not self.only or probe in self.only)
-
-    def look(self, case: Case) -> Cause | Absent:
-        """Look at a loss that it concerns."""
-        for need in self.needs:
-            if lacking := case.lacking(need):
-                return Absent(f"{' or '.join(need.keys[:3])} is not known of {lacking}")
-        found = self.find(case)
-        if isinstance(found, Cause) and found.vague:
-            assert found.hi is not None
-            bounds = f"{significant(found.lo)} to {significant(found.hi)} times"
-            return Absent(f"its effect is known no better than {bounds}, which says nothing")
-        return found
+#: What holds of everything between nodes, for a loss within one.
+WITHIN_NODE = Absent("within a node no network is used")

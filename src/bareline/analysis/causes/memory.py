@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bareline.analysis.causes.case import Case
-from bareline.analysis.causes.cause import Absent, Cause, Need, Rule
+from bareline.analysis.causes.cause import Absent, Cause
+from bareline.analysis.causes.rule import Need, Rule
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN

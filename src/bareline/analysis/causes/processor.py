@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bareline.analysis.causes.case import Case, Facts, checked
-from bareline.analysis.causes.cause import Absent, Cause, Need, Rule
+from bareline.analysis.causes.cause import Absent, Cause
 from bareline.analysis.causes.network import measured_below
+from bareline.analysis.causes.rule import Need, Rule
 from bareline.analysis.emulation import EMULATED_CPU
 from bareline.vocabulary.instructions import X86_SETS, InstructionSet, widest
 from bareline.vocabulary.model import Layer

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bareline.analysis.causes.case import Case, Measurement, bounds, nodes_of, times, within_node
-from bareline.analysis.causes.cause import Absent, Cause, Rule
+from bareline.analysis.causes.cause import Absent, Cause
 from bareline.analysis.causes.processor import uses_all_cores
+from bareline.analysis.causes.rule import Rule
 from bareline.analysis.cell import Estimate
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bareline.analysis.causes.case import Case, number
-from bareline.analysis.causes.cause import DECADE, Absent, Cause, Need, Rule
+from bareline.analysis.causes.cause import DECADE, WITHIN_NODE, Absent, Cause
+from bareline.analysis.causes.rule import Need, Rule
 from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
@@ -61,7 +62,7 @@ def _given(parameter: _Parameter) -> Callable[[Case], Cause | Absent]:
 
     def find(case: Case) -> Cause | Absent:
         if not case.uses_network and not parameter.computes:
-            return Absent("within a node no network is used")
+            return WITHIN_NODE
         own, base = (number(facts, parameter.key) for facts in (case.facts, case.baseline_facts))
         if own is None or base is None:
             return Absent("it was not given a value above 0")

@@ -12,8 +12,9 @@ from typing import Any
 
 from bareline.analysis.causes.case import Facts
 from bareline.analysis.causes.catalogue import RULES
-from bareline.analysis.causes.cause import Need, Rule, Word
+from bareline.analysis.causes.cause import Word
 from bareline.analysis.causes.explanation import Explanation
+from bareline.analysis.causes.rule import Need, Rule
 from bareline.analysis.cell import Estimate
 from bareline.analysis.findings import Finding
 from bareline.vocabulary.errors import UsageError, did_you_mean
