@@ -49,6 +49,15 @@ def test_no_known_cause_is_said(rates):
     assert "No known cause for the DGEMM rate on b." in statement.text
 
 
+def test_many_losses_without_a_cause_are_counted(rates):
+    lower = {"dgemm": 4.0, "fft": 2.0, "linpack": 2.0, "peak": 2.0}
+    text = told(rates(**lower), {}).statements[0].text
+    assert "No known cause for the DGEMM rate, " in text and "the attainable peak" in text
+    run = rates(**lower, linpack_mpi=2.0)
+    text = told(run, {}).statements[0].text
+    assert "No known cause for 5 losses, the largest the DGEMM rate, on b." in text
+
+
 def test_what_remains_unexplained_is_said_first(rates):
     facts = {"a": {"cpu.max_hz": 3.5e9}, "b": {"cpu.max_hz": 2.5e9}}
     text = told(rates(dgemm=3.0), facts).statements[0].text

@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 
 from bareline.analysis.causes.cause import Word
 from bareline.analysis.causes.explanation import Explanation
-from bareline.analysis.parts import Piece, Platform
+from bareline.analysis.parts import Piece, Platform, platforms_named
 
 #: So many losses of the same causes are named; more are counted.
 _NAMED = 2
+_UNKNOWN = 4
 _Named = Callable[[Sequence[str]], str]
 
 
@@ -90,14 +91,29 @@ def _differing_reasons(explanations: Sequence[Explanation], named: _Named) -> li
 
 
 def _unknown_reasons(explanations: Sequence[Explanation], named: _Named) -> list[list[Piece]]:
-    """Say of which losses no cause is known, and what was thought of."""
-    unknown: dict[str, list[str]] = {}
+    """Say of which losses no cause is known, and what was thought of.
+
+    Every loss stands by name in the clauses before: of many that have no cause the heaviest is
+    named, the others are counted.
+    """
+    unknown: dict[tuple[str, str], list[str]] = {}
     for one in explanations:
         if not one.known:
-            why = f" (not {one.withdrawn})" if one.withdrawn else ""
-            unknown.setdefault(f"{one.finding.platform}{why}", []).append(one.finding.subject)
+            key = (one.finding.platform, one.withdrawn)
+            unknown.setdefault(key, []).append(one.finding.subject)
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (platform, withdrawn), subjects in unknown.items():
+        told = named(subjects)
+        if len(subjects) > _UNKNOWN:
+            told = f"{len(subjects)} losses, the largest {subjects[0]},"
+        alike.setdefault((told, withdrawn), []).append(platform)
     return [
-        [f"No known cause for {named(subjects)} on {where}."] for where, subjects in unknown.items()
+        [
+            f"No known cause for {told} on ",
+            *platforms_named(platforms),
+            f" (not {withdrawn})." if withdrawn else ".",
+        ]
+        for (told, withdrawn), platforms in alike.items()
     ]
 
 

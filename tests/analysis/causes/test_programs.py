@@ -81,7 +81,28 @@ def test_a_part_that_takes_no_longer_is_withdrawn():
     own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(3.0, 2.9, 3.1))
     one = explained(found("npb.cg", 1.6, nodes=2), MPI, DGEMM, splits=Planted(cg=own))
     assert names(one) == ["communication"]
-    assert "that part of it is not longer: 1.00 [0.990, 1.01]" in one.withdrawn
+    assert "by itself it takes 1.00 [0.990, 1.01] times as long" in one.withdrawn
+
+
+def test_a_program_s_own_clock_narrows_what_the_probes_leave_open():
+    """MPI loses up to 175 times, which alone says nothing; the program's messages lost 3 times."""
+    mpi = found("mpi.allreduce", 175.0, **SMALL)
+    own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(3.0, 2.9, 3.1))
+    loss = found("npb.cg", 1.6, half=1.02, nodes=2)
+    one = explained(loss, mpi, splits=Planted(cg=own))
+    assert one.explained == pytest.approx((1 + 0.3 * 1.9, 1 + 0.3 * 2.1))
+    assert one.word is Word.EXPLAINS
+    assert "takes 3.00 [2.90, 3.10] times as long, and mpi.allreduce below 8 KiB loses" in one.words
+    assert not explained(loss, mpi, splits=Planted(cg=CG)).known
+
+
+def test_what_no_probe_below_lost_remains_unexplained():
+    """Communication took 5 times as long, of which messages explain 1.5: ranks waited."""
+    mpi = found("mpi.allreduce", 1.5, half=1.02, **SMALL)
+    own = Split(0.7, 0.3, CG.source, Estimate(1.0, 0.99, 1.01), Estimate(5.0, 4.9, 5.1))
+    one = explained(found("npb.cg", 2.2, nodes=2), mpi, splits=Planted(cg=own))
+    assert one.word is Word.CONTRIBUTES
+    assert one.explained == pytest.approx((1.0, 1 + 0.3 * (1.5 * 1.02 - 1)))
 
 
 def test_a_program_of_one_rank_does_not_communicate():

@@ -97,7 +97,8 @@ class Explanation:
         """What bounded causes say; what several of them rest on is said once."""
         measured = dict.fromkeys(cause.measured for cause in self.bounded if cause.measured)
         words = dict.fromkeys(cause.words for cause in self.bounded)
-        return listing([*(one for one in words if one not in measured), *measured])
+        told = [*(one for one in words if one not in measured), *measured]
+        return "; ".join(told) if any(" and " in one for one in told) else listing(told)
 
     @property
     def withdrawn(self) -> str:

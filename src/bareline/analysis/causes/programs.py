@@ -3,15 +3,16 @@
 A program's own clock, or its profile, says which share of its time either is. Computation then
 costs at least what the least and at most what the most of all probes of processor and memory lose;
 communication at most what the most of the probes of MPI on as many nodes lose, and perhaps nothing,
-since it holds the waiting for slower ranks. Without a split a program loses at most the most.
+since it holds the waiting for slower ranks. Where the program times both by itself, on both
+platforms, that narrows the bounds. Without a split a program loses at most the most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from bareline.analysis.causes.case import Case, Measurement, bounds, nodes_of, times, within_node
+from bareline.analysis.causes.case import Case, Measurement, bounds, nodes_of, within_node
 from bareline.analysis.causes.cause import Absent, Cause
 from bareline.analysis.causes.processor import uses_all_cores
 from bareline.analysis.causes.rule import Rule
@@ -38,24 +39,60 @@ MESSAGES = tuple(
 _UNKNOWN = Absent("neither its own clock nor a profile says what it computes and communicates")
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a program's time: its name, its share, and how much longer it got by itself."""
+
+    name: str
+    share: float
+    source: str
+    own: Estimate | None
+
+    def cause(self, worse: Sequence[Measurement], least: float) -> Cause | Absent:
+        """Give what it costs the program, by the probes of what it consists of.
+
+        A program that times its parts itself narrows what the probes leave open; it never widens
+        it, since what no probe below it lost has another reason.
+
+        Parameters
+        ----------
+        worse
+            Those probes that are certainly worse.
+        least
+            What all of them lose at least.
+        """
+        most = max(worse, key=lambda each: each.ratio.value)
+        lo, hi = least, max(each.ratio.hi or 1.0 for each in worse)
+        if 1 + self.share * (hi - 1) <= 1 + DEFAULT_MARGIN:
+            return Absent(f"its {self.name} is only {_percent(self.share)} of its time")
+        begin = f"its {self.name}, {_percent(self.share)} of its time {self.source}"
+        own = self.own
+        if own is None or own.lo is None or own.hi is None:
+            words = f"{begin}, loses up to {_loses(most)}"
+            return self._bounded(words, lo, hi)
+        words = f"{begin}, takes {_longer(own)} times as long, and {most.finding.subject} "
+        words += f"loses up to {significant(most.ratio.value)} {bounds(most.ratio)} times"
+        if own.hi <= 1 + DEFAULT_MARGIN:
+            why = f"by itself it takes {_longer(own)} times as long"
+            return replace(self._bounded(words, lo, hi), withdrawn=why)
+        if own.lo <= hi and lo <= own.hi:
+            lo, hi = max(lo, own.lo), min(hi, own.hi)
+        return self._bounded(words, lo, hi)
+
+    def _bounded(self, words: str, lo: float, hi: float) -> Cause:
+        return Cause(words, 1 + self.share * (lo - 1), 1 + self.share * (hi - 1), part=True)
+
+
 def computation(case: Case) -> Cause | Absent:
     """What computing loses, in the share of the time that is computation."""
-    split = case.split
+    split, every = case.split, _computing(case)
     if split is None:
         return _UNKNOWN
-    worse = [each for each in _computing(case) if each.certain]
+    worse = [each for each in every if each.certain]
     if not worse:
         return Absent("no probe of processor or memory is certainly worse")
-    least = min((each.ratio.lo or 1.0 for each in _computing(case)), default=1.0)
-    most = max(worse, key=lambda each: each.ratio.value)
-    share = split.computing
-    cause = Cause(
-        f"its computation, {_percent(share)} of its time {split.source}, {_loses(most)}",
-        1 + share * (max(1.0, least) - 1),
-        1 + share * (_most(worse) - 1),
-        part=True,
-    )
-    return _judged(cause, split.own_computing, f"its computation is only {_percent(share)}")
+    part = _Part("computation", split.computing, split.source, split.own_computing)
+    return part.cause(worse, max(1.0, min(each.ratio.lo or 1.0 for each in every)))
 
 
 def communication(case: Case) -> Cause | Absent:
@@ -63,29 +100,13 @@ def communication(case: Case) -> Cause | Absent:
     split = case.split
     if split is None:
         return _UNKNOWN
-    share = split.communicating
-    if share == 0:
+    if split.communicating == 0:
         return Absent(f"it does not communicate: {split.source}")
     worse = [each for each in _messages(case) if each.certain]
     if not worse:
         return Absent("no probe of MPI on as many nodes is certainly worse")
-    most = max(worse, key=lambda each: each.ratio.value)
-    cause = Cause(
-        f"its communication, {_percent(share)} of its time {split.source}, {_loses(most)}",
-        1.0,
-        1 + share * (_most(worse) - 1),
-        part=True,
-    )
-    return _judged(cause, split.own_communicating, f"its communication is only {_percent(share)}")
-
-
-def _judged(cause: Cause, own: Estimate | None, little: str) -> Cause | Absent:
-    """Drop a part that is too small to matter; withdraw one that takes no longer than before."""
-    if cause.hi is None or cause.hi <= 1 + DEFAULT_MARGIN:
-        return Absent(f"{little} of its time")
-    if own is not None and own.hi is not None and own.hi <= 1 + DEFAULT_MARGIN:
-        return replace(cause, withdrawn=f"that part of it is not longer: {times(own)}")
-    return cause
+    part = _Part("communication", split.communicating, split.source, split.own_communicating)
+    return part.cause(worse, 1.0)
 
 
 def layers_below(case: Case) -> Cause | Absent:
@@ -122,7 +143,11 @@ def _most(measured: Sequence[Measurement]) -> float:
 
 def _loses(most: Measurement) -> str:
     ratio = most.ratio
-    return f"loses up to {significant(ratio.value)} {bounds(ratio)} times ({most.finding.subject})"
+    return f"{significant(ratio.value)} {bounds(ratio)} times ({most.finding.subject})"
+
+
+def _longer(own: Estimate) -> str:
+    return f"{significant(own.value)} {bounds(own)}"
 
 
 def _percent(share: float) -> str:
