@@ -9,7 +9,9 @@ import polars as pl
 
 from bareline.analysis import parameters
 from bareline.store.run import Run
+from bareline.store.sessions import FIRST
 from bareline.vocabulary.model import Case, format_point, parse_point
+from bareline.vocabulary.place import CASE
 
 
 class Frames(NamedTuple):
@@ -32,8 +34,33 @@ class Frames(NamedTuple):
 def read_frames(run: Run) -> Frames:
     """Read a run; cases are named as it names them itself."""
     trials, values = run.tables()
-    trials = trials.with_columns(pl.col("nodes").fill_null(0), pl.col("profile").fill_null(False))
-    return Frames(trials, values, _left_out(run), _planned(run))
+    trials = trials.with_columns(
+        pl.col("nodes").fill_null(0), pl.col("profile").fill_null(False), _machine(run)
+    )
+    return Frames(_apart(trials), values, _left_out(run), _planned(run))
+
+
+def _machine(run: Run) -> pl.Expr:
+    """Tell which of the machines of a run each trial was measured on."""
+    machines = {number: session.machine for number, session in run.sessions().items()}
+    return (
+        pl.col("session")
+        .fill_null(FIRST)
+        .replace_strict(machines, default=FIRST, return_dtype=pl.Int64)
+        .alias("machine")
+    )
+
+
+def _apart(trials: pl.DataFrame) -> pl.DataFrame:
+    """Keep the blocks of several machines apart, as if they were of several runs, and say so."""
+    if trials.get_column("machine").n_unique() < 2:
+        return trials
+    several = pl.col("machine").n_unique().over(CASE) > 1
+    said = pl.col("caveats").list.concat(pl.lit(["two-machines"]))
+    return trials.with_columns(
+        pl.when(several).then(said).otherwise(pl.col("caveats")).alias("caveats"),
+        pl.col("block") + (pl.col("machine") - 1) * (1 + pl.col("block").max()),
+    )
 
 
 def _left_out(run: Run) -> pl.DataFrame:

@@ -169,21 +169,25 @@ def continue_(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Also run again what failed.")
     ] = False,
+    anyway: Annotated[
+        bool,
+        typer.Option("--anyway", help="Also on another machine: its launches are kept apart."),
+    ] = False,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.store.run import Run
 
-    _execute(Run.open(path), retry_failed=retry_failed)
+    _execute(Run.open(path), retry_failed=retry_failed, anyway=anyway)
 
 
-def _execute(made: Run, *, retry_failed: bool = False) -> None:
+def _execute(made: Run, *, retry_failed: bool = False, anyway: bool = False) -> None:
     from bareline.report.terminal.progress import progress_on
     from bareline.report.terminal.runs import print_run_end
     from bareline.session.runner import execute
 
     try:
         with progress_on(console(stderr=True)) as progress:
-            tally = execute(made, progress, retry_failed=retry_failed)
+            tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway)
     except KeyboardInterrupt:
         complain(f"interrupted; `bareline continue {made.path}` goes on where it stopped")
         raise typer.Exit(EXIT_INTERRUPTED) from None

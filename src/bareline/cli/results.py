@@ -89,11 +89,11 @@ def _show_profile(path: Path, *, everything: bool, as_json: bool) -> None:
 
 def _show_facts(path: Path, *, everything: bool, as_json: bool) -> None:
     from bareline.report.content.facts import to_rows
-    from bareline.report.content.gather import fact_lines
+    from bareline.report.content.gather import fact_lines, facts_by_machine
     from bareline.report.terminal.facts import print_facts
     from bareline.store.run import Run
 
-    facts = Run.open(path).facts()
+    facts = facts_by_machine(Run.open(path))
     emit(
         as_json,
         lambda: to_rows(facts),

@@ -109,6 +109,8 @@ class Platform(ABC, Generic[O_co]):
         How many cases it takes at a turn: more than one where a turn costs seconds.
     exact
         A trial gives the same values whenever it is repeated: one of each case is all there is.
+    borrows
+        A batch system or a cloud chooses its nodes: other names of them mean nothing.
     """
 
     type_name: ClassVar[str]
@@ -117,6 +119,7 @@ class Platform(ABC, Generic[O_co]):
     boots: ClassVar[bool] = False
     cases_per_turn: ClassVar[int] = 1
     exact: ClassVar[bool] = False
+    borrows: ClassVar[bool] = False
 
     def __init__(self, spec: PlatformSpec[O_co], context: Context) -> None:
         self.spec = spec

@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
+from bareline.session.machine import Machine
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError
@@ -47,6 +48,8 @@ class Allocations:
 
     Parameters
     ----------
+    machine
+        Where the session measures: each platform is held against what it was.
     blocks_per_boot
         After so many blocks a platform that boots is made anew; 0 never.
     """
@@ -57,6 +60,7 @@ class Allocations:
         platforms: Sequence[PlatformSpec],
         plan: Sequence[Trial],
         told: Told,
+        machine: Machine,
         *,
         blocks_per_boot: int,
     ) -> None:
@@ -64,6 +68,7 @@ class Allocations:
         self._specs = {spec.name: spec for spec in platforms}
         self._layouts = {name: largest_layout(plan, name) for name in self._specs}
         self._told = told
+        self._machine = machine
         self._blocks_per_boot = blocks_per_boot
         self._stacks: dict[str, ExitStack] = {}
         self._current: dict[str, Allocation | Failed] = {}
@@ -146,18 +151,25 @@ class Allocations:
         if told.items() <= known.items():
             return
         self._facts[name] = {**known, **told}
-        self._run.write_facts(name, self._facts[name])
+        self._run.write_facts(name, self._facts[name], self._machine.session)
+
+    def _meet(self, name: str, allocation: Allocation, facts: Mapping[str, Scalar]) -> None:
+        """Hold a platform that came up against what it was in earlier sessions of the run."""
+        kind = self._type(name)
+        # Whose helpers take this machine's time, runs on it; a simulated time is of no machine.
+        here = allocation.helpers_s() is not None and not kind.exact
+        self._machine.meet(name, facts, here=here, named=not kind.borrows)
 
     def _describe(self, name: str, facts: Mapping[str, Scalar]) -> None:
         """Write the facts of a platform that came up; what only programs tell is kept."""
         try:
-            before = self._facts.get(name) or self._run.facts().get(name, {})
+            before = self._run.facts(self._machine.number).get(name, {})
         except StoreError:
             before = {}  # A damaged file: this one is written anew.
         kept = {key: before[key] for key in (BLAS_KERNELS,) if key in before}
         chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
         self._facts[name] = {**kept, **chosen, **facts}
-        self._run.write_facts(name, self._facts[name])
+        self._run.write_facts(name, self._facts[name], self._machine.session)
 
     # How long it takes -------------------------------------------------------------------------
 
@@ -209,7 +221,9 @@ class Allocations:
         for pause_s in (*_PAUSES_S, None):
             try:
                 allocation = self._acquire(name)
-                self._describe(name, allocation.facts())
+                facts = allocation.facts()
+                self._meet(name, allocation, facts)
+                self._describe(name, facts)
                 break
             except StoreError:
                 raise

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from bareline import __version__
 from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
+from bareline.session.versions import versions
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -19,8 +17,6 @@ from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.platform import PlatformSpec
-
-_LIBRARIES = ("polars", "numpy", "scipy", "altair", "pydantic")
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
@@ -134,7 +130,7 @@ def create_run(
         control=control,
         seed=seed,
         created=now(),
-        versions=_versions(),
+        versions=versions(),
     )
     choice = choose(study, platforms)
     asked = [(platforms[number].name, choice.cases[case]) for number, case in choice.cells]
@@ -184,13 +180,3 @@ def plan_rows(
         }
         for trial in make_plan(study, platforms, seed=seed_of(study, seed))
     ]
-
-
-def _versions() -> dict[str, str]:
-    found = {"bareline": __version__, "python": platform.python_version()}
-    for library in _LIBRARIES:
-        try:
-            found[library] = version(library)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -420,5 +420,6 @@ def status_of(run: Run) -> dict[str, Any]:
         "remaining": tally.remaining,
         "active": run.is_being_written(),
         "platforms": by_platform,
+        "machines": [one.moved for one in run.sessions().values() if one.moved],
         "left_out": told(run.left_out()),
     }

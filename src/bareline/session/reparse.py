@@ -34,8 +34,8 @@ def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
         if study is not None:
             declare_today(run)
         records, read, changed = [], 0, 0
-        known = run.facts()
-        facts = {name: dict(one) for name, one in known.items()}
+        known: dict[int, dict[str, dict[str, Scalar]]] = {}
+        facts: dict[int, dict[str, dict[str, Scalar]]] = {}
         for record in run.records():
             probe_name = record.trial.case.probe
             output = run.read_raw(record.trial, record.attempt)
@@ -45,7 +45,11 @@ def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
             if study is None:
                 new = _with_outcome(record, *read_again(record.trial.case, output.stdout))
             else:
-                here = facts.setdefault(record.trial.platform, {})
+                number = record.session
+                if number not in known:
+                    known[number] = run.facts_of(number)
+                    facts[number] = {name: dict(one) for name, one in known[number].items()}
+                here = facts[number].setdefault(record.trial.platform, {})
                 new, told = _judge_again(study, record, output, here)
                 here.update(told)
             read += 1
@@ -53,9 +57,10 @@ def reparse_run(run: Run, *, only: str | None = None) -> tuple[int, int]:
             records.append(new)
         if changed:
             run.replace_records(records)
-        for name, here in facts.items():
-            if here != known.get(name, {}):
-                run.write_facts(name, here)
+        for number, platforms in facts.items():
+            for name, here in platforms.items():
+                if here != known[number].get(name, {}):
+                    run.write_facts(name, here, number)
     return read, changed
 
 

@@ -23,6 +23,7 @@ from bareline.profile.trial import under_profiler
 from bareline.session.allocations import Allocations, reason_of
 from bareline.session.history import History, Tally
 from bareline.session.judge import judge_output
+from bareline.session.machine import Machine
 from bareline.session.origin import declare_today, platforms_of, study_of
 from bareline.store.beside import now
 from bareline.store.raw import shortened
@@ -71,8 +72,17 @@ class Observer(Protocol):
         """Trials are not needed any more."""
 
 
-def execute(run: Run, observer: Observer, *, retry_failed: bool = False) -> Tally:
+def execute(
+    run: Run, observer: Observer, *, retry_failed: bool = False, anyway: bool = False
+) -> Tally:
     """Run every trial of a run that has no record yet; see `Runner.execute`.
+
+    Parameters
+    ----------
+    retry_failed
+        Also run again what failed.
+    anyway
+        Also go on on another machine than the run was measured on.
 
     Raises
     ------
@@ -85,7 +95,7 @@ def execute(run: Run, observer: Observer, *, retry_failed: bool = False) -> Tall
             where=f"{run.path}/run.toml",
             hint="take it from a copy of the run, or measure again into a new folder",
         )
-    runner = Runner(run, study_of(run), platforms_of(run), observer)
+    runner = Runner(run, study_of(run), platforms_of(run), observer, anyway=anyway)
     return runner.execute(retry_failed=retry_failed)
 
 
@@ -93,7 +103,13 @@ class Runner:
     """Executes what is left of a run's plan."""
 
     def __init__(
-        self, run: Run, study: Study, platforms: Sequence[PlatformSpec], observer: Observer
+        self,
+        run: Run,
+        study: Study,
+        platforms: Sequence[PlatformSpec],
+        observer: Observer,
+        *,
+        anyway: bool = False,
     ) -> None:
         self._run = run
         self._study = study
@@ -107,8 +123,14 @@ class Runner:
             run.header.baseline,
             run.header.control,
         )
+        self._machine = Machine(run, self._note, anyway=anyway)
         self._allocations = Allocations(
-            run, platforms, self._plan, observer, blocks_per_boot=study.blocks_per_boot
+            run,
+            platforms,
+            self._plan,
+            observer,
+            self._machine,
+            blocks_per_boot=study.blocks_per_boot,
         )
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
@@ -127,6 +149,8 @@ class Runner:
             The run directory cannot be written.
         TimeUp
             The job that bareline runs in ends.
+        OtherMachine
+            What measured the run before is another machine, or another bareline.
         """
         with self._run.writing(), _terminated_like_interrupted(), self._allocations:
             declare_today(self._run)
@@ -138,12 +162,16 @@ class Runner:
                 else:
                     self._history.add(record)
             self._allocations.remember(finished)
+            self._machine.remember(finished.values())
             kill_abandoned()
             remove_abandoned_scratch()
             self._observer.begin(len(self._plan), len(self._history.records))
             for block in self._history.blocks():
                 self._run_block(block, attempts)
             return self._history.tally()
+
+    def _note(self, platform: str, text: str) -> None:
+        self._allocations.note(platform, text)
 
     def _run_block(self, block: Sequence[Trial], attempts: Mapping[int, int]) -> None:
         saved, reasons = 0, set()
@@ -155,7 +183,9 @@ class Runner:
                 saved += 1
                 reasons.add(reason)
                 continue
+            self._machine.begin()
             record = self._run_trial(trial, attempts.get(trial.index, 0) + 1)
+            self._machine.keep()
             self._run.append(record)
             self._history.add(record)
             self._between.begin()
@@ -184,6 +214,7 @@ class Runner:
             caveats=done.caveats,
             clock=done.output.clock if done.output else "wall",
             attempt=attempt,
+            session=self._machine.session,
             boot=None if isinstance(job, Failed) else self._allocations.boot(trial.platform),
             foreign_cores=done.foreign_cores,
         )

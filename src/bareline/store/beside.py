@@ -25,6 +25,14 @@ from bareline.store.files import (
 from bareline.store.header import Header, first_problem
 from bareline.store.left_out import LEFT_OUT_FILE, PLANNED_FILE, read_left_out, read_planned
 from bareline.store.raw import read_raw, write_raw
+from bareline.store.sessions import (
+    FIRST,
+    SESSIONS_FILE,
+    Session,
+    facts_file,
+    read_session,
+    session_line,
+)
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import NotRegular, read_bounded
@@ -113,16 +121,64 @@ class BesideRecords:
 
     # What the platforms are, and what happened to them ----------------------------------------
 
-    def write_facts(self, platform: str, facts: Mapping[str, Scalar]) -> None:
-        """Keep what a platform is."""
-        text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    def write_session(self, session: Session) -> None:
+        """Keep what bareline is and where it runs, in place of what was kept of this session."""
+        sessions = {**self.sessions(), session.number: session}
+        text = "".join(map(session_line, sessions.values()))
         try:
-            write_atomically(self.path / "facts" / f"{platform}.json", text)
+            write_atomically(self.path / SESSIONS_FILE, text)
         except OSError as error:
             raise self.unwritable(error) from error
 
-    def facts(self) -> dict[str, dict[str, Scalar]]:
-        """Read the facts of every platform that came up.
+    def sessions(self) -> dict[int, Session]:
+        """Read the sessions by number, as they came; none of runs of before they were kept.
+
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged.
+        """
+        if not os.path.lexists(self.path / SESSIONS_FILE):
+            return {}
+        lines = whole_lines(self.path, SESSIONS_FILE, read_session, MOST_FILE_BYTES)
+        return {session.number: session for session in lines}
+
+    def write_facts(self, platform: str, facts: Mapping[str, Scalar], session: int = FIRST) -> None:
+        """Keep what a platform is in a session."""
+        text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+        file = facts_file(self.path, platform, session)
+        try:
+            file.parent.mkdir(exist_ok=True)
+            refuse_link(file.parent)
+            write_atomically(file, text)
+        except OSError as error:
+            raise self.unwritable(error) from error
+
+    def facts(self, machine: int | None = None) -> dict[str, dict[str, Scalar]]:
+        """Read the facts of every platform that came up, as the latest session found them.
+
+        Parameters
+        ----------
+        machine
+            Only as on this one. Without it on the first machine that a platform came up on.
+
+        Raises
+        ------
+        StoreError
+            A file of facts is damaged.
+        """
+        known = {number: session.machine for number, session in self.sessions().items()}
+        found: dict[str, dict[str, Scalar]] = {}
+        on: dict[str, int] = {}
+        for number in sorted({FIRST, *known}):
+            here = known.get(number, FIRST)
+            for name, facts in self.facts_of(number).items():
+                if on.setdefault(name, here) == here if machine is None else machine == here:
+                    found[name] = facts
+        return dict(sorted(found.items()))
+
+    def facts_of(self, session: int) -> dict[str, dict[str, Scalar]]:
+        """Read the facts of every platform that came up in a session.
 
         Raises
         ------
@@ -131,7 +187,7 @@ class BesideRecords:
         """
         found = {}
         for name in sorted(self.header.platforms):
-            file = self.path / "facts" / f"{name}.json"
+            file = facts_file(self.path, name, session)
             try:
                 text = read_bounded(file, _LARGEST_FACTS_BYTES, within=self.path)
                 found[name] = _FACTS.validate_json(text)

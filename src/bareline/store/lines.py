@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from bareline.store.cases import case_keys, check_declared
+from bareline.store.sessions import FIRST
 from bareline.vocabulary.model import (
     Case,
     Clock,
@@ -51,6 +52,7 @@ def to_line(record: Record) -> str:
         "started": record.started,
         "duration_s": record.duration_s,
         "clock": record.clock,
+        "session": record.session,
         "boot": record.boot,
         "foreign_cores": record.foreign_cores,
         "status": record.status,
@@ -97,6 +99,7 @@ class _Line(BaseModel):
     started: str
     duration_s: float
     clock: Clock
+    session: Annotated[int, Field(ge=1)] = FIRST  # runs of before sessions were kept lack it
     boot: Annotated[int, Field(ge=1)] | None = None  # runs of 0.1.0's beginnings lack both
     foreign_cores: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     status: Literal["measured", "failed"]
@@ -138,6 +141,7 @@ def from_line(
         caveats=line.caveats,
         clock=line.clock,
         attempt=line.attempt,
+        session=line.session,
         boot=line.boot,
         foreign_cores=line.foreign_cores,
     )

@@ -3,7 +3,8 @@
 ::
 
     run.toml                 study, platforms, seed, versions, configuration hash
-    facts/<platform>.json    what each platform is
+    facts/<platform>.json    what each platform is; facts/<n>/ as the n-th session found it
+    sessions.jsonl           one line per time that bareline sat at it: its versions and host
     planned.jsonl            one line per case and platform that the plan asks for
     left_out.jsonl           one line per case that the plan does not ask of a platform, and why
     records.jsonl            one line per finished trial
@@ -44,6 +45,7 @@ from bareline.store.left_out import (
     planned_line,
 )
 from bareline.store.lines import Wanted, from_line, to_line
+from bareline.store.sessions import SESSIONS_FILE
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
@@ -59,6 +61,7 @@ _CONTENT = (
     LEFT_OUT_FILE,
     "records.jsonl",
     EVENTS_FILE,
+    SESSIONS_FILE,
     PREDICTIONS_FILE,
     "facts",
     "raw",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 #: Columns of a line that may be null.
-_OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "boot", "foreign_cores")
+_OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "session", "boot", "foreign_cores")
 #: Text that is read at once: nested in a frame it takes some ten times as much.
 _PIECE_BYTES = 16 << 20
 
@@ -196,6 +196,7 @@ def _schema() -> dict[str, Any]:
         "duration_s": pl.Float64,
         "clock": pl.String,
         "timeout_s": pl.Float64,
+        "session": pl.Int64,
         "boot": pl.Int64,
         "foreign_cores": pl.Float64,
         "status": pl.String,

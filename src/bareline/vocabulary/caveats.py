@@ -51,6 +51,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "machine's, not the platform's",
         "lopsided-noise": "launches spread unequally and to one side: so small a difference may be "
         "one of the spread, not of the middle",
+        "two-machines": "measured on two machines, since the run was continued on another one: "
+        "launches of each are compared with their like only",
         "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
         "80 % of their rate",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
@@ -93,6 +95,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "unpaired": "not in common blocks",
         "within-control": "as small as the baseline's differences from itself",
         "lopsided-noise": "no larger than launches spread, which is to one side",
+        "two-machines": "measured on two machines",
         "link-below-rate": "links below their rate",
         "generic-blas": "BLAS kernels of an old processor",
     }
@@ -115,6 +118,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "few-boots": f"at least {MIN_LAUNCHES} launches, with guests made anew for every block "
         "(`blocks_per_boot = 1`)",
         "cut": "raise the probe's time budget",
+        "two-machines": "measure again into a new folder, on one machine",
         "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
     }
 )

@@ -113,6 +113,10 @@ class StoreError(BarelineError):
     """A run directory cannot be read or written."""
 
 
+class OtherMachine(StoreError):
+    """A run would go on on another machine than the one that it was measured on."""
+
+
 class ProfileError(BarelineError):
     """A profile cannot be made or read, or is not whole."""
 

@@ -319,6 +319,8 @@ class Record:
 
     Parameters
     ----------
+    session
+        Which time that bareline sat at the run, from 1: before and after `bareline continue`.
     boot
         Which coming up of its platform it ran in, from 1; None where nodes are not made anew.
     foreign_cores
@@ -333,6 +335,7 @@ class Record:
     caveats: tuple[str, ...] = ()
     clock: Clock = "wall"
     attempt: int = 1
+    session: int = 1
     boot: int | None = None
     foreign_cores: float | None = None
 

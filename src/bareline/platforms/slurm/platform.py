@@ -29,6 +29,7 @@ class SlurmPlatform(Platform[SlurmOptions]):
     type_name = "slurm"
     summary = "nodes of a Slurm cluster, in an allocation that bareline holds or inherits"
     options = SlurmOptions
+    borrows = True
 
     @classmethod
     def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:

@@ -93,6 +93,18 @@ def fact_lines(facts: Mapping[str, Mapping[str, Scalar]]) -> list[FactLine]:
     ]
 
 
+def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
+    """Give the facts of each platform, and of a run on several machines of each of them."""
+    machines = sorted({session.machine for session in run.sessions().values()})
+    if len(machines) < 2:
+        return run.facts()
+    return {
+        f"{name} on machine {machine}": facts
+        for machine in machines
+        for name, facts in run.facts(machine).items()
+    }
+
+
 def _study_title(study: Mapping[str, Any]) -> str:
     title = str(study.get("title") or study.get("name", ""))
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
@@ -147,6 +159,9 @@ def _method(records: Records, study: Mapping[str, Any], comparison: Comparison) 
         details["target half-width of an interval"] = f"{study['precision']:.1%} of the median"
     if comparison.controls:
         details["negative control"] = control_texts(comparison.controls)
+    moves = [session.moved for run in records.runs for session in run.sessions().values()]
+    if any(moves):
+        details["measured on several machines"] = "; ".join(filter(None, moves))
     if study.get("scale_changes"):
         details[f"changed by scale {study['scale']}"] = "; ".join(study["scale_changes"])
     return Method(

@@ -131,6 +131,8 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     if row.get("control"):
         control = clean(row["control"])
         console.print(f"{control} is the negative control: {clean(row['baseline'])} once more")
+    for line in row["machines"]:
+        console.print(Text(f"goes on on another machine, {clean(line)}"))
     for line in row["left_out"]:
         console.print(Text(f"left out on {clean(line)}", style="dim"))
     if row["remaining"] and not row["active"]:
