@@ -16,7 +16,8 @@ from bareline.report.terminal.console import make_console
 from bareline.report.terminal.progress import PlainProgress
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
-from bareline.study.study import load_study, study_from_toml
+from bareline.study.reading import load_study
+from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import BarelineError, StoreError, StudyError, UsageError
 from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import Case, Failed, Record, Stage, Trial

@@ -15,7 +15,7 @@ from bareline.session.begin import create_run
 from bareline.session.origin import study_of
 from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
-from bareline.study.study import load_study
+from bareline.study.reading import load_study
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Failed, Measured, Output
 

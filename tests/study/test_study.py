@@ -4,7 +4,8 @@ import pytest
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.study.catalogue import find_study, named_studies
-from bareline.study.study import load_study, study_from_toml
+from bareline.study.reading import load_study
+from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Placement
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import Better, Layer, Scalar
 
@@ -144,50 +145,6 @@ class _Head(_Table):
     margin: Annotated[float, Field(gt=0, lt=1)] | None = None
     precision: Annotated[float, Field(ge=0)] | None = None
     budget_s: Annotated[float, Field(ge=0)] | None = None
-
-
-class ExhibitSpec(_Table):
-    """One ``[[exhibit]]``: a figure or table that a study asks for; its keys stand here only.
-
-    Attributes
-    ----------
-    kind
-        Name of a kind of exhibit, e.g. "curve" (see ``docs/reference/exhibits.md``).
-    title, caption
-        What stands above and below it.
-    probe
-        Name of a probe, ``*`` matching anything; every probe without it.
-    metric
-        Without it, every metric of the probe that is not a detail.
-    x
-        Parameter on the horizontal axis; chosen from the data without it.
-    where
-        Parameters, or "platform", and the value or list of values to keep.
-    rule
-        How a publication reports where bareline would give medians: see
-        ``docs/reference/exhibits.md``.
-    scaling
-        What the ideal line of an exhibit by ranks means: the same problem on more ranks, or a
-        problem that grows with them.
-    published
-        Published tables and figures that it repeats, e.g. ``nebula:table-4``.
-    awaits
-        What must be added before it can be filled everywhere, where that does not exist yet.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    kind: str
-    title: str = ""
-    caption: str = ""
-    probe: str | None = None
-    metric: str | None = None
-    x: str | None = None
-    where: dict[str, Any] = {}
-    rule: Literal["", "best-against-worst", "mean", "sorted"] = ""
-    scaling: Literal["strong", "weak"] = "strong"
-    published: list[str] = []
-    awaits: str = ""
 
 
 class RoleKeys(_Table):

@@ -14,7 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from bareline.study.study import Study, load_study, study_from_toml
+from bareline.study.reading import load_study
+from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StudyError, did_you_mean
 from bareline.vocabulary.files import parse_toml
 from bareline.vocabulary.plugins import brought, named

@@ -11,11 +11,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from bareline.probes.base import Probe, find_probe
-from bareline.store.header import ExhibitSpec
 from bareline.study.scale import MeasureScale
 from bareline.study.sweep import Count, Counts, PerNode, Sweep
 from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Layout, Placement, Scalar, format_point
 
 NO_DEFAULTS: Mapping[str, Scalar] = MappingProxyType({})

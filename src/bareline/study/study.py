@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
@@ -22,7 +21,6 @@ from bareline.study.order import OrderKind
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
-from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.model import (
     DEFAULT_PRECISION,
     Case,
@@ -37,9 +35,6 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 #: A boot is a level above a launch: what it brings is shared by all launches in it. Chosen by
 #: docs/method/measuring.md, "Boots".
 BLOCKS_PER_BOOT = 2
-
-#: Input files of programs go into every run directory.
-_LARGEST_INPUT_BYTES = 1 << 20
 
 
 class Study(BaseModel):
@@ -300,69 +295,13 @@ class Study(BaseModel):
         }
 
 
-def load_study(path: Path) -> Study:
-    """Read and check a study file.
-
-    Raises
-    ------
-    StudyError
-        The file is missing, not TOML, or says something impossible; the message names file,
-        key and next step.
-    """
-    try:
-        content = read_toml(path)
-    except OSError as error:
-        raise StudyError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    except ValueError as error:
-        raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
-    return study_from_toml(_with_inputs(content, path), where=str(path))
-
-
-def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Put the texts of programs' input files in the place of their names.
-
-    A run directory has to hold all that it was begun with. Files stand beside the study.
-    """
-    programs = content.get("app")
-    if not isinstance(programs, dict):
-        return content
-    for name, program in programs.items():
-        inputs = program.get("inputs") if isinstance(program, dict) else None
-        if not isinstance(inputs, dict):
-            continue
-        for target, source in inputs.items():
-            if isinstance(source, dict) and set(source) == {"file"}:
-                inputs[target] = _input_text(path.parent / str(source["file"]), path, name)
-    return content
-
-
-def _input_text(file: Path, study: Path, name: str) -> str:
-    where = f"{study}, [app.{name}], inputs"
-    try:
-        if file.stat().st_size > _LARGEST_INPUT_BYTES:
-            raise StudyError(
-                f"'{file}' is larger than {_LARGEST_INPUT_BYTES >> 20} MiB",
-                where=where,
-                hint="put it into a folder of the nodes and name that as case_folder",
-            )
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise StudyError(f"'{file}' cannot be read: {error.strerror}", where=where) from error
-    except UnicodeDecodeError as error:
-        raise StudyError(
-            f"'{file}' is no text",
-            where=where,
-            hint="put it into a folder of the nodes and name that as case_folder",
-        ) from error
-
-
 def study_from_toml(
     content: Mapping[str, Any],
     *,
     where: str,
     defaults: Mapping[str, Mapping[str, Scalar]] | None = None,
 ) -> Study:
-    """Check what a study file holds; see `load_study`.
+    """Check what a study file holds; see `bareline.study.reading`.
 
     Parameters
     ----------

@@ -1,0 +1,69 @@
+"""A study file, read with the input files of its programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from bareline.study.study import Study, study_from_toml
+from bareline.vocabulary.errors import StudyError
+from bareline.vocabulary.files import read_toml
+
+#: Input files of programs go into every run directory.
+_LARGEST_INPUT_BYTES = 1 << 20
+
+
+def load_study(path: Path) -> Study:
+    """Read and check a study file.
+
+    Raises
+    ------
+    StudyError
+        The file is missing, not TOML, or says something impossible; the message names file,
+        key and next step.
+    """
+    try:
+        content = read_toml(path)
+    except OSError as error:
+        raise StudyError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except ValueError as error:
+        raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
+    return study_from_toml(_with_inputs(content, path), where=str(path))
+
+
+def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
+    """Put the texts of programs' input files in the place of their names.
+
+    A run directory has to hold all that it was begun with. Files stand beside the study.
+    """
+    programs = content.get("app")
+    if not isinstance(programs, dict):
+        return content
+    for name, program in programs.items():
+        inputs = program.get("inputs") if isinstance(program, dict) else None
+        if not isinstance(inputs, dict):
+            continue
+        for target, source in inputs.items():
+            if isinstance(source, dict) and set(source) == {"file"}:
+                inputs[target] = _input_text(path.parent / str(source["file"]), path, name)
+    return content
+
+
+def _input_text(file: Path, study: Path, name: str) -> str:
+    where = f"{study}, [app.{name}], inputs"
+    try:
+        if file.stat().st_size > _LARGEST_INPUT_BYTES:
+            raise StudyError(
+                f"'{file}' is larger than {_LARGEST_INPUT_BYTES >> 20} MiB",
+                where=where,
+                hint="put it into a folder of the nodes and name that as case_folder",
+            )
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise StudyError(f"'{file}' cannot be read: {error.strerror}", where=where) from error
+    except UnicodeDecodeError as error:
+        raise StudyError(
+            f"'{file}' is no text",
+            where=where,
+            hint="put it into a folder of the nodes and name that as case_folder",
+        ) from error
