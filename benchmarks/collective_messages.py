@@ -125,7 +125,7 @@ def simulated(ranks: int, wanted: Sequence[Call], folder: Path) -> dict[Call, Me
     """Count the messages of the same calls on a simulated cluster, a rank on each node."""
     program = _compile("smpicc", folder, "-DSIMULATED")
     spec = make_spec("s", {"type": "sim", "network": "10g", "nodes": ranks}, where="counts")
-    platform = PLATFORM(spec, Context(folder, cache_folder()))
+    platform = PLATFORM(spec, Context(folder))
     found: dict[Call, Messages] = {}
     with platform.acquire(Layout(ranks)) as allocation:
         # A function at a time: one that comes to a stop leaves the others.

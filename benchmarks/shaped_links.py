@@ -22,7 +22,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bareline.host.cache import cache_folder
 from bareline.platforms.base import Allocation, Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.netns.links import parse_rate
@@ -67,7 +66,7 @@ def measure(options: dict[str, Any], launches: int) -> tuple[dict[int, list[floa
     times: dict[int, list[float]] = {}
     rates = []
     with tempfile.TemporaryDirectory() as scratch:
-        platform = NetnsPlatform(spec, Context(Path(scratch), cache_folder()))
+        platform = NetnsPlatform(spec, Context(Path(scratch)))
         with platform.acquire(TWO) as allocation:
             for _ in range(launches):
                 for size, value in one_way_s(allocation).items():

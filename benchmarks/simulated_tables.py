@@ -44,7 +44,7 @@ _RANKS = (2, 4, 8, 16, 32, 64, 128, 256)
 def platform(name: str) -> Iterator[Allocation]:
     spec = load_platforms()[name]
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-        made = PLATFORM(spec, Context(Path(scratch), cache_folder()))
+        made = PLATFORM(spec, Context(Path(scratch)))
         with made.acquire(Layout(64)) as allocation:
             yield allocation
 

@@ -56,7 +56,7 @@ _EXACT = [("mpibench", ("alltoall", "-m", "8:65536"), 16), ("npb_cg", ("S",), 16
 def cluster() -> Iterator[Allocation]:
     spec = load_platforms()["sim-10g"]
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-        platform = PLATFORM(spec, Context(Path(scratch), cache_folder()))
+        platform = PLATFORM(spec, Context(Path(scratch)))
         layout, _ = lay_out(Case(probe="mpi.barrier", ranks=1024), spec.capacity)
         assert layout is not None
         with platform.acquire(layout) as allocation:

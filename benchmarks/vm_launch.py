@@ -41,7 +41,7 @@ def guests(count: int, options: dict[str, Any]) -> Iterator[VmAllocation]:
     table = {"type": "vm", "guests": count, "memory": {"size_bytes": "512MiB"}, **options}
     spec = make_spec("vm-launch", table, where=__file__)
     with tempfile.TemporaryDirectory(dir=cache_folder()) as scratch:
-        platform = VmPlatform(spec, Context(Path(scratch), cache_folder()))
+        platform = VmPlatform(spec, Context(Path(scratch)))
         started = time.monotonic()
         with platform.acquire(Layout(count, 1, 1)) as allocation:
             all_s = time.monotonic() - started

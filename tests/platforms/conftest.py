@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from bareline.host.cache import cache_folder
 from bareline.platforms.base import Allocation, Context, load_platform_types
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.netns import namespaces
@@ -61,7 +60,7 @@ def acquire(tmp_path) -> Callable[..., AbstractContextManager[Allocation]]:
         spec = PlatformSpec(kind, kind, platform.options(**options))
         scratch = tmp_path / f"scratch-{uuid.uuid4().hex[:8]}"
         scratch.mkdir()
-        context = Context(scratch, cache_folder())
+        context = Context(scratch)
         wanted_layout = layout or Layout(spec.options.node_count)
         with ExitStack() as stack:
             with _privileged(privilege):

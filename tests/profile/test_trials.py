@@ -23,10 +23,10 @@ from bareline.session import begin
 from bareline.session.judge import judge_output
 from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
-from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import PlatformError, StudyError
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Sample, Stage, Trial
 
 # Few calls, and time enough for ranks that wait for cores.

@@ -10,13 +10,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic
 
 from bareline.build.native import NativeBuild
+from bareline.host.cache import cache_folder
 from bareline.vocabulary.errors import PluginError, UsageError, one_line
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, Options, PlatformSpec
@@ -85,11 +86,11 @@ class Context:
     scratch
         A private folder that exists until the allocation ends.
     cache
-        bareline's cache folder, shared by runs.
+        bareline's cache folder, shared by runs; the user's own where none is given.
     """
 
     scratch: Path
-    cache: Path
+    cache: Path = field(default_factory=cache_folder)
 
 
 class Platform(ABC, Generic[O_co]):

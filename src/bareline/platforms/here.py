@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bareline.build.native import ensure_native
+from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import HostsAllocation, Node
 from bareline.platforms.launchers import MpiInstallation, find_mpi
@@ -24,6 +24,24 @@ def mpi_availability(choice: str) -> Availability:
         usable = isinstance(error, ToolMissing) and choice == "auto"
         return Availability(usable, error.what, error.hint or "")
     return Availability(True)
+
+
+def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
+    """Build bareline's own programs for an MPI library of this machine, or find them in the cache.
+
+    Parameters
+    ----------
+    mpi
+        The library, or how the option of that name chooses it.
+
+    Raises
+    ------
+    ToolMissing, PlatformError
+        It is not here.
+    BuildError
+        The programs do not compile.
+    """
+    return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
 
 
 class HereAllocation(HostsAllocation):

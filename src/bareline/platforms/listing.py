@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import choose_platforms, load_platforms
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.here import build_here
 from bareline.vocabulary.platform import PlatformSpec
 
 
@@ -72,4 +71,4 @@ def build_row(mpi: str) -> dict[str, Any]:
     BuildError
         The programs do not compile.
     """
-    return build_native(find_mpi(mpi), cache_folder()).to_dict()
+    return build_here(mpi, cache_folder()).to_dict()

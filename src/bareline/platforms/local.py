@@ -12,16 +12,15 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.build.native import NativeBuild, build_native
+from bareline.build.native import NativeBuild
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.here import HereAllocation, mpi_availability
+from bareline.platforms.here import HereAllocation, build_here, mpi_availability
 from bareline.platforms.hosts import Node, core_facts
 from bareline.platforms.launchers import (
     Binding,
     Job,
     Transport,
-    find_mpi,
     mpi_facts,
 )
 from bareline.platforms.workdir import check_io_folder
@@ -144,7 +143,7 @@ class LocalPlatform(Platform[LocalOptions]):
     @classmethod
     def build(cls, spec: PlatformSpec[LocalOptions], cache: Path) -> NativeBuild:
         """Build the native programs for this machine's MPI library."""
-        return build_native(find_mpi(spec.options.mpi), cache)
+        return build_here(spec.options.mpi, cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:

@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from bareline.host.cache import cache_folder, scratch_folder
+from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.session.machine import Machine
 from bareline.store.run import Run
@@ -264,9 +264,7 @@ class Allocations:
     def _acquire(self, name: str) -> Allocation:
         stack = self._stacks[name] = ExitStack()
         scratch = stack.enter_context(scratch_folder(name))
-        platform = self._type(name)(
-            self._specs[name], Context(scratch=scratch, cache=cache_folder())
-        )
+        platform = self._type(name)(self._specs[name], Context(scratch))
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
         for text in allocation.events():
             self.note(name, text)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
+from bareline.platforms.here import build_here
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.profile.files import read_profile, write_profile
 from bareline.profile.journal import journal_of
@@ -120,7 +120,7 @@ def profile_environment(
 
     They are for the ranks, not for the launcher: every rank of a job must have them, or none.
     """
-    library = profiler_library(build_native(mpi, cache_folder()).path)
+    library = profiler_library(build_here(mpi, cache_folder()).path)
     present = os.environ.get("LD_PRELOAD")
     variables = {
         "LD_PRELOAD": f"{library}:{present}" if present else str(library),

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from bareline.analysis.records import Records
-from bareline.host.cache import cache_folder, scratch_folder
+from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.platforms.config import make_spec
 from bareline.probes.base import find_probe
@@ -174,9 +174,7 @@ class Simulations:
 
 
 def _acquire(spec: PlatformSpec[Any], scratch: Path) -> Any:
-    platform: Platform[Any] = load_platform_types()[spec.type](
-        spec, Context(scratch=scratch, cache=cache_folder())
-    )
+    platform: Platform[Any] = load_platform_types()[spec.type](spec, Context(scratch))
     return platform.acquire(Layout(spec.options.node_count))
 
 

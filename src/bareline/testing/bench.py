@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bareline.host.cache import cache_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
@@ -81,7 +80,7 @@ def open_bench(
     """
     spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))
     wanted = layout or Layout(spec.options.node_count)
-    with platform(spec, Context(scratch, cache_folder())).acquire(wanted) as allocation:
+    with platform(spec, Context(scratch)).acquire(wanted) as allocation:
         yield Bench(allocation, spec.options)
 
 

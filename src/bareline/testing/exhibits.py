@@ -12,8 +12,8 @@ from bareline.analysis.records import read_runs
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import Exhibit, find_exhibit
-from bareline.store.header import ExhibitSpec
 from bareline.testing.runs import planted_run
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 
 @pytest.fixture(scope="session")

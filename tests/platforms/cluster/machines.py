@@ -19,7 +19,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.netns import links
 from bareline.platforms.netns.platform import NetnsAllocation, NetnsOptions, NetnsPlatform
@@ -96,7 +95,7 @@ def machines(count: int) -> Iterator[Machines]:
     with tempfile.TemporaryDirectory(prefix="bl-test-", dir="/tmp") as name:
         folder = Path(name)
         spec = PlatformSpec("machines", "netns", NetnsOptions(hosts=count))
-        platform = NetnsPlatform(spec, Context(folder, cache_folder()))
+        platform = NetnsPlatform(spec, Context(folder))
         with platform.acquire(Layout(count)) as hosts:
             assert isinstance(hosts, NetnsAllocation)
             yield Machines(hosts, folder)

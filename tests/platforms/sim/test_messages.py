@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import PLATFORM
@@ -34,7 +33,7 @@ ON_A_NODE = (
 def cluster(folder, **table):
     folder.mkdir(exist_ok=True)
     spec = make_spec("s", {"type": "sim", **table}, where="test")
-    with PLATFORM(spec, Context(folder, cache_folder())).acquire(Layout(16)) as allocation:
+    with PLATFORM(spec, Context(folder)).acquire(Layout(16)) as allocation:
         yield allocation
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from bareline.host.cache import cache_folder
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import PLATFORM
@@ -33,7 +32,7 @@ TABLE = {
 @contextmanager
 def made(table, folder):
     folder.mkdir()
-    platform = PLATFORM(make_spec("s", table, where="test"), Context(folder, cache_folder()))
+    platform = PLATFORM(make_spec("s", table, where="test"), Context(folder))
     with platform.acquire(Layout(4)) as allocation:
         yield allocation
 

@@ -9,8 +9,8 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import ratio_interval
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.figures.svg import draw
-from bareline.store.header import ExhibitSpec
 from bareline.testing.exhibits import seen_as
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import KEY, varying
 
 

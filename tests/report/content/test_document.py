@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from bareline.report.content.document import Document
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 REFERENCE = Path(__file__).parents[3] / "docs" / "reference" / "exhibits.md"
 

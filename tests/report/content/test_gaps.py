@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bareline.report.content import gaps
 from bareline.report.content.document import Document
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 
 def test_each_layout_has_a_line_of_its_own(planted: Callable[..., Document]) -> None:

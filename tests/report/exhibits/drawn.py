@@ -8,7 +8,7 @@ from typing import Any
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.figures.figure import Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 
 def figures(document: Document, **spec: Any) -> list[Figure]:

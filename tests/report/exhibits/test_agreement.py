@@ -12,8 +12,9 @@ from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.agreement import _COUNTERPARTS
 from bareline.report.exhibits.base import find_exhibit
-from bareline.store.header import ExhibitSpec, Header
+from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Layout, Measured, Record, Sample, Trial
 
 SIZES = (8, 64, 512)

@@ -11,8 +11,9 @@ from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.figures.figure import DataTable
-from bareline.store.header import ExhibitSpec, Header
+from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Failed, Layout, Measured, Record, Sample, Stage, Trial
 
 FACTORS = {"cg": 1.84, "ep": 3.8}

@@ -7,9 +7,10 @@ import pytest
 from bareline.report.content.document import PlatformInfo
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.exhibits.choice import draw_figures
-from bareline.store.header import CalibrationKeys, ExhibitSpec, read_header
+from bareline.store.header import CalibrationKeys, read_header
 from bareline.testing.exhibits import planted_document  # noqa: F401 - a fixture
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 KEYS = CalibrationKeys(
     curve=[[0, 9e-6], [1024, 11e-6], [65_536, 90e-6]],

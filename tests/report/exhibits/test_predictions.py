@@ -19,9 +19,9 @@ from bareline.report.exhibits.choice import draw_figures
 from bareline.report.exhibits.upgrades import ranked
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
-from bareline.store.header import ExhibitSpec
 from bareline.testing.runs import planted_run
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 KINDS = ("predicted", "worst-predictions", "upgrades", "waterfall", "coverage")
 

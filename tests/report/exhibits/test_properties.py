@@ -20,9 +20,9 @@ from bareline.report.exhibits.relative_performance import speeds
 from bareline.report.exhibits.rules import RULES, ruled_ratio
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.marks import stretches
-from bareline.store.header import ExhibitSpec
 from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Better, Layer, Metric
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.verdicts import Verdict

@@ -13,7 +13,7 @@ import pytest
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import load_exhibits
 from bareline.report.page.files import write_page
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

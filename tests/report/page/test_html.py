@@ -20,10 +20,10 @@ from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_figures, write_page, write_report
 from bareline.report.page.html import render_page
 from bareline.report.page.terms import link_terms
-from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
 from bareline.testing.exhibits import seen_as
 from bareline.vocabulary.errors import AnalysisError, StoreError
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 
 class Outline(HTMLParser):

@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from bareline.build.native import NativeBuild, build_native
+from bareline.build.native import NativeBuild
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.here import HereAllocation, mpi_availability
+from bareline.platforms.here import HereAllocation, build_here, mpi_availability
 from bareline.platforms.hosts import Node, core_facts, local_environment
-from bareline.platforms.launchers import Job, Network, find_mpi, mpi_facts
+from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
@@ -278,7 +278,7 @@ class NetnsPlatform(Platform[NetnsOptions]):
     @classmethod
     def build(cls, spec: PlatformSpec[NetnsOptions], cache: Path) -> NativeBuild:
         """Build the native programs for this machine's MPI library."""
-        return build_native(find_mpi(spec.options.mpi), cache)
+        return build_here(spec.options.mpi, cache)
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bareline.build.native import NativeBuild, build_native
+from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
-from bareline.platforms.launchers import find_mpi
+from bareline.platforms.here import build_here
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import own_job
 from bareline.platforms.slurm.job import Job, clean
@@ -52,7 +52,7 @@ class SlurmPlatform(Platform[SlurmOptions]):
         Here instead where the cache is shared and this machine has the library.
         """
         if spec.options.has_library_here:
-            return build_native(find_mpi(spec.options.mpi), cache)
+            return build_here(spec.options.mpi, cache)
         with (
             scratch_folder(spec.name) as scratch,
             cls(spec, Context(scratch, cache)).acquire(Layout()) as nodes,

@@ -11,10 +11,11 @@ from functools import partial
 from pathlib import Path
 from uuid import NAMESPACE_OID, uuid5
 
-from bareline.build.native import NativeBuild, build_native, ensure_native
+from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.here import build_here
 from bareline.platforms.hosts import core_facts
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.vm import remains, room
@@ -78,7 +79,7 @@ class VmPlatform(Platform[VmOptions]):
     @classmethod
     def build(cls, spec: PlatformSpec[VmOptions], cache: Path) -> NativeBuild:
         """Build the native programs for the host's MPI library, which the guests have too."""
-        return build_native(find_mpi(spec.options.mpi), cache)
+        return build_here(spec.options.mpi, cache)
 
     @classmethod
     def definition(cls, spec: PlatformSpec[VmOptions]) -> str:

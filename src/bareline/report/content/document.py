@@ -18,7 +18,8 @@ from bareline.analysis.records import Records
 from bareline.analysis.verdict import Glance
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.shown import Shown, choose
-from bareline.store.header import CalibrationKeys, ExhibitSpec, RoleKeys
+from bareline.store.header import CalibrationKeys, RoleKeys
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, Scalar
 from bareline.vocabulary.place import CASE
 

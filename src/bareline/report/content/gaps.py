@@ -9,8 +9,8 @@ import polars as pl
 
 from bareline.report.content.document import Document
 from bareline.report.content.wording import count
-from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.caveats import Caveat, notes
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, KEY, Place
 from bareline.vocabulary.units import listing

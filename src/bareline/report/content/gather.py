@@ -17,8 +17,8 @@ from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
 from bareline.report.content.wording import count
-from bareline.store.header import ExhibitSpec
 from bareline.store.run import Run
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing

@@ -16,7 +16,7 @@ from bareline.published.catalogue import conditions, publications
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.anchors import slug
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 #: Conditions that describe the size of another system: they are told, not matched.
 _TOLD = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})

@@ -21,7 +21,7 @@ from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figu
 from bareline.report.figures.marks import marks, rows_axis
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour, looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
 

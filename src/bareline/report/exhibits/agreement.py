@@ -18,8 +18,8 @@ from bareline.report.content.wording import ratio_interval
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.stats.ratio import Ratio
-from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.units import format_size, listing, significant
 

@@ -21,7 +21,7 @@ from bareline.report.figures.figure import Chart, Figure
 from bareline.report.figures.marks import diamonds, rows_axis
 from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
 from bareline.report.figures.theme import colour, looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 
 #: What a diamond on an axis of values means.

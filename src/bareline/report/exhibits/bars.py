@@ -14,7 +14,7 @@ from bareline.report.exhibits.barpanel import DIAMONDS, BarExhibit, BarPanel, Ba
 from bareline.report.exhibits.table import cells_table
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.scales import Scale
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import listing
 
 

@@ -18,8 +18,8 @@ from bareline.analysis.cell import Cell
 from bareline.predict.kept import Kept
 from bareline.report.content.document import Document
 from bareline.report.figures.figure import Figure
-from bareline.store.header import ExhibitSpec
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.plugins import brought, checked, named, own
 

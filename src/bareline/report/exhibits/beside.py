@@ -18,7 +18,7 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.stats.ratio import Ratio
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import parameter_value, varying
 from bareline.vocabulary.units import listing

@@ -20,7 +20,8 @@ from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figu
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.scales import Scale, Ticks, log_ticks, signed_ticks, unit_scale
 from bareline.report.figures.theme import colour, looks
-from bareline.store.header import CalibrationKeys, ExhibitSpec
+from bareline.store.header import CalibrationKeys
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar, parse_point
 from bareline.vocabulary.place import coordinate, parameter_value
 from bareline.vocabulary.units import listing, plain

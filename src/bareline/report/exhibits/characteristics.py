@@ -12,7 +12,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.facts import table
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import describe
 
 #: Facts of a characteristics table, with what publications call them and the unit that they print.

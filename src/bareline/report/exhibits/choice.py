@@ -9,7 +9,7 @@ from bareline.report.content.cells import numeric_axis
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import by_metric, find_exhibit
 from bareline.report.figures.figure import Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 #: Every page of a run that holds a calibration or predictions shows them, in this order.
 _WHERE_THERE = (

@@ -11,7 +11,7 @@ from bareline.report.content.wording import count
 from bareline.report.exhibits.base import Exhibit, predictions_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.predictions import SECTION, coverage_chart
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_size
 
 

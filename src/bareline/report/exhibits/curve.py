@@ -50,7 +50,7 @@ from bareline.report.figures.scales import (
     unit_scale,
 )
 from bareline.report.figures.theme import looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing

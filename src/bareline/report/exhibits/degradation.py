@@ -21,7 +21,7 @@ from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figu
 from bareline.report.figures.marks import diamonds, rows_axis
 from bareline.report.figures.scales import Ticks, signed_ticks
 from bareline.report.figures.theme import colour, looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
 
 PLOT_PX = 430

@@ -20,7 +20,7 @@ from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio, ruled_value
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, tone_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import format_value
 

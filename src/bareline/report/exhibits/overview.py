@@ -27,7 +27,7 @@ from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figu
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.scales import Ticks, ratio_ticks
 from bareline.report.figures.theme import colour, looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict

@@ -16,7 +16,7 @@ from bareline.report.exhibits.degradation import lost
 from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio, ruled_value
 from bareline.report.exhibits.table import cells_table
 from bareline.report.figures.figure import Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.verdicts import Verdict
 
 

@@ -13,7 +13,7 @@ from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.predictions import SECTION, predicted_chart
 from bareline.report.figures.scales import unit_scale
 from bareline.report.figures.theme import looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 _WORDS = {
     "replay": "the trace replayed",

@@ -11,7 +11,7 @@ from bareline.report.content.profiles import Dominant, ProfileLine
 from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_size
 
 _CAPTION = (

@@ -36,7 +36,7 @@ from bareline.report.figures.marks import (
 )
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour, looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing, plain
 

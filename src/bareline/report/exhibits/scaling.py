@@ -23,7 +23,7 @@ from bareline.report.exhibits.curve import DIAMONDS
 from bareline.report.exhibits.scalingpanel import Curves, Panel
 from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 from bareline.vocabulary.units import listing
 

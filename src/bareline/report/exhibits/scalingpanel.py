@@ -29,7 +29,7 @@ from bareline.report.figures.marks import (
 )
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import Look, colour, looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, Scalar, parse_point
 from bareline.vocabulary.place import parameter_value
 

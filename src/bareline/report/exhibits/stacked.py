@@ -19,7 +19,7 @@ from bareline.report.figures.channels import inline, raw
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.scales import Scale
 from bareline.report.figures.theme import colour
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import listing
 
 #: What the parts add up to, up to the ranks' different ends.

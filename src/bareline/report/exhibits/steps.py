@@ -25,7 +25,7 @@ from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.exhibits.table import tone_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 
 #: Comparisons by what they are about.

@@ -12,7 +12,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.figure import Column, DataTable, Field, Figure, Tone
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 _TONES: Mapping[Answer, Tone] = MappingProxyType(
     {

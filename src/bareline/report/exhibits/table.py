@@ -22,7 +22,7 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure, Tone
 from bareline.report.figures.scales import Scale, unit_scale
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import parameter_value, varying
 from bareline.vocabulary.verdicts import Verdict

@@ -16,7 +16,7 @@ from bareline.report.content.wording import count, metric_name, verdict_word
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import whole
 

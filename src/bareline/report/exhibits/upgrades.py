@@ -12,7 +12,7 @@ from bareline.report.exhibits.base import Exhibit, predictions_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.predictions import SECTION, upgrades_chart
 from bareline.report.figures.theme import looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 #: Below this an upgrade is none.
 _NOTABLE = 0.005

@@ -10,7 +10,7 @@ from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.predictions import SECTION, waterfall_chart
 from bareline.report.figures.scales import unit_scale
 from bareline.report.figures.theme import looks
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_value
 
 

@@ -9,7 +9,7 @@ from bareline.report.exhibits.base import Exhibit, predictions_of
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
 from bareline.report.figures.predictions import SECTION
 from bareline.report.figures.scales import unit_scale
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 _WORST = 12
 

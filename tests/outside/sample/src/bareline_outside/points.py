@@ -5,7 +5,7 @@ from __future__ import annotations
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import Exhibit, by_metric, select
 from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.store.header import ExhibitSpec
+from bareline.vocabulary.exhibit import ExhibitSpec
 
 
 class Points(Exhibit):
