@@ -21,6 +21,7 @@ from bareline.cli.output import EXIT_CONDITION, complain, emit, printing_measure
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bareline.analysis.comparison import Comparison
     from bareline.analysis.records import Records
 
 app = typer.Typer()
@@ -201,20 +202,18 @@ def explain(
         )
         return
     from bareline.analysis.comparison import Comparison
+
+    comparison = Comparison(_read(paths), baseline, margin)
+    if why_not is None:
+        _explain_layers(comparison, as_json=as_json)
+    else:
+        _explain_why_not(comparison, why_not, as_json=as_json)
+
+
+def _explain_layers(comparison: Comparison, *, as_json: bool) -> None:
     from bareline.report.terminal.results import print_control
     from bareline.report.terminal.suitability import print_suitability
     from bareline.report.terminal.verdict import print_verdict
-    from bareline.report.terminal.why_not import print_why_not
-
-    comparison = Comparison(_read(paths), baseline, margin)
-    if why_not is not None:
-        answers = comparison.why_not(why_not)
-        emit(
-            as_json,
-            lambda: [row for answer in answers for row in answer.rows()],
-            lambda console: print_why_not(answers, console),
-        )
-        return
 
     def people(console: Console) -> None:
         if comparison.alone and comparison.controls:
@@ -224,6 +223,17 @@ def explain(
         print_suitability(comparison.suitability, console)
 
     emit(as_json, comparison.rows, people)
+
+
+def _explain_why_not(comparison: Comparison, cause: str, *, as_json: bool) -> None:
+    from bareline.report.terminal.why_not import print_why_not
+
+    answers = comparison.why_not(cause)
+    emit(
+        as_json,
+        lambda: [row for answer in answers for row in answer.rows()],
+        lambda console: print_why_not(answers, console),
+    )
 
 
 def _explain_application(
