@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from bareline.analysis.breakdown import Breakdown, breakdowns
 from bareline.analysis.causes.cause import Cause
 from bareline.analysis.causes.explanation import Explanation
 from bareline.analysis.causes.search import explain
@@ -291,6 +292,12 @@ class Comparison:
                 self.controls,
             ),
         )
+
+    @cached_property
+    def breakdowns(self) -> list[Breakdown]:
+        """Where the extra time of each slower program goes, the largest loss first."""
+        titles = dict(self.records.declarations.select("probe", "title").iter_rows())
+        return breakdowns(self.records, self.cells, titles)
 
     @cached_property
     def steps(self) -> list[Sentence]:

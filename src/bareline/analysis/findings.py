@@ -26,10 +26,11 @@ from bareline.analysis.cell import COMPARED, UNDELIVERED, Cell, Estimate, read_c
 from bareline.analysis.family import family_wise
 from bareline.analysis.members import Mean
 from bareline.analysis.pairs import Pair
+from bareline.analysis.profiled import unprofiled
 from bareline.analysis.records import Records
 from bareline.analysis.sizes import SizeClass, classes
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
-from bareline.vocabulary.model import Layer, parse_point
+from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place, nodes_words, varying
 from bareline.vocabulary.verdicts import Verdict
 
@@ -226,7 +227,7 @@ def find(
     tests : int
         How many comparisons the certainty of "slower" and "faster" holds over.
     """
-    rows = _unprofiled(
+    rows = unprofiled(
         table.filter(pl.col("headline").fill_null(False) & (pl.col("better") != "none"))
     )
     by_pair: list[list[_Row]] = []
@@ -247,16 +248,6 @@ def find(
     ]
     tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in family.points)
     return found, tests + sum(mean is not None for means in family.means for mean in means)
-
-
-def _unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
-    """Leave out what was measured under the profiler, unless all of a probe was."""
-    texts = rows.get_column("params").unique().to_list()
-    profiled = [text for text in texts if parse_point(text).get("profile") is True]
-    if not profiled:
-        return rows
-    under = pl.col("params").is_in(profiled)
-    return rows.filter(~under | under.all().over("probe"))
 
 
 def _asked(rows: Sequence[_Row], height: int) -> _Mask:

@@ -1,4 +1,4 @@
-"""Where a run keeps the profiles of its trials."""
+"""Profiled trials: where a run keeps their profiles, and that they are told apart."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import polars as pl
 
 from bareline.analysis.records import Records
 from bareline.profile.trial import PROFILE_FILE
+from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE
 
 
@@ -33,3 +34,13 @@ def kept_profiles(records: Records, platform: str, case: tuple[object, ...]) -> 
         for run, trial, attempt in trials.select("run", "trial", "attempt").iter_rows()
     ]
     return sorted(path for path in paths if path.exists())
+
+
+def unprofiled(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what was measured under the profiler, unless all of a probe was."""
+    texts = rows.get_column("params").unique().to_list()
+    profiled = [text for text in texts if parse_point(text).get("profile") is True]
+    if not profiled:
+        return rows
+    under = pl.col("params").is_in(profiled)
+    return rows.filter(~under | under.all().over("probe"))

@@ -107,7 +107,9 @@ class History:
         self._exact = frozenset(exact)
         self._baseline = baseline
         self._control = control
-        self._per_block = len(plan) // study.launches
+        self._blocks: dict[int, list[Trial]] = defaultdict(list)
+        for trial in plan:
+            self._blocks[trial.block].append(trial)
         self.records: dict[int, Record] = {}
         self._by_case: dict[Case, dict[str, list[Record]]] = defaultdict(lambda: defaultdict(list))
         self._planned = Counter((trial.platform, trial.case) for trial in plan)
@@ -294,7 +296,13 @@ class History:
         left = [trial for trial in going if trial.index not in self.records]
         left_s = sum(self._expected_s(trial, mean_s) for trial in left)
         total_s += left_s + pause_s * len(left)
-        going = [trial for trial in going if trial.platform not in self._exact]
+        # What comes again in later blocks: neither what repeats exactly nor a profile taken once.
+        going = [
+            trial
+            for trial in going
+            if trial.platform not in self._exact
+            and self._planned[trial.platform, trial.case] > block + 1
+        ]
         kept = going
         if self._study.emulated_launches:
             kept = [t for t in going if not self._meets_emulation(t, self._emulated.get)]
@@ -335,7 +343,7 @@ class History:
         return whole, less
 
     def _block(self, block: int) -> Sequence[Trial]:
-        return self._plan[block * self._per_block : (block + 1) * self._per_block]
+        return self._blocks[block]
 
     def _expected_s(self, trial: Trial, mean_s: float) -> float:
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))

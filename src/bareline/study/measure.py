@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -54,6 +55,7 @@ class Measure(_Table):
         "spread" lays ranks over all nodes, "pack" fills one node first.
     profile
         Load the profiler into every rank and keep each trial's profile beside its raw output.
+        "once" does so in one more launch of each case, beside those that are compared.
     platforms, roles
         Only these platforms, or those that take these roles and the ones without a role; all of
         the run without either.
@@ -72,7 +74,7 @@ class Measure(_Table):
     nodes: Counts | None = None
     ranks_per_node: PerNode | None = None
     placement: Placement = Placement.SPREAD
-    profile: bool = False
+    profile: bool | Literal["once"] = False
     platforms: list[str] | None = None
     roles: list[str] | None = None
     timeout_s: Annotated[float, Field(gt=0)] = 300.0
@@ -142,15 +144,22 @@ class Measure(_Table):
                     params = probe.make_params({**defaults, **given}, where=where)
                     probe.check_ranks(params, ranks, where=where)
                 self._check_layout(probe, params, ranks, where)
-                yield Case(
+                case = Case(
                     probe=self.probe,
                     params=format_point(given),
                     ranks=ranks,
                     threads=self.threads,
                     nodes=nodes,
                     placement=self.placement,
-                    profile=self.profile,
+                    profile=self.profile is True,
                 )
+                yield case
+                if self.profile == "once":
+                    yield replace(case, profile=True)
+
+    def launches(self, case: Case) -> int | None:
+        """Give how often one of its cases is launched at most; None for as often as all others."""
+        return 1 if case.profile and self.profile == "once" else None
 
     def _ends(self, probe: Probe[Any]) -> int:
         """Give the nodes that the probe measures between where the study names none."""

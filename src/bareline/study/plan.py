@@ -31,10 +31,14 @@ _MOST_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A case on a platform: how it is laid out there, and how long a trial of it may take."""
+    """A case on a platform: how it is laid out there, and how long a trial of it may take.
+
+    `launches` is how often it is launched at most; None for as often as the study says.
+    """
 
     layout: Layout
     timeout_s: float
+    launches: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,8 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 left_out[number, case] = row
             else:
                 at = numbers.setdefault(case, len(numbers))
-                cells.setdefault((number, at), Cell(layout, measure.timeout_s))
+                cell = Cell(layout, measure.timeout_s, measure.launches(case))
+                cells.setdefault((number, at), cell)
     return Choice(
         tuple(numbers),
         cells,
@@ -123,7 +128,7 @@ def make_plan(
             f"nothing of the study '{study.name}' runs on {', '.join(s.name for s in platforms)}",
             hint="; ".join(told(choice.left_out)[:_MOST_REASONS]) or None,
         )
-    count = study.launches * len(choice.cells)
+    count = sum(min(study.launches, c.launches or study.launches) for c in choice.cells.values())
     if count > MOST_TRIALS:
         raise StudyError(
             f"the study '{study.name}' has {count:,} trials, more than {MOST_TRIALS:,}",
@@ -134,7 +139,7 @@ def make_plan(
         (block, number, case)
         for block in range(study.launches)
         for number, case in order_block(
-            list(choice.cells),
+            [at for at, c in choice.cells.items() if c.launches is None or block < c.launches],
             seed=seed,
             block=block,
             kind=study.order,

@@ -14,6 +14,7 @@ from bareline.analysis.cell import Cell, read_cells
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Sentence
+from bareline.analysis.profiled import unprofiled
 from bareline.analysis.records import Records
 from bareline.analysis.verdict import Glance
 from bareline.report.content.published import PublishedPoint
@@ -245,8 +246,12 @@ class Document:
 
     @cached_property
     def shown(self) -> Shown:
-        """What of summary and comparison is shown: all of it, unless the run is very large."""
-        return choose(self.summary, self.points)
+        """What of summary and comparison is shown: all of it, unless the run is very large.
+
+        A launch that was profiled beside others tells where time goes, and is no point of its own.
+        """
+        points = None if self.points is None else unprofiled(self.points)
+        return choose(unprofiled(self.summary), points)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bareline.analysis.profiled import unprofiled
 from bareline.report.content.document import Document
 from bareline.report.content.wording import count
 from bareline.vocabulary.caveats import Caveat, notes
@@ -193,12 +194,12 @@ def _unfit(document: Document) -> list[Unfit]:
 def _caveats(document: Document) -> list[Doubt]:
     """Count the values that carry each caveat, leaving out what does not fit."""
     value = ["platform", *KEY]
-    frames = [document.summary]
+    frames = [unprofiled(document.summary)]
     if document.points is not None:
         unfit = document.points.filter(pl.col("verdict") == Verdict.DOES_NOT_FIT.value)
         frames = [
             frame.join(unfit, on=value, how="anti", nulls_equal=True)
-            for frame in (document.summary, document.points)
+            for frame in (unprofiled(document.summary), document.points)
         ]
     doubted = pl.concat(
         [

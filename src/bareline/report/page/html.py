@@ -13,6 +13,7 @@ from bareline.report.content import gaps
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import TERMS
+from bareline.report.content.why import waterfalls
 from bareline.report.content.wording import VERDICT_MARKS
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.predictions import SECTION
@@ -42,6 +43,7 @@ def render_page(document: Document) -> str:
         looks=looks(document.names),
         infos={info.name: info for info in document.platforms},
         other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
+        why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
         whole=[figure for figure in drawn if not figure.figure.layer],
         sections=sections,
         facts=split_facts(document),

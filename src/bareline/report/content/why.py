@@ -1,0 +1,99 @@
+"""Why programs take longer: a waterfall for each, as bars that begin where the one before ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bareline.analysis.amounts import ratio_words
+from bareline.analysis.breakdown import Breakdown
+from bareline.report.content.wording import sentence_case
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import format_value
+
+#: Waterfalls that stand open; the others are folded.
+OPEN = 4
+#: What is no more than this of the baseline's time is not drawn.
+_LEAST = 0.005
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A row of a waterfall: its words, and from where to where its bar goes, in percent."""
+
+    name: str
+    text: str
+    note: str
+    start: float
+    width: float
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The waterfall of one program on one platform."""
+
+    title: str
+    platform: str
+    told: str
+    bars: tuple[Bar, ...]
+    source: str
+
+
+def waterfalls(breakdowns: Sequence[Breakdown]) -> list[Steps]:
+    """Give one waterfall for each program and platform, of its worst case; applications first."""
+    worst: dict[tuple[str, str], Breakdown] = {}
+    for one in breakdowns:
+        known = worst.get((one.title, one.platform))
+        if known is None or one.ratio.value > known.ratio.value:
+            worst[one.title, one.platform] = one
+    order = sorted(worst.values(), key=lambda one: (one.layer is not Layer.APP, -one.ratio.value))
+    return [_steps(one) for one in order]
+
+
+def _steps(one: Breakdown) -> Steps:
+    pieces = [piece for piece in one.pieces if abs(piece.extra) >= _LEAST]
+    rest = one.residual
+    ends = [1.0]
+    for piece in pieces:
+        ends.append(ends[-1] + piece.extra)
+    full = max(*ends, one.ratio.value, one.ratio.hi or 0.0)
+    bars = [_bar(one.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, full, "base")]
+    for piece, begin in zip(pieces, ends, strict=False):
+        look = "more" if piece.extra > 0 else "less"
+        bars.append(
+            _bar(piece.name, f"{piece.extra:+.2f}", piece.call, begin, piece.extra, full, look)
+        )
+    known = rest.lo is not None and rest.hi is not None
+    spread = f" [{rest.lo:+.2f}, {rest.hi:+.2f}]" if known else ""
+    bars.append(
+        _bar("not explained", f"{rest.value:+.2f}{spread}", "", ends[-1], rest.value, full, "rest")
+    )
+    total = f"{one.ratio.value:.2f}"
+    bars.append(_bar(one.platform, total, "", 0.0, one.ratio.value, full, "own"))
+    largest = one.largest
+    told = ratio_words(one.ratio, rate=False)
+    if largest is not None and largest.extra > _LEAST:
+        via = f", mostly {largest.call}" if largest.call else ""
+        told += f"; {largest.extra:+.2f} of the baseline's time is {largest.name}{via}"
+    return Steps(
+        title=sentence_case(", ".join(filter(None, [one.title, _case(one)]))),
+        platform=one.platform,
+        told=told,
+        bars=tuple(bars),
+        source="profiles of one launch on each side"
+        if one.by_profile
+        else "the program's own split into computation and communication",
+    )
+
+
+def _case(one: Breakdown) -> str:
+    ranks = f"{one.place.ranks} ranks"
+    return " ".join(filter(None, [ranks, one.place.where]))
+
+
+def _bar(
+    name: str, text: str, note: str, begin: float, width: float, full: float, look: str
+) -> Bar:
+    low = min(begin, begin + width)
+    return Bar(name, text, note, 100 * low / full, max(0.4, 100 * abs(width) / full), look)
