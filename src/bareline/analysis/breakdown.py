@@ -156,7 +156,8 @@ def _by_profile(records: Records, cell: Cell) -> tuple[Piece, ...]:
     if not all(kept):
         return ()
     own, base = (read_profile(paths[0]) for paths in kept)
-    base_s = _part(base, "wall") or 1.0
+    assert cell.base is not None
+    base_s = cell.base.value
     groups: dict[str, list[tuple[float, str]]] = {}
     for name, what in (("computation", "computing"), ("start-up", "start-up")):
         extra = _part(own, what) - _part(base, what)
@@ -177,8 +178,6 @@ def _by_profile(records: Records, cell: Cell) -> tuple[Piece, ...]:
 def _part(profile: Profile, what: str) -> float:
     """Give a part of a profile's time, mean over ranks, in s."""
     table = profile.rank_table
-    if what == "wall":
-        return float(table["wall_ns"].mean() or 0) * 1e-9  # type: ignore[arg-type]
     if what == "start-up":
         return float(table["init_ns"].mean() or 0) * 1e-9  # type: ignore[arg-type]
     return sum(part.mean_s for part in time_split(profile) if part.what == what)
