@@ -45,6 +45,8 @@ _USUAL: Mapping[Layer, tuple[float, float]] = {
     Layer.MPI: (1.05, 4.0), Layer.IO: (2.0, 2.0), Layer.NPB: (1.15, 1.8), Layer.APP: (1.15, 1.6),
 }  # fmt: skip
 _BASES = {"s": 1.0, "B/s": 1e9, "bit/s": 9e9, "flop/s": 1e10, "op/s": 1e9, "1": 0.8, "%": 50.0}
+#: What computation costs more where anything does.
+_COMPUTING = 1.12
 _STARTED = "2026-01-01T00:00:00+00:00"
 _KERNELS = ("copy", "scale", "add", "triad")
 
@@ -125,12 +127,24 @@ def _samples(
 ) -> Iterator[Sample]:
     declared = run.header.probes[trial.case.probe]
     layer = Layer(declared["layer"])
+    theirs = printed.get(trial.platform, [])
     for point in _points(trial):
         for metric, about in declared["metrics"].items():
             value = _base(trial, layer, about["unit"], point)
             worse = 1.0
             if trial.platform != run.header.baseline:
-                worse = _worse(trial, layer, metric, point, printed.get(trial.platform, []))
+                worse = _worse(trial, layer, metric, point, theirs)
+            share = _communication(trial)
+            if metric.startswith(("compute", "communication")) and layer in (Layer.NPB, Layer.APP):
+                # What a program computes loses as DGEMM does; the rest of its loss is messages.
+                whole = (
+                    worse
+                    if trial.platform == run.header.baseline
+                    else _worse(trial, layer, "time", point, theirs)
+                )
+                computed = (1 - share) * min(whole, _COMPUTING if whole > 1 else 1.0)
+                value *= computed if metric.startswith("compute") else whole - computed
+                worse = 1.0
             value *= 1 / worse if about["better"] == "higher" else worse
             yield Sample(metric, value * float(np.exp(noise * generator.standard_normal())), point)
 
@@ -159,6 +173,11 @@ def _base(trial: Trial, layer: Layer, unit: str, point: Mapping[str, Scalar]) ->
         return time_s if unit == "s" else size / time_s
     base = _BASES[unit]
     return base * 400 / ranks if unit == "s" and layer in (Layer.NPB, Layer.APP) else base
+
+
+def _communication(trial: Trial) -> float:
+    """Give the share of a program's time that is communication on the baseline."""
+    return min(0.6, 0.05 * math.log2(trial.case.ranks + 1))
 
 
 def _worse(

@@ -1,0 +1,114 @@
+"""Where a program's extra time goes: pieces add up to the loss, and what they leave is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.profile.files import read_profile, write_profile
+from bareline.profile.trial import PROFILE_FILE
+from bareline.report.content.why import waterfalls
+from bareline.vocabulary.model import Sample
+
+PROFILES = Path(__file__).parents[1] / "profile" / "data"
+
+
+def program(times):
+    """Samples of a program whose computation and communication take so long on each platform."""
+
+    def samples(trial, generator):
+        compute, communicate = times[trial.platform]
+        noise = float(np.exp(0.003 * generator.standard_normal()))
+        yield Sample("time", (compute + communicate) * noise)
+        yield Sample("rate", 1 / (compute + communicate))
+        for name, value in (("compute", compute), ("communication", communicate)):
+            yield Sample(name, value * noise)
+            yield Sample(f"{name}_mean", value * noise)
+        yield Sample("imbalance", 1.0)
+
+    return samples
+
+
+def test_a_programs_own_split_adds_up_to_its_loss(plant_study):
+    run = plant_study(
+        program({"a": (1.0, 1.0), "b": (1.2, 3.0)}), {"probe": "app.ocean", "ranks": 4}
+    )
+    (one,) = Comparison(read_runs([run])).breakdowns
+    assert not one.by_profile
+    assert one.computation == pytest.approx(0.1, abs=0.02)
+    assert one.communication == pytest.approx(1.0, abs=0.03)
+    assert abs(one.residual.value) < 0.02
+    assert one.residual.lo < 0.01 and one.residual.hi > -0.01
+    (drawn,) = waterfalls([one])
+    assert [bar.name for bar in drawn.bars] == [
+        "a", "computation", "communication", "not explained", "b",
+    ]  # fmt: skip
+    last = drawn.bars[-1]
+    assert last.start == 0 and last.width <= 100
+    for before, after in zip(drawn.bars[1:3], drawn.bars[2:4], strict=True):
+        assert after.start == pytest.approx(before.start + before.width, abs=0.9)
+
+
+def test_what_is_not_certainly_slower_has_no_waterfall(plant_study):
+    run = plant_study(
+        program({"a": (1.0, 1.0), "b": (1.0, 1.0)}), {"probe": "app.ocean", "ranks": 4}
+    )
+    assert not Comparison(read_runs([run])).breakdowns
+
+
+def test_the_worst_case_of_each_program_is_drawn(plant_study):
+    def samples(trial, generator):
+        slow = 1.0 + trial.case.ranks / 10 if trial.platform == "b" else 1.0
+        yield from program({trial.platform: (1.0, slow)})(trial, generator)
+
+    run = plant_study(samples, {"probe": "app.ocean", "ranks": [2, 4, 8]})
+    every = Comparison(read_runs([run])).breakdowns
+    assert len(every) == 3
+    (drawn,) = waterfalls(every)
+    assert "8 ranks" in drawn.title
+
+
+def test_one_profile_beside_the_launches_is_planned_once_and_is_no_point(plant_study):
+    run = plant_study(
+        program({"a": (1.0, 1.0), "b": (1.2, 3.0)}),
+        {"probe": "app.ocean", "ranks": 4, "profile": "once"},
+        launches=8,
+    )
+    comparison = Comparison(read_runs([run]))
+    profiled = comparison.records.trials.filter("profile")
+    assert profiled.height == 2 and set(profiled["block"]) == {0}
+    (finding,) = comparison.findings
+    assert len(finding.points) == 1
+
+
+def test_calls_and_sizes_come_from_profiles_where_both_sides_have_one(plant_study):
+    """A collective that takes a second longer on each rank of b is the piece, with its size."""
+    base = read_profile(PROFILES / "planted.profile")
+    table = base.call_table.with_row_index("at")
+    chosen = table.filter(pl.col("kind") == "collective").sort("time_ns").row(-1, named=True)
+    longer = pl.when(pl.col("at") == chosen["at"]).then(10**9 * base.ranks).otherwise(0)
+    slow = replace(
+        base, call_table=table.with_columns(pl.col("time_ns") + longer).drop("at")
+    )  # fmt: skip
+    run = plant_study(
+        program({"a": (1.0, 1.0), "b": (1.0, 2.0)}),
+        {"probe": "app.ocean", "ranks": 4, "profile": "once"},
+    )
+    for record in run.records():
+        if record.trial.case.profile:
+            place = run.raw_file(record.trial.index, PROFILE_FILE, record.attempt)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            write_profile(base if record.trial.platform == "a" else slow, place)
+    (one,) = Comparison(read_runs([run])).breakdowns
+    assert one.by_profile
+    (piece,) = one.pieces
+    assert piece.name in ("small collectives", "large collectives")
+    assert piece.extra == pytest.approx(0.5, abs=0.01)
+    assert piece.call.startswith(chosen["call"]) and piece.call.endswith("x")
+    assert abs(one.residual.value) < 0.02
