@@ -6,6 +6,7 @@ import pytest
 
 from bareline.platforms import base
 from bareline.platforms.null import NullAllocation, NullPlatform
+from bareline.session import allocations
 from bareline.store.run import Run
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import Failed, Stage
@@ -83,6 +84,27 @@ def test_a_study_may_keep_nodes_for_the_whole_run(booting, make_run, execute):
     execute(run)
     assert booting.count(("up", "a")) == 1
     assert {record.boot for record in run.records()} == {1}
+
+
+def test_every_block_has_a_boot_of_its_own_unless_a_study_says_otherwise(
+    booting, make_run, execute
+):
+    run = make_run(launches=6)
+    execute(run)
+    assert all(record.boot == 1 + record.trial.block for record in run.records())
+
+
+def test_nodes_that_a_batch_system_gives_are_told_apart_but_never_given_back_early(
+    booting, make_run, execute, monkeypatch
+):
+    kind = allocations.load_platform_types()["null"]  # the one of `booting`
+    monkeypatch.setattr(kind, "boots", False)
+    monkeypatch.setattr(kind, "borrows", True)
+    run = make_run(launches=6)
+    execute(run)
+    assert booting.count(("up", "a")) == 1
+    assert {record.boot for record in run.records()} == {1}
+    assert any("allocation 1" in event.event for event in run.events())
 
 
 def test_a_continued_run_counts_its_boots_on(booting, make_run, execute, monkeypatch):

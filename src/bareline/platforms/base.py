@@ -111,7 +111,8 @@ class Platform(ABC, Generic[O_co]):
     exact
         A trial gives the same values whenever it is repeated: one of each case is all there is.
     borrows
-        A batch system or a cloud chooses its nodes: other names of them mean nothing.
+        A batch system or a cloud chooses its nodes, when it is acquired: other names of them mean
+        nothing.
     """
 
     type_name: ClassVar[str]

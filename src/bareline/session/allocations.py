@@ -125,8 +125,8 @@ class Allocations:
         return allocation
 
     def boot(self, name: str) -> int | None:
-        """Give which coming up of a platform this is, from 1; None where nothing boots."""
-        return self._boots.get(name) if self._type(name).boots else None
+        """Give which coming up of a platform this is, from 1; None where nodes stay the same."""
+        return self._boots.get(name) if self._is_new_each_time(name) else None
 
     def broke(self, name: str, *, broken: bool) -> None:
         """Take note of whether the platform itself broke in a trial."""
@@ -198,6 +198,11 @@ class Allocations:
     def _type(self, name: str) -> type[Platform[Any]]:
         return load_platform_types()[self._specs[name].type]
 
+    def _is_new_each_time(self, name: str) -> bool:
+        """Tell whether a coming up brings nodes that are made, or drawn, for it."""
+        kind = self._type(name)
+        return kind.boots or kind.borrows
+
     def _epoch(self, name: str, block: int) -> int:
         if not self._blocks_per_boot or not self._type(name).boots:
             return 0
@@ -242,9 +247,10 @@ class Allocations:
         self._tries[name] = 0
         seconds = time.monotonic() - started
         self._coming_up_s[name] = seconds
-        if self._type(name).boots:
+        if self._is_new_each_time(name):
             self._boots[name] = self._boots.get(name, 0) + 1
-            text = f"came up in {format_duration(seconds)} (boot {self._boots[name]})"
+            what = "boot" if self._type(name).boots else "allocation"
+            text = f"came up in {format_duration(seconds)} ({what} {self._boots[name]})"
             self.note(name, text, seconds)
         self._resumed = name
         return allocation

@@ -17,6 +17,7 @@ from bareline.stats.family import (
 )
 from bareline.stats.flips import ALL_FLIPS_BLOCKS, false_discovery_q, family_wise_p
 from bareline.stats.lopsided import LOPSIDED_ALPHA, lopsided_p, within_spread
+from bareline.stats.outlook import Outlook, launches_to_decide
 from bareline.stats.ratio import Ratio, differences_of_blocks, paired_ratio, unpaired_ratio
 from bareline.stats.sequential import reached
 from bareline.stats.series import Series, look
@@ -32,6 +33,7 @@ __all__ = [
     "LOPSIDED_ALPHA",
     "LOST_ALPHA",
     "Exceedance",
+    "Outlook",
     "Ratio",
     "Series",
     "Shift",
@@ -48,6 +50,7 @@ __all__ = [
     "holm_of_testable",
     "judge",
     "judge_shift",
+    "launches_to_decide",
     "look",
     "lopsided_p",
     "paired_ratio",

@@ -32,9 +32,9 @@ from bareline.vocabulary.model import (
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: A boot is a level above a launch: what it brings is shared by all launches in it. Chosen by
-#: docs/method/measuring.md, "Boots".
-BLOCKS_PER_BOOT = 2
+#: A boot is a level above a launch: what it brings is shared by all launches in it, which then
+#: count as one value. So each block has a boot of its own: docs/method/measuring.md, "Boots".
+BLOCKS_PER_BOOT = 1
 
 
 class Study(BaseModel):

@@ -322,7 +322,8 @@ class Record:
     session
         Which time that bareline sat at the run, from 1: before and after `bareline continue`.
     boot
-        Which coming up of its platform it ran in, from 1; None where nodes are not made anew.
+        Which coming up of its platform it ran in, from 1: guests that were made for it, nodes that
+        a batch system gave; None where nodes are the same each time.
     foreign_cores
         How many of this machine's cores others kept busy meanwhile, on average; None where that
         is not known.

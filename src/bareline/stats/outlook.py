@@ -1,0 +1,85 @@
+"""How many launches would decide what is undecided now, and how far that can be foretold.
+
+From a few launches both the difference and the spread are known badly, and the number of launches
+goes with the square of their quotient: a single figure would be worth little. So what is known is
+spread out (differences and spreads as normal noise would leave them possible), each gives its
+number of launches, and the middle of them is told with the range of four in five.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from bareline.stats import null_distribution
+from bareline.stats.family import ALPHA
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: What certainty over a whole verdict needs beyond a single interval, in half-widths.
+_FAMILY = 1.5
+#: Half-width of a 95 % interval from many launches, in standard errors.
+_HALF_WIDTH = 1.96
+#: The quantiles between which at least four of five series were decided that six launches had left
+#: open (`tests/stats/test_outlook.py`): a series is decided when it is first narrow enough, which is
+#: earlier than where it is so on average.
+_ENDS = (0.15, 0.45, 0.8)
+#: Equally probable differences and spreads that are looked at, each.
+_LOOKED_AT = 41
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """Launches that would decide.
+
+    Parameters
+    ----------
+    fewest, likely, most
+        About so many, and the range in which four of five series are decided.
+    """
+
+    fewest: float
+    likely: float
+    most: float
+
+
+def launches_to_decide(
+    ratio: float, lo: float | None, hi: float | None, n: int, *, margin: float
+) -> Outlook | None:
+    """Estimate how many launches would decide a ratio that is undecided.
+
+    Parameters
+    ----------
+    ratio, lo, hi
+        In blocks, with its 95 % interval.
+    n
+        Values behind it.
+    margin
+        Relative difference that does not matter.
+
+    Returns
+    -------
+    Outlook or None
+        None where there is no interval.
+    """
+    from scipy.special import chdtri, ndtri, stdtrit
+
+    if not lo or not hi or not math.isfinite(hi) or n < MIN_LAUNCHES or lo >= hi:
+        return None
+    null = null_distribution.signed_rank(n)
+    level = null.level(null.interval_rank(1 - ALPHA))
+    error = math.log(hi / lo) / 2 / float(stdtrit(n - 1, (1 + level) / 2))
+    shares = (np.arange(_LOOKED_AT) + 0.5) / _LOOKED_AT
+    errors = error * np.sqrt((n - 1) / chdtri(n - 1, shares))[:, None]
+    distance = np.abs(math.log(ratio) + errors * ndtri(shares)[None, :])
+    zone = math.log1p(margin)
+    spread = _HALF_WIDTH * errors * math.sqrt(n)
+    beyond = distance > zone
+    with np.errstate(divide="ignore"):
+        needed = (np.where(beyond, _FAMILY * spread, spread)) / np.where(
+            beyond, distance, zone - distance
+        )
+        needed = np.ceil(needed**2)
+    ends = np.quantile(np.maximum(needed, n + 1.0), _ENDS, method="inverted_cdf")
+    return Outlook(*ends.tolist())
