@@ -117,9 +117,9 @@ def test_sizes_that_never_fit_their_budget_are_a_certain_loss(plant_study):
 
 
 def test_losses_on_both_sides_are_no_difference(plant_study):
-    """Every second launch of both exceeds its limit, in forty pages: two may be false."""
+    """Every second launch of both exceeds its limit, in ten pages."""
     wrong = 0
-    for seed in range(40):
+    for seed in range(10):
         lost = np.random.default_rng(seed).random((2, 10)) < 0.5
         run = run_of(
             plant_study,
@@ -127,7 +127,7 @@ def test_losses_on_both_sides_are_no_difference(plant_study):
             launches=10,
         )
         wrong += any(finding.verdict.decided for finding in compared(run).findings)
-    assert wrong <= 3
+    assert wrong <= 1
 
 
 def test_a_limit_of_a_simulation_is_no_bound(plant_study):

@@ -9,7 +9,7 @@ from bareline.analysis.records import read_runs
 from bareline.vocabulary.model import Failed, Sample, Stage
 from bareline.vocabulary.verdicts import Verdict
 
-CASES = 50
+CASES = 12
 SWEEP = {"probe": "null", "sweep": {"points": list(range(1, CASES + 1))}}
 
 
@@ -43,17 +43,12 @@ def mean_of(plant_study):
 
 
 def test_a_loss_everywhere_is_certain_where_no_point_is(mean_of):
-    found = [mean_of(1.05, seed=seed) for seed in range(1, 9)]
-    assert all(mean.verdict is Verdict.SLOWER for mean, _ in found)
-    assert sum(bool((p <= 0.04).any()) for _, p in found) < 8
-    mean = found[0][0]
-    assert mean.lo < 1.05 < mean.hi and 1.03 < mean.ratio < 1.07
-    assert (mean.points, mean.n) == (CASES, 6)
-
-
-def test_a_mean_of_nothing_is_nothing(mean_of):
-    found = [mean_of(1.0, seed=seed)[0].verdict for seed in range(1, 21)]
-    assert sum(verdict.decided for verdict in found) <= 2
+    """How often that is so: `tests/stats/test_boot_pages.py`."""
+    mean, p = mean_of(1.06, launches=8, noise=0.07, seed=3)
+    assert mean.verdict is Verdict.SLOWER
+    assert not (p <= 0.04).any()
+    assert mean.lo < 1.06 < mean.hi and 1.03 < mean.ratio < 1.09
+    assert (mean.points, mean.n) == (CASES, 8)
 
 
 def test_a_mean_inside_the_margin_is_no_loss(mean_of):
@@ -73,7 +68,7 @@ def test_losses_in_every_case_are_certain_together(mean_of):
         point = int(trial.case.params.partition("=")[2])
         return trial.platform == "b" and (trial.block + point) % 8 < 3
 
-    mean, p = mean_of(1.0, launches=8, lost=lost)
+    mean, p = mean_of(1.0, launches=8, lost=lost, seed=3)
     assert (mean.verdict, mean.by_loss) == (Verdict.SLOWER, 1)
     assert (mean.lost, mean.tried, mean.base_lost) == (3 * CASES, 8 * CASES, 0)
     assert np.isinf(mean.hi)

@@ -64,6 +64,20 @@ def test_one_side_is_asked_about_alone():
     assert p[1] == 1
 
 
+def test_a_weight_changes_what_is_found_first_and_nothing_of_the_level():
+    generator = np.random.default_rng(8)
+    weights = np.array([3.0, *[1.0] * 7])
+    found = claims = 0
+    for _ in range(200):
+        rows = 0.05 * generator.standard_normal((8, 6))
+        claims += bool((family_wise_p(rows, MARGIN, weight=weights) <= 0.05).any())
+        rows[0] += 0.15
+        found += bool(family_wise_p(rows, MARGIN, weight=weights)[0] <= 0.05)
+        found -= bool(family_wise_p(rows, MARGIN)[0] <= 0.05)
+    assert claims <= 19  # 10 allowed, 3.1 its standard error
+    assert found > 10
+
+
 def test_rows_with_few_blocks_are_no_tests():
     rows = np.full((2, 8), np.nan)
     rows[0, :5] = 1.0

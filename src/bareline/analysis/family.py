@@ -66,7 +66,9 @@ def family_wise(
     for blocks, numbers in families:
         rows = [members[number].differences(blocks) for number in numbers]
         zones = [members[number].zone(margin) for number in numbers]
-        _share(p, numbers, stats.family_wise_p(np.concatenate(rows), np.concatenate(zones)))
+        weights = np.concatenate([members[number].weight for number in numbers])
+        joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weights)
+        _share(p, numbers, joint)
     unpaired = _unpaired(pairs)
     if unpaired:
         _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired])))

@@ -21,9 +21,9 @@ from bareline.vocabulary.verdicts import MIN_LAUNCHES
 _FAMILY = 1.5
 #: Half-width of a 95 % interval from many launches, in standard errors.
 _HALF_WIDTH = 1.96
-#: The quantiles between which at least four of five series were decided that six launches had left
-#: open (`tests/stats/test_outlook.py`): a series is decided when it is first narrow enough, which is
-#: earlier than where it is so on average.
+#: The quantiles between which at least four of five series were decided that six launches had
+#: left open (`tests/stats/test_outlook.py`): a series is decided when it is first narrow enough,
+#: which is earlier than where it is so on average.
 _ENDS = (0.15, 0.45, 0.8)
 #: Equally probable differences and spreads that are looked at, each.
 _LOOKED_AT = 41
