@@ -14,13 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import polars as pl
+
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.profiled import kept_profiles
 from bareline.analysis.records import Records
 from bareline.analysis.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.profile.summary import SizeSum, sizes, time_split
 from bareline.vocabulary.model import Layer, format_point, parse_point
 from bareline.vocabulary.place import CASE, Place
 from bareline.vocabulary.units import format_size, significant
@@ -33,7 +34,7 @@ PIECES = (
 )  # fmt: skip
 _FILES = ("posix-io", "mpi-io")
 _MESSAGES = ("send", "receive", "send-receive")
-_NOT_TIME = ("setup",)
+_START_UP = ("MPI_Init", "MPI_Init_thread")
 #: From so many times on a call's own loss is named beside its piece.
 _NAMED_FROM = 1.1
 
@@ -159,15 +160,14 @@ def _by_profile(records: Records, cell: Cell) -> tuple[Piece, ...]:
     assert cell.base is not None
     base_s = cell.base.value
     groups: dict[str, list[tuple[float, str]]] = {}
-    for name, what in (("computation", "computing"), ("start-up", "start-up")):
-        extra = _part(own, what) - _part(base, what)
+    for name, column in _PARTS.items():
+        extra = _mean_s(own, column) - _mean_s(base, column)
         groups.setdefault(name, []).append((extra / base_s, ""))
-    for key in dict.fromkeys([*_by_size(own), *_by_size(base)]):
-        mine, theirs = _by_size(own).get(key), _by_size(base).get(key)
-        extra = _per_rank(mine, own) - _per_rank(theirs, base)
-        known = mine or theirs
-        if known is not None and known.kind not in _NOT_TIME:
-            groups.setdefault(_group(known), []).append((extra / base_s, _named(mine, theirs)))
+    mine, theirs = _by_call(own), _by_call(base)
+    for key in dict.fromkeys([*mine, *theirs]):
+        here, there = mine.get(key), theirs.get(key)
+        extra = (here.per_rank_s if here else 0.0) - (there.per_rank_s if there else 0.0)
+        groups.setdefault(_group(*key[1:]), []).append((extra / base_s, _named(key, here, there)))
     return tuple(
         Piece(name, sum(extra for extra, _ in parts), max(parts)[1])
         for name in PIECES
@@ -175,43 +175,68 @@ def _by_profile(records: Records, cell: Cell) -> tuple[Piece, ...]:
     )
 
 
-def _part(profile: Profile, what: str) -> float:
-    """Give a part of a profile's time, mean over ranks, in s."""
-    table = profile.rank_table
-    if what == "start-up":
-        return float(table["init_ns"].mean() or 0) * 1e-9  # type: ignore[arg-type]
-    return sum(part.mean_s for part in time_split(profile) if part.what == what)
+#: Pieces that a profile tells for each rank, by the column that does.
+_PARTS = {"computation": "compute_ns", "files": "posix_ns", "start-up": "init_ns"}
 
 
-def _by_size(profile: Profile) -> dict[tuple[str, str, int], SizeSum]:
-    return {(one.call, one.kind, one.low): one for one in sizes(profile)}
+def _mean_s(profile: Profile, column: str) -> float:
+    """Give the mean of a column of nanoseconds over ranks, in s."""
+    return float(sum(profile.rank_table[column].to_list())) / max(1, profile.ranks) * 1e-9
 
 
-def _per_rank(one: SizeSum | None, profile: Profile) -> float:
-    return one.time_s / profile.ranks if one is not None else 0.0
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """All calls of one function with messages of about one size: time a rank, and a call."""
+
+    per_rank_s: float
+    each_s: float
 
 
-def _group(one: SizeSum) -> str:
-    small = one.low < SMALL_BYTES
-    if one.kind in _FILES:
+#: A function, its kind and the least of the messages that are about as large.
+_Key = tuple[str, str, int]
+
+
+def _by_call(profile: Profile) -> dict[_Key, _Calls]:
+    """Sum up the time of all calls of MPI but starting it, by powers of two of the size."""
+    size = pl.col("size_low")
+    sums = (
+        profile.calls.filter(~pl.col("call").is_in(_START_UP))
+        .with_columns(bin=pl.when(size > 0).then(size.log(2).floor().cast(pl.Int64)).otherwise(-1))
+        .group_by("call", "kind", "bin", maintain_order=True)
+        .agg(
+            (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
+            pl.col("count").sum(),
+            size.min(),
+        )
+    )
+    return {
+        (row["call"], row["kind"], row["size_low"]): _Calls(
+            row["time_ns"] / max(1, profile.ranks) * 1e-9,
+            row["time_ns"] / max(1, row["count"]) * 1e-9,
+        )
+        for row in sums.iter_rows(named=True)
+    }
+
+
+def _group(kind: str, low: int) -> str:
+    small = low < SMALL_BYTES
+    if kind in _FILES:
         return "files"
-    if one.kind == "collective":
+    if kind == "collective":
         return "small collectives" if small else "large collectives"
-    if one.kind in _MESSAGES:
+    if kind in _MESSAGES:
         return "small messages" if small else "large messages"
-    return "waiting" if one.kind == "wait" else "other MPI"
+    return "waiting" if kind == "wait" else "other MPI"
 
 
-def _named(own: SizeSum | None, base: SizeSum | None) -> str:
+def _named(key: _Key, own: _Calls | None, base: _Calls | None) -> str:
     """Name a call, its size and how many times one of it costs: ``MPI_Allreduce 8 B, 134x``."""
-    one = own or base
-    if one is None:
-        return ""
-    size = f" {format_size(one.low)}" if one.low or one.high else ""
-    if own is None or base is None or not base.mean_s:
-        return f"{one.call}{size}"
-    times = own.mean_s / base.mean_s
-    return f"{one.call}{size}" + (f", {significant(times, 2)}x" if times >= _NAMED_FROM else "")
+    call, _, low = key
+    size = f" {format_size(low)}" if low else ""
+    if own is None or base is None or not base.each_s:
+        return f"{call}{size}"
+    times = own.each_s / base.each_s
+    return f"{call}{size}" + (f", {significant(times, 2)}x" if times >= _NAMED_FROM else "")
 
 
 # By a program's own split -------------------------------------------------------------------------
