@@ -11,12 +11,11 @@ import numpy as np
 import polars as pl
 
 from bareline.analysis.breakdown import Breakdown, breakdowns
-from bareline.analysis.causes.cause import Cause
 from bareline.analysis.causes.explanation import Explanation
 from bareline.analysis.causes.search import explain
 from bareline.analysis.causes.split import Splits
 from bareline.analysis.causes.why_not import WhyNot, rule_of, why_not
-from bareline.analysis.cell import Cell, Estimate, read_cell
+from bareline.analysis.cell import Cell, read_cell
 from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.control import Control, doubted, judge_control, promised
 from bareline.analysis.emulation import emulated_platforms
@@ -28,6 +27,7 @@ from bareline.analysis.pairs import Pair
 from bareline.analysis.parts import Sentence
 from bareline.analysis.points import COLUMNS, compare_points
 from bareline.analysis.records import Records
+from bareline.analysis.rows import explanation_row, finding_row
 from bareline.analysis.sentences import statements, step_sentence
 from bareline.analysis.simulated import model_errors, pair_of
 from bareline.analysis.suitability import Judgement, judge_measured
@@ -365,90 +365,7 @@ class Comparison:
         controls = [{"kind": "control", **control.row()} for control in self.controls]
         if self.alone and (told or controls):
             return [*told, *controls]
-        explained = [_explanation_row(row) for row in self.explanations]
+        explained = [explanation_row(row) for row in self.explanations]
         judged = [{"kind": "suitability", **row.row()} for row in self.suitability]
-        found = [_finding_row(row) for row in self.findings]
+        found = [finding_row(row) for row in self.findings]
         return [*found, *explained, *told, *judged, *controls]
-
-
-def _finding_row(finding: Finding) -> dict[str, Any]:
-    """Give a finding with its worst point's figures beside all points."""
-    worst = finding.worst
-    return {
-        "kind": "finding",
-        "layer": finding.layer,
-        "probe": finding.probe,
-        "platform": finding.platform,
-        "baseline": finding.baseline,
-        "title": finding.title,
-        "subject": finding.subject,
-        "nodes": finding.nodes,
-        "rate": finding.rate,
-        "verdict": finding.verdict,
-        "worst": finding.label(worst) if worst else None,
-        **_bounds(finding.ratio),
-        "mean": {**_bounds(finding.mean_ratio), "verdict": finding.mean.verdict}
-        if finding.mean
-        else None,
-        "by_mean": finding.by_mean,
-        "n": finding.n,
-        "reason": finding.reason,
-        "caveats": [str(caveat) for caveat in finding.caveats],
-        "points": [_point_row(finding, point) for point in finding.points],
-    }
-
-
-def _point_row(finding: Finding, point: Cell) -> dict[str, Any]:
-    apart = point.difference
-    return {
-        "label": finding.label(point),
-        **_bounds(point.ratio),
-        "difference": apart.value if apart else None,
-        "difference_lo": apart.lo if apart else None,
-        "difference_hi": apart.hi if apart else None,
-        "value_baseline": point.base.value if point.base else None,
-        "unit": point.metric.unit,
-        "n": point.n_both,
-        "verdict": point.said,
-        "exact": point.exact,
-    }
-
-
-def _bounds(ratio: Estimate | None) -> dict[str, float | None]:
-    if ratio is None:
-        return {"ratio": None, "lo": None, "hi": None}
-    return {"ratio": ratio.value, "lo": ratio.lo, "hi": ratio.hi}
-
-
-def _explanation_row(found: Explanation) -> dict[str, Any]:
-    """Give what explains a loss: measured, explained and residual with their bounds."""
-    finding, point = found.finding, found.point
-    explained, residual = found.explained, found.residual
-    return {
-        "kind": "cause",
-        "layer": finding.layer,
-        "probe": finding.probe,
-        "platform": finding.platform,
-        "baseline": finding.baseline,
-        "subject": finding.subject,
-        "point": finding.label(point),
-        "known": found.known,
-        "measured": _bounds(point.ratio),
-        "explained": {"lo": explained[0], "hi": explained[1]} if found.known else None,
-        "residual": {"lo": residual[0], "hi": residual[1]} if found.known else None,
-        "word": found.word,
-        "causes": [_cause_row(found, cause) for cause in found.causes],
-        "text": found.text,
-    }
-
-
-def _cause_row(found: Explanation, cause: Cause) -> dict[str, Any]:
-    return {
-        "name": cause.name,
-        "word": found.word_of(cause),
-        "words": cause.text,
-        "lo": cause.lo,
-        "hi": cause.hi,
-        "measurement": cause.measurement,
-        "withdrawn": cause.withdrawn,
-    }
