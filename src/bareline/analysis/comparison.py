@@ -282,6 +282,7 @@ class Comparison:
             self.others,
             self.baseline,
             margin=self.margin,
+            breakdowns=self.breakdowns,
             promise=promised(
                 promise(
                     self._found[1],

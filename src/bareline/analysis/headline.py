@@ -7,15 +7,16 @@ layers"; equal is said only of what every planned point says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from bareline.analysis.amounts import at_most, mean_pieces
+from bareline.analysis.breakdown import Breakdown
 from bareline.analysis.cell import Cell
 from bareline.analysis.emulation import EMULATED
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Amount, Piece, Platform, Sentence, joined, percent, sentence
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import nodes_words
+from bareline.vocabulary.place import Place, nodes_words
 from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
@@ -30,21 +31,34 @@ _OTHER_LAYOUTS = "other layouts than the baseline's"
 _MOST_LOSSES = {True: 3, False: 2}
 _MOST_GAINS = 1
 #: Whole programs first: they are what a platform is for.
-_PROGRAMS = (Layer.APP, Layer.NPB)
+_RANK = {Layer.APP: 0, Layer.NPB: 1}
+#: Pieces of the extra time below this share of the baseline's time are not told.
+_TOLD_FROM = 0.01
 
 _Clause = list[Piece]
 
 
 def headline(
-    findings: Sequence[Finding], platforms: Sequence[str], baseline: str, margin: float
+    findings: Sequence[Finding],
+    platforms: Sequence[str],
+    baseline: str,
+    margin: float,
+    breakdowns: Sequence[Breakdown] = (),
 ) -> Sentence:
-    """Say in one line what is certain on each platform, what failed and what cannot be compared."""
+    """Say in one line what is certain on each platform, what failed and what cannot be compared.
+
+    Parameters
+    ----------
+    breakdowns
+        Where the extra time of programs goes: said of the first loss that is named of a platform.
+    """
     alone = len(platforms) == 1
     with_nodes = len({finding.nodes for finding in findings if finding.compared}) > 1
     alike: dict[Sentence, list[str]] = {}
     for name in platforms:
         own = [finding for finding in findings if finding.platform == name]
-        words = sentence(*_of_platform(own, margin, alone=alone, with_nodes=with_nodes))
+        why = {one.place: one for one in breakdowns if one.platform == name}
+        words = sentence(*_of_platform(own, margin, why, alone=alone, with_nodes=with_nodes))
         alike.setdefault(words, []).append(name)
     clauses: list[_Clause] = [
         ["on ", *joined([[Platform(name)] for name in names]), ": ", *words.parts]
@@ -59,14 +73,22 @@ def headline(
 
 
 def _of_platform(
-    findings: Sequence[Finding], margin: float, *, alone: bool, with_nodes: bool
+    findings: Sequence[Finding],
+    margin: float,
+    why: Mapping[Place, Breakdown],
+    *,
+    alone: bool,
+    with_nodes: bool,
 ) -> _Clause:
     """Say all of one platform: losses, gains, what did not come, and what the rest is."""
     compared = [finding for finding in findings if finding.compared]
     losses = _by_layer(findings, Verdict.SLOWER)
     gains = _by_layer(findings, Verdict.FASTER)
+    worse = _changes(losses, Verdict.SLOWER, _MOST_LOSSES[alone], with_nodes)
+    if losses:
+        worse[0] += _because(next(iter(losses.values())), why)
     parts = [
-        *_changes(losses, Verdict.SLOWER, _MOST_LOSSES[alone], with_nodes),
+        *worse,
         *_changes(gains, Verdict.FASTER, _MOST_GAINS, with_nodes),
         *_undelivered(findings),
     ]
@@ -92,7 +114,7 @@ def _by_layer(findings: Sequence[Finding], verdict: Verdict) -> dict[Layer, Find
             known = found.get(finding.layer)
             if known is None or size > known[0]:
                 found[finding.layer] = (size, finding)
-    order = sorted(found, key=lambda layer: (layer not in _PROGRAMS, -found[layer][0]))
+    order = sorted(found, key=lambda layer: (_RANK.get(layer, len(_RANK)), -found[layer][0]))
     return {layer: found[layer][1] for layer in order}
 
 
@@ -117,6 +139,19 @@ def _change(finding: Finding, points: Sequence[Cell], with_nodes: bool) -> _Clau
     if finding.by_mean:
         return [f"{subject} ", *mean_pieces(finding, bounded=False)]
     return [f"{subject} ", *at_most(points[0], finding.rate, of_several=len(finding.compared) > 1)]
+
+
+def _because(finding: Finding, why: Mapping[Place, Breakdown]) -> _Clause:
+    """Say where the largest loss of a program goes, with its call, where that is known."""
+    points = finding.of(Verdict.SLOWER)
+    one = why.get(points[0].place) if points else None
+    if one is None:
+        return []
+    pieces = {"computation": one.computation, "communication": one.communication}
+    told = [f"+{extra:.2f} is {name}" for name, extra in pieces.items() if extra >= _TOLD_FROM]
+    largest = one.largest
+    mostly = f", mostly {largest.call}" if told and largest and largest.call else ""
+    return [f" ({' and '.join(told)}{mostly})"] if told else []
 
 
 def _undelivered(findings: Sequence[Finding]) -> list[_Clause]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from bareline import stats
 from bareline.analysis.amounts import mean_pieces, said
+from bareline.analysis.breakdown import Breakdown
 from bareline.analysis.cell import Cell
 from bareline.analysis.findings import Finding
 from bareline.analysis.headline import failed_cases, headline, launches_words, undecided_yet
@@ -88,6 +89,7 @@ def glance(
     *,
     margin: float,
     promise: str,
+    breakdowns: Sequence[Breakdown] = (),
 ) -> Glance:
     """Condense findings about platforms into one line and a matrix."""
     layers = [layer for layer in Layer if any(part.layer is layer for part in findings)]
@@ -97,7 +99,7 @@ def glance(
             group = [part for part in findings if part.layer is layer and part.platform == platform]
             if group:
                 squares[layer, platform] = _square(group, margin)
-    line = headline(findings, platforms, baseline, margin)
+    line = headline(findings, platforms, baseline, margin, breakdowns)
     return Glance(line, tuple(layers), tuple(platforms), squares, promise)
 
 
