@@ -41,7 +41,7 @@ def test_six_of_eight_launches_against_none_are_a_certain_loss(plant_study):
     row = headline(comparison)
     assert (row["verdict"], row["by_loss"]) == ("slower", 1)
     assert (row["lost"], row["tried"], row["base_lost"], row["base_tried"]) == (6, 8, 0, 8)
-    assert (row["limit_s"], row["took_s"]) == (300, 5)
+    assert (row["limit_s"], row["by_points"], row["took_s"]) == (300, False, 5)
     assert row["ratio"] is None
     assert row["at_least"] == pytest.approx(60)
     assert comparison.findings[0].verdict == "slower"
@@ -112,7 +112,10 @@ def test_sizes_that_never_fit_their_budget_are_a_certain_loss(plant_study):
     rows = {row["point"]: row for row in compared(run).points.iter_rows(named=True)}
     large = rows["size_bytes=1048576"]
     assert (large["verdict"], large["lost"], large["tried"]) == ("slower", 6, 8)
-    assert large["limit_s"] is None and large["at_least"] is None
+    assert (large["limit_s"], large["by_points"], large["at_least"]) == (0.2, True, None)
+    assert "did not finish within 200 ms a size in 6 of 8 launches" in (
+        compared(run).statements[0].text
+    )
     assert rows["size_bytes=8"]["lost"] == 0
 
 

@@ -318,6 +318,7 @@ def lost_words(point: Cell) -> str:
     more = lost.lost >= lost.base_lost
     count, tried = (lost.lost, lost.tried) if more else (lost.base_lost, lost.base_tried)
     within = f" within {format_value(lost.limit_s, 's')}" if lost.limit_s else " within its limit"
+    within += " a size" if lost.by_points and lost.limit_s else ""
     where = "" if more else f" on {point.baseline}"
     return f"did not finish{within} in {count} of {tried} launches{where}"
 

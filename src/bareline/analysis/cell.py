@@ -61,7 +61,9 @@ class Lost:
     lost, tried, base_lost, base_tried
         How many, of how many that were launched.
     limit_s
-        The limit of a launch on the side that lost more; None where points alone were cut.
+        The limit on the side that lost more; None where it is not known.
+    by_points
+        It is the limit of each point, by which some were left out, not of the launch.
     took_s
         What a launch takes on the other side, as a median; None where none ended.
     at_least
@@ -76,6 +78,7 @@ class Lost:
     base_lost: int
     base_tried: int
     limit_s: float | None
+    by_points: bool
     took_s: float | None
     at_least: float | None
     by_loss: int

@@ -16,6 +16,7 @@ from bareline.analysis.pairs import Pair
 from bareline.analysis.records import Records
 from bareline.analysis.summary import LAYERS, failures, flag
 from bareline.vocabulary.caveats import FAILED_TRIALS, OTHER_LAYOUT
+from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import CASE, KEY
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
@@ -52,8 +53,9 @@ def compare_points(
         findings also point_row, nodes_used, unlike, refused (why it is not comparable),
         boots (how many are independent; null where nothing boots), few_boots (so few that what is
         claimed holds for these boots alone) and, of launches lost to limits: lost, tried, base_lost
-        and base_tried (how many of how many), limit_s (of the side that lost more), took_s (what a
-        launch takes on the other), at_least (what the ratio is at least, or at most if below 1,
+        and base_tried (how many of how many), limit_s (of the side that lost more) and by_points
+        (whether it is the limit of each point, not of a launch), took_s (what a launch takes on the
+        other), at_least (what the ratio is at least, or at most if below 1,
         where they leave it open), by_loss (1 worse, -1 better, certainly by their number alone).
     """
     placed = layouts(records.trials)
@@ -75,7 +77,7 @@ def compare_points(
     table = pl.concat(
         _with_missing(part, records, pair) for part, pair in zip(parts, pairs, strict=True)
     )
-    return _finish(table, records, summary)
+    return _finish(_with_budgets(table, records), records, summary)
 
 
 def _unlike(points: pl.DataFrame, placed: pl.DataFrame, pair: Pair) -> pl.DataFrame:
@@ -226,6 +228,25 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
         .alias("verdict"),
         left_out.alias("left_out"),
         absent.alias("absent"),
+    )
+
+
+def _with_budgets(table: pl.DataFrame, records: Records) -> pl.DataFrame:
+    """Say the limit of points that were cut: the time that their probe has for each of them."""
+    cut = pl.col("limit_s").is_null() & ((pl.col("lost") > 0) | (pl.col("base_lost") > 0))
+    cases = table.filter(cut).select("probe", "params").unique()
+    budgets = [
+        {**records.defaults.get(probe, {}), **parse_point(params)}.get("budget_s")
+        for probe, params in cases.iter_rows()
+    ]
+    known = cases.with_columns(pl.Series("budget_s", budgets, dtype=pl.Float64, strict=False))
+    return (
+        table.join(known, on=["probe", "params"], how="left", maintain_order="left")
+        .with_columns(
+            pl.when(cut).then("budget_s").otherwise("limit_s").alias("limit_s"),
+            cut.alias("by_points"),
+        )
+        .drop("budget_s")
     )
 
 
