@@ -22,6 +22,8 @@ _PERCENT_BELOW = 1.1
 _HIGHER_PERCENT_BELOW = 2.0
 #: From so many times on a lower rate is a fraction of the baseline's.
 _FRACTION_FROM = 10.0
+#: From so many times on its per cent are many, and need a decimal to tell an interval's ends apart.
+_FINE_FROM = 3.0
 #: What certainty over a whole verdict needs beyond a single interval, in half-widths.
 _FAMILY = 1.5
 _MOST_LAUNCHES = 200
@@ -45,7 +47,7 @@ class Form:
         size = max(ratio, 1 / ratio)
         if rate and worse:
             if size < _FRACTION_FROM:
-                return cls(lambda r: _percent(1 - 1 / r), "% lower")
+                return cls(lambda r: _percent(1 - 1 / r, fine=size >= _FINE_FROM), "% lower")
             return cls(lambda r: f"1/{significant(r)}", "of the baseline's", "down to")
         if rate:
             if size < _HIGHER_PERCENT_BELOW:
@@ -75,10 +77,10 @@ class Form:
         return [" ", Interval(high or "-", low or "unlimited")]
 
 
-def _percent(share: float) -> str:
-    """Write a share in per cent with as many digits as tell it from none."""
+def _percent(share: float, *, fine: bool = False) -> str:
+    """Write a share in per cent with as many digits as tell it from none, or from all."""
     percent = 100 * share
-    if abs(percent) >= 9.95:
+    if abs(percent) >= 9.95 and not fine:
         return f"{percent:.0f}"
     return f"{percent:.1f}" if abs(percent) >= 0.05 else significant(percent, 1)
 
@@ -124,7 +126,8 @@ def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str]
 def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
     lo, hi = (held.lo, held.hi) if held else (None, None)
     if lo is not None and hi is not None:
-        return f"{write(lo)}{to}{write(hi)}"
+        # A dash before a minus would be read as one.
+        return f"{write(lo)}{' to ' if min(lo, hi) < 0 and to == '–' else to}{write(hi)}"
     return f"≥ {write(lo)}" if lo is not None else f"≤ {write(hi)}" if hi is not None else ""
 
 

@@ -143,6 +143,12 @@ class Judgement:
     voided: tuple[Ground, ...] = ()
     caveats: tuple[Caveat, ...] = ()
 
+    @property
+    def words(self) -> str:
+        """The answer with its certainty, where that is less than sure."""
+        sure = self.certainty in (Certainty.SURE, Certainty.NONE)
+        return self.answer.value if sure else f"{self.answer.value} ({self.certainty.value})"
+
     def row(self) -> dict[str, object]:
         """Give it as a plain row for ``--json``."""
         return {

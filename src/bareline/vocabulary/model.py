@@ -84,6 +84,20 @@ class Metric:
     better: Better
     detail: bool = False
 
+    @property
+    def directed(self) -> bool:
+        """Whether more of it is better or worse at all."""
+        return self.better != "none"
+
+    def worse(self, value: float | None, base: float | None) -> float | None:
+        """Say how many times worse a value is than another one, above 1 is worse.
+
+        None where the metric has no good direction, or a value is missing or zero.
+        """
+        if not self.directed or not value or not base:
+            return None
+        return value / base if self.better == "lower" else base / value
+
 
 class Placement(StrEnum):
     """How a study's ranks are laid over the nodes of a platform."""

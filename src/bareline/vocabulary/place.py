@@ -73,6 +73,11 @@ class Place:
         return (self.probe, self.metric, self.params, self.ranks, self.threads, self.nodes)
 
     @property
+    def layout(self) -> tuple[int, int, int]:
+        """Ranks, threads and nodes."""
+        return (self.ranks, self.threads, self.nodes)
+
+    @property
     def coordinates(self) -> dict[str, Scalar]:
         """Every parameter by name: those of the probe, ranks, threads and nodes, of the point."""
         return {

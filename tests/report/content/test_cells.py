@@ -3,10 +3,10 @@ import math
 
 import polars as pl
 
+from bareline.analysis.amounts import between
 from bareline.analysis.cell import Estimate, read_cells
 from bareline.report.content.cells import numeric_axis
 from bareline.report.content.document import Document
-from bareline.report.content.wording import ratio_interval
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.figures.svg import draw
 from bareline.testing.exhibits import seen_as
@@ -44,7 +44,7 @@ def test_the_baseline_has_no_ratio(document: Document) -> None:
 
 
 def test_an_open_end_of_an_interval_is_written_and_drawn(document: Document) -> None:
-    assert ratio_interval(Estimate(9.5, 9.3)) == "≥ 9.30"
+    assert between(Estimate(9.5, 9.3)) == "≥ 9.30"
     assert document.points is not None
     open_above = document.points.with_columns(pl.lit(math.inf).alias("hi"))
     cells = read_cells(document.summary, open_above)

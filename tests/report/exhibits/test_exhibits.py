@@ -10,9 +10,9 @@ import pytest
 
 from bareline.report import exhibits
 from bareline.report.content.document import Document
+from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import find_exhibit, load_exhibits
 from bareline.report.exhibits.choice import default_exhibits, draw_figures
-from bareline.report.exhibits.curve import parameter_axis
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.svg import draw, for_file, for_page, specification, to_png
 from bareline.testing.exhibits import seen_as
@@ -121,7 +121,7 @@ def test_a_curve_shows_every_trial_every_median_and_the_ratio(document: Document
     medians = [tip for tip in told if "n = " in tip]
     assert len(trials) == 3 * 10 * 24
     assert len(medians) == 3 * 24
-    assert sum("times the baseline" in tip for tip in medians) == 2 * 24
+    assert sum("times slower [" in tip for tip in medians) == 2 * 24
 
 
 def test_ranks_become_small_multiples_on_common_axes(document: Document) -> None:
@@ -409,8 +409,10 @@ def test_stacked_bars_divide_the_time_into_computation_and_communication(
     for y in {row["y"] for row in pieces}:
         dark, light = sorted((row for row in pieces if row["y"] == y), key=_start)
         assert dark["strength"] > light["strength"]
-        assert (dark["zero"], light["zero"]) == (0, dark["x"])
-    ends = {max(row["x"] for row in pieces if row["y"] == y) for y in {row["y"] for row in pieces}}
+        assert (dark["x"], light["x"]) == (0, dark["end"])
+    ends = {
+        max(row["end"] for row in pieces if row["y"] == y) for y in {row["y"] for row in pieces}
+    }
     sums = {
         medians["bare", ranks, "compute_mean"] + medians["bare", ranks, "communication_mean"]
         for ranks in (2, 4, 8)
@@ -423,7 +425,7 @@ def test_stacked_bars_divide_the_time_into_computation_and_communication(
 
 
 def _start(row: dict[str, Any]) -> float:
-    return float(row["zero"])
+    return float(row["x"])
 
 
 def test_relative_figures_hold_the_ratios_of_all_probes_on_the_same_axes(

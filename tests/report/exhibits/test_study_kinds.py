@@ -113,11 +113,11 @@ def test_degradation_is_in_percent_from_zero_with_published_losses(
     in_roles: Document, figures: Draw, rows_of: Rows
 ) -> None:
     (figure,) = figures(in_roles, kind="degradation", probe="npb.*", metric="time")
-    bars = [row for row in rows_of(figure) if "zero" in row]
-    assert bars and all(row["zero"] == 0 for row in bars)
+    bars = [row for row in rows_of(figure) if "strength" in row]
+    assert bars and all(row["x"] == 0 for row in bars)
     ratios = {(c.platform, c.place.ranks): c.ratio.value for c in in_roles.cells
               if (c.place.probe, c.place.metric) == ("npb.cg", "time") and c.ratio}  # fmt: skip
-    assert {round(row["x"], 6) for row in bars} == {
+    assert {round(row["end"], 6) for row in bars} == {
         round(100 * (1 - 1 / ratio), 6) for ratio in ratios.values()
     }
     told = [row["tip"] for row in rows_of(figure) if row.get("tip", "").startswith("published")]

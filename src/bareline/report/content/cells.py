@@ -70,6 +70,11 @@ def headline_first(cells: Iterable[Cell]) -> list[Cell]:
     return sorted(cells, key=lambda cell: not cell.headline)
 
 
+def position(cell: Cell, x: str) -> float:
+    """Give a cell's place on the axis of a numeric parameter that it has."""
+    return float(cell.place.coordinates[x])
+
+
 def is_number(value: Scalar | None) -> bool:
     """Say whether a parameter is a number that an axis can show."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -34,6 +34,13 @@ class Dots:
     dots: tuple[Dot, ...]
     found: int
 
+    @classmethod
+    def together(cls, parts: Iterable[Dots]) -> Dots:
+        """Put those of several metrics together."""
+        every = list(parts)
+        dots = tuple(dot for part in every for dot in part.dots)
+        return cls(dots, sum(part.found for part in every))
+
     @property
     def note(self) -> str:
         """Say so when not all of them are drawn."""
@@ -48,10 +55,10 @@ class Dots:
         )
 
 
-def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
-    """Give the trials of some cells of one probe and metric.
+def trial_dots(document: Document, cells: Sequence[Cell], most: int | None = None) -> Dots:
+    """Give the trials of some cells of one probe and metric: all of them without `most`.
 
-    Above `most`, every cell keeps the same number of trials, spread evenly over their order from
+    Above it, every cell keeps the same number of trials, spread evenly over their order from
     smallest to largest with both ends, so that the shape of the distribution stays visible. Where
     not even both ends fit, none are given.
     """
@@ -66,6 +73,7 @@ def trial_dots(document: Document, cells: Sequence[Cell], most: int) -> Dots:
         schema_overrides={name: samples.schema[name] for name in ("platform", *_PLACE)},
     )
     found = samples.join(keys, on=["platform", *_PLACE], how="inner").sort("cell", "value", "trial")
+    most = found.height if most is None else most
     each = most // len(cells)
     if found.height > most and each < _FEWEST:
         return Dots((), found.height)

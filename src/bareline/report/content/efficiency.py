@@ -20,8 +20,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from bareline.analysis.cell import Cell
-from bareline.report.content.cells import is_number
+from bareline.analysis.cell import Cell, Estimate
+from bareline.report.content.cells import is_number, position
 from bareline.stats import paired_ratio
 from bareline.vocabulary.model import Scalar, format_point, parse_point
 from bareline.vocabulary.place import Place
@@ -39,18 +39,14 @@ class Point:
     ranks
         Its place on the axis: ranks, or nodes.
     efficiency
-        Against the fewest ranks of the same platform, in %: from medians.
-    low, high
-        The 95 % interval of the ratio of both within blocks; None below six common blocks, for
-        simulated times, which have no noise, and at the fewest ranks, where it is 100 % by
-        definition.
+        Against the fewest ranks of the same platform, in %: from medians. Its 95 % interval is that
+        of the ratio of both within blocks; none below six common blocks, for simulated times, which
+        have no noise, and at the fewest ranks, where it is 100 % by definition.
     """
 
     cell: Cell
     ranks: float
-    efficiency: float | None
-    low: float | None
-    high: float | None
+    efficiency: Estimate
 
 
 def efficiencies(
@@ -67,9 +63,7 @@ def efficiencies(
     samples
         Of the cells' metric, as of `bareline.analysis.records.Records`; no intervals without.
     """
-    known = sorted(
-        (c for c in cells if c.median), key=lambda cell: float(cell.place.coordinates[x])
-    )
+    known = sorted((c for c in cells if c.median), key=lambda cell: position(cell, x))
     bases: dict[bool, Cell] = {}
     for cell in known:
         bases.setdefault(cell.simulated, cell)
@@ -78,23 +72,20 @@ def efficiencies(
 
 
 def _point(cell: Cell, base: Cell, x: str, weak: bool, launches: Mapping[Place, Launches]) -> Point:
-    ranks = float(cell.place.coordinates[x])
-    growth = ranks / float(base.place.coordinates[x])
+    ranks = position(cell, x)
+    growth = ranks / position(base, x)
     # A time measures the work that was done only if that is the same; a rate counts it itself.
     ideal = growth if not (weak and cell.metric.better == "lower") else 1.0
 
     def share(slowdown: float) -> float:
         return 100 / (slowdown * ideal)
 
-    assert cell.median and base.median
-    slower = cell.median / base.median
-    slower = slower if cell.metric.better == "lower" else 1 / slower
-    low = high = None
-    if cell is not base and not cell.simulated:
-        bounds = _paired(launches, cell, base)
-        if bounds is not None:
-            low, high = share(bounds[1]), share(bounds[0])
-    return Point(cell, ranks, share(slower), low, high)
+    slower = cell.metric.worse(cell.median, base.median)
+    assert slower is not None
+    alone = cell is base or cell.simulated
+    bounds = None if alone else _paired(launches, cell, base)
+    ends = (share(bounds[1]), share(bounds[0])) if bounds else (None, None)
+    return Point(cell, ranks, Estimate(share(slower), *ends))
 
 
 def _paired(

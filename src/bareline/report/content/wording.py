@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from itertools import chain, product
 from string import ascii_lowercase
 
-from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.amounts import ratio_words, with_interval
+from bareline.analysis.cell import Cell
 from bareline.predict.validation import Score
 from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
-from bareline.vocabulary.units import listing, plain, whole
+from bareline.vocabulary.units import listing, whole
 from bareline.vocabulary.verdicts import Verdict
 
 _ACRONYMS = {
@@ -53,40 +54,31 @@ def axis_title(name: str) -> str:
     return Scale(1.0, parameter_unit(name)).titled(sentence_case(axis_name(name)))
 
 
-def interval(scale: Scale, value: Estimate | None) -> str:
-    """Write an interval without its unit, e.g. ``11.2–12.1``; empty when there is none."""
-    if value is None or value.lo is None or value.hi is None:
-        return ""
-    return f"{scale.show(value.lo)}–{scale.show(value.hi)}"
-
-
-def ratio_text(ratio: float | None) -> str:
-    """Write a ratio with three significant digits."""
-    return "–" if ratio is None else plain(ratio)
-
-
-def ratio_interval(ratio: Estimate | None) -> str:
-    """Write the interval of a ratio; empty when there is none, one end where it is open."""
-    lo, hi = (ratio.lo, ratio.hi) if ratio else (None, None)
-    if lo is None or hi is None:
-        return f"≥ {plain(lo)}" if lo is not None else f"≤ {plain(hi)}" if hi is not None else ""
-    return f"{plain(lo)}–{plain(hi)}"
-
-
 def verdict_word(verdict: Verdict | None) -> str:
     """Write a verdict as a word of a table; nothing where there is none."""
     return (verdict or "").replace("-", " ")
 
 
-def ratio_phrase(cell: Cell) -> str:
-    """Write a cell's ratio as a clause, e.g. ``11.6 times the baseline [11.2, 12.1]``."""
-    ratio = cell.ratio
-    if ratio is None:
-        return cell.verdict or "no ratio"
-    text = f"{plain(ratio.value)} times the baseline"
-    if ratio.lo is not None and ratio.hi is not None:
-        text += f" [{plain(ratio.lo)}, {plain(ratio.hi)}]"
-    return text
+def compared_words(cell: Cell) -> str:
+    """Say how a cell compares: its ratio with the interval, or why it has none."""
+    if cell.ratio is not None:
+        return ratio_words(cell.ratio, cell.rate)
+    return verdict_word(cell.verdict) or "no ratio"
+
+
+def value_words(cell: Cell, scale: Scale) -> str:
+    """Say a cell's value and how it compares: ``9.3 µs [9.1, 9.5], n = 10; 2.1 times slower``."""
+    if cell.value is None:
+        return verdict_word(cell.verdict) or "missing"
+    text = f"{with_interval(cell.value, scale.unit, scale.show)}, n = {cell.n}"
+    return f"{text}; {compared_words(cell)}" if cell.ratio is not None else text
+
+
+def summed_up(told: Mapping[str, Iterable[str]], most: int = 6) -> str:
+    """Say what several groups hold, e.g. ``2 ranks: a 3 and b 4; 4 ranks: a 5. And 2 more.``."""
+    groups = [f"{label + ': ' if label else ''}{listing([*own])}" for label, own in told.items()]
+    rest = f" And {len(groups) - most} more." if len(groups) > most else ""
+    return f"{'; '.join(groups[:most])}.{rest}"
 
 
 def caveat_notes(cells: Iterable[Cell]) -> tuple[str, ...]:

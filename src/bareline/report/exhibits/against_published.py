@@ -11,15 +11,16 @@ import altair as alt
 from bareline.analysis.cell import Cell
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.wording import caveat_notes, count
+from bareline.report.content.wording import count
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
-from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Field, Figure
 from bareline.report.figures.marks import marks, rows_axis
+from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
@@ -80,6 +81,12 @@ class Line:
         return sum(map(self.holds, self.pairs))
 
     @property
+    def span(self) -> str:
+        """From where to where the values reach."""
+        low, high = min(p.ratio for p in self.pairs), max(p.ratio for p in self.pairs)
+        return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
+
+    @property
     def title(self) -> str:
         """Name benchmark, metric, platform and condition."""
         ratio = self.point.ratio
@@ -97,7 +104,38 @@ class AgainstPublished(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw all published ratios that the run has values for; named ones only, if any are."""
         lines = published_lines(document, spec)
-        return [_figure(document, spec, lines)] if lines else []
+        if not lines:
+            return []
+        pairs = [pair for line in lines for pair in line.pairs]
+        inside = sum(line.inside for line in lines)
+        told = (
+            f"{inside} of {count(len(pairs), 'point')} lie inside what was printed, "
+            f"{len(pairs) - inside} outside."
+        )
+        rows = [
+            f"{line.title}: printed {line.point.told}, here {line.span}, "
+            f"{line.inside} of {len(line.pairs)} inside"
+            for line in lines[:12]
+        ]
+        return [
+            self.figure(
+                spec,
+                spec.probe or "",
+                title="What was printed, and what this run found",
+                notes=[
+                    told,
+                    "Bars: printed ranges, open where only a bound was printed; a single number "
+                    f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
+                    "Hollow marks: simulated." if any(p.cell.simulated for p in pairs) else "",
+                ],
+                cells=[pair.cell for pair in pairs],
+                layer="",
+                panels=[_panel(document, lines)],
+                summary=f"{told} {'; '.join(rows)}.",
+                table=_table(lines),
+                data=(),
+            )
+        ]
 
 
 def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
@@ -118,12 +156,11 @@ def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
         for cell in every:
             base = bases.get(cell.place)
             wanted = chosen is None or id(cell) in chosen
-            if base is None or not wanted or cell.metric.better not in ("lower", "higher"):
+            if base is None or not wanted or base.simulated != cell.simulated:
                 continue
-            if base.simulated == cell.simulated and point.about(cell) and _same_ranks(point, cell):
-                assert cell.median and base.median
-                worse = cell.median / base.median
-                pairs.append(Pair(cell, worse if cell.metric.better == "lower" else 1 / worse))
+            worse = cell.metric.worse(cell.median, base.median)
+            if worse is not None and point.about(cell) and _same_ranks(point, cell):
+                pairs.append(Pair(cell, worse))
         if pairs:
             found.append(Line(point, tuple(pairs)))
     return found
@@ -140,51 +177,6 @@ def _same_ranks(point: PublishedPoint, cell: Cell) -> bool:
     return cell.place.ranks in told if isinstance(told, list) else cell.place.ranks == told
 
 
-def _figure(document: Document, spec: ExhibitSpec, lines: Sequence[Line]) -> Figure:
-    pairs = [pair for line in lines for pair in line.pairs]
-    inside = sum(line.inside for line in lines)
-    simulated = any(pair.cell.simulated for pair in pairs)
-    told = (
-        f"{inside} of {count(len(pairs), 'point')} lie inside what was printed, "
-        f"{len(pairs) - inside} outside."
-    )
-    return Figure(
-        id=slug("against-published", spec.probe or "", spec.title),
-        title=spec.title or "What was printed, and what this run found",
-        caption=" ".join(
-            filter(
-                None,
-                [
-                    spec.caption,
-                    told,
-                    "Bars: printed ranges, open where only a bound was printed; a single number "
-                    f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
-                    "Hollow marks: simulated." if simulated else "",
-                ],
-            )
-        ),
-        panels=(_panel(document, lines),),
-        wide=True,
-        text_summary=f"{told} {_told(lines)}",
-        caveats=caveat_notes([pair.cell for pair in pairs]),
-        data_table=_table(lines),
-    )
-
-
-def _told(lines: Sequence[Line]) -> str:
-    rows = [
-        f"{line.title}: printed {line.point.told}, here {_span(line)}, "
-        f"{line.inside} of {len(line.pairs)} inside"
-        for line in lines[:12]
-    ]
-    return "; ".join(rows) + "."
-
-
-def _span(line: Line) -> str:
-    low, high = min(p.ratio for p in line.pairs), max(p.ratio for p in line.pairs)
-    return plain(low) if low == high else f"{plain(low)} to {plain(high)}"
-
-
 def _panel(document: Document, lines: Sequence[Line]) -> Chart:
     styles = looks(document.names)
     ends = [e for line in lines for e in (line.low, line.high, line.point.middle) if e]
@@ -193,8 +185,7 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
     bars: list[dict[str, Any]] = []
     dots: list[dict[str, Any]] = []
     for place, line in enumerate(lines):
-        y = (place + 0.5) * PITCH_PX
-        look = styles[line.point.platform]
+        y, look = (place + 0.5) * PITCH_PX, styles[line.point.platform]
         bars.append(
             {
                 "x": line.low or least, "end": line.high or most, "top": y - 6, "bottom": y + 6,
@@ -204,34 +195,19 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
         )  # fmt: skip
         dots += _dots(line, y, look)
     height = PITCH_PX * len(lines)
-    up = rows_axis(height)
-    x = alt.X(
-        field="x",
-        type="quantitative",
-        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
+    x, up = value_axis(ticks, log=True), rows_axis(height)
+    middles = alt.Chart(inline([{**row, "x": row["middle"]} for row in bars])).mark_point(
+        shape=PUBLISHED_SHAPE, size=52, fill=colour("paper"), strokeWidth=1.3
     )
-    base = alt.Chart(inline(bars))
     return alt.layer(
-        alt.Chart(inline([{"x": 1.0}]))
-        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
-        .encode(x=x),
-        base.mark_rect(fillOpacity=0.22, aria=False).encode(
-            x=x, x2=alt.X2(field="end"), y=rows_axis(height, "top"), y2=alt.Y2(field="bottom"),
-            fill=raw(alt.Fill, "colour"),
-        ),
-        alt.Chart(inline([{**row, "x": row["middle"]} for row in bars]))
-        .mark_point(shape=PUBLISHED_SHAPE, size=52, fill=colour("paper"), strokeWidth=1.3)
-        .encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
+        rule_at(1.0, x),
+        boxes(bars, x, rows_axis(height, "top"), fillOpacity=0.22),
+        middles.encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
         marks(dots, x, up),
-        base.mark_text(align="left", baseline="middle", limit=LABELS_PX - 10, aria=False).encode(
-            x=alt.value(-LABELS_PX), y=up, text=alt.Text(field="text", type="nominal")
-        ),
+        written(bars, -LABELS_PX, up, limit=LABELS_PX - 10),
     ).properties(
-        width=PLOT_PX,
-        height=height,
-        title=heading("times worse than the baseline (log)", PLOT_PX),
-    )  # fmt: skip
+        width=PLOT_PX, height=height, title=heading("times worse than the baseline (log)", PLOT_PX)
+    )
 
 
 def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
@@ -248,42 +224,33 @@ def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
 
 
 def _table(lines: Sequence[Line]) -> DataTable:
-    rows = []
-    for line in lines:
-        outside = len(line.pairs) - line.inside
-        caveats = dict.fromkeys(code for pair in line.pairs for code in pair.cell.caveats)
-        rows.append(
-            (
-                Field(line.title, wrap=True),
-                Field(line.point.platform, platform=line.point.platform),
-                Field(
-                    line.point.told,
-                    line.point.middle,
-                    link=line.point.anchor,
-                    tip=line.point.tip,
-                ),
-                Field(_span(line), line.pairs[0].ratio, caveats=tuple(caveats)),
-                Field(str(line.inside), line.inside),
-                Field(str(outside), outside, tone="muted" if not outside else ""),
-                Field(line.point.source),
-            )
-        )
-    columns = (
-        Column("published", "text"),
-        Column("platform", "text"),
-        Column("printed ratio"),
-        Column("here"),
-        Column("inside"),
-        Column("outside"),
-        Column("source", "text"),
-    )
+    def printed(line: Line) -> Field:
+        point = line.point
+        return Field(point.told, point.middle, link=point.anchor, tip=point.tip)
+
+    def here(line: Line) -> Field:
+        doubts = dict.fromkeys(one for pair in line.pairs for one in pair.cell.caveats)
+        return Field(line.span, line.pairs[0].ratio, caveats=tuple(doubts))
+
     inside = sum(line.inside for line in lines)
-    every = sum(len(line.pairs) for line in lines)
-    foot = (
-        Field("all"), Field(""), Field(""), Field(""), Field(str(inside), inside),
-        Field(str(every - inside), every - inside), Field(""),
-    )  # fmt: skip
-    return DataTable(columns, tuple(rows), foot=foot)
+    outside = sum(len(line.pairs) for line in lines) - inside
+    counts = [Field(str(inside), inside), Field(str(outside), outside)]
+    blank = Field("")
+    return (
+        Rows(lines)
+        .text("published", lambda line: line.title, wrap=True)
+        .platform(lambda line: line.point.platform)
+        .column("printed ratio", printed)
+        .column("here", here)
+        .number("inside", lambda line: line.inside)
+        .number(
+            "outside",
+            lambda line: len(line.pairs) - line.inside,
+            tone=lambda line: "" if len(line.pairs) > line.inside else "muted",
+        )
+        .text("source", lambda line: line.point.source)
+        .table(foot=(Field("all"), blank, blank, blank, *counts, blank))
+    )
 
 
 EXHIBIT = AgainstPublished()

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bareline.analysis.cell import Cell
-from bareline.report.content.anchors import slug
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
-from bareline.report.content.pairing import block_ratio, finite
-from bareline.report.content.wording import ratio_interval
-from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.stats.ratio import Ratio
+from bareline.report.content.pairing import Paired, block_ratio
+from bareline.report.exhibits.base import Exhibit, grouped_by, select
+from bareline.report.figures.figure import Field, Figure
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.model import Layer, parse_point
+from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import format_size, listing, significant
 
 _LOOP, _CALLS = "latency_loop_mean", "latency_rank_mean"
@@ -53,13 +52,14 @@ class _Row:
     theirs: str
     ours: str
     platform: str
-    ratios: Mapping[int, Ratio]
+    ratios: Mapping[int, Estimate]
+    n: int
     caveats: tuple[Caveat, ...]
 
     @property
     def deviations(self) -> dict[int, float]:
         """How far each ratio is from 1."""
-        return {size: abs(float(ratio.ratio) - 1) for size, ratio in self.ratios.items()}
+        return {size: abs(ratio.value - 1) for size, ratio in self.ratios.items()}
 
     @property
     def median(self) -> float:
@@ -71,11 +71,6 @@ class _Row:
         """The size at which the deviation is greatest."""
         return max(self.deviations, key=lambda size: self.deviations[size])
 
-    @property
-    def n(self) -> int:
-        """Fewest pairs of launches at any size."""
-        return min(int(ratio.n) for ratio in self.ratios.values())
-
 
 class Agreement(Exhibit):
     """Median deviation over the sizes, and the size where it is greatest."""
@@ -86,108 +81,94 @@ class Agreement(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give one table of all programs of which both sides were measured."""
         rows = list(_rows(document, select(document, spec)))
-        return [_figure(rows, spec)] if rows else []
+        told = [f"{row.theirs} on {row.platform} {_percent(row.median)} %" for row in rows]
+        table = (
+            Rows(rows)
+            .text("theirs", lambda row: row.theirs)
+            .text("bareline", lambda row: row.ours)
+            .platform(lambda row: row.platform)
+            .number("sizes", lambda row: len(row.ratios))
+            .column("median deviation (%)", _median)
+            .column("greatest at", _greatest, "text")
+            .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
+            .interval(lambda row: row.ratios[row.worst])
+            .number("n", lambda row: row.n)
+            .table()
+        )
+        figure = self.figure(
+            spec,
+            title="bareline beside users' own OSU and IMB programs",
+            notes=[_CAPTION],
+            layer=Layer.MPI,
+            summary=f"Median deviation: {listing(told)}.",
+            table=table,
+        )
+        return [figure] if rows else []
+
+
+_CAPTION = (
+    "Of each program: how far the ratio of bareline's figure to the program's is from 1, as "
+    "the median over the sizes, and the size where it is greatest. Paired by block."
+)
 
 
 def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
-    groups: dict[tuple[str, ...], list[tuple[Cell, Cell]]] = {}
     ours = {
-        (_case(cell), cell.place.point): cell for cell in document.cells if cell.value is not None
+        (cell.platform, replace(cell.place, params="")): cell
+        for cell in document.cells
+        if cell.value is not None
     }
+    pairs: list[tuple[Cell, Cell]] = []
     for cell in cells:
-        program = _program(cell)
-        counterpart = _COUNTERPARTS.get((cell.place.probe, program.lower(), cell.place.metric))
-        if counterpart is None or cell.value is None:
-            continue
-        point = _our_point(cell, program)
-        found = ours.get(((*counterpart, *_case(cell)[2:]), point))
-        if found is not None:
-            name = f"{cell.place.probe.partition('.')[0]} {program}"
-            key = (
-                f"{name}, {cell.place.metric.replace('_', ' ')}",
-                " ".join(counterpart),
-                cell.platform,
-            )
-            groups.setdefault(key, []).append((found, cell))
-    for (theirs, our_name, platform), pairs in groups.items():
-        ratios = {
-            int(cell.place.coordinates.get("size_bytes", 0)): block_ratio(document, our, cell)
-            for our, cell in pairs
-        }
-        kept = {size: ratio for size, ratio in sorted(ratios.items()) if ratio.n}
-        if kept:
-            codes = dict.fromkeys(code for pair in pairs for cell in pair for code in cell.caveats)
-            yield _Row(theirs, our_name, platform, kept, tuple(codes))
+        place = _our_place(cell)
+        own = ours.get((cell.platform, place)) if place else None
+        if own is not None and cell.value is not None:
+            pairs.append((own, cell))
+    for (theirs, name, platform), group in grouped_by(pairs, _names).items():
+        divided: dict[int, Paired] = {}
+        for own, cell in group:
+            divided[cell.place.size_bytes or 0] = block_ratio(document, own, cell)
+        known = {size: one.ratio for size, one in sorted(divided.items()) if one.ratio is not None}
+        if known:
+            doubts = dict.fromkeys(doubt for pair in group for one in pair for doubt in one.caveats)
+            n = min(divided[size].n for size in known)
+            yield _Row(theirs, name, platform, known, n, tuple(doubts))
 
 
-def _program(cell: Cell) -> str:
-    known = parse_point(cell.place.params)
-    usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(cell.place.probe, "")
+def _names(pair: tuple[Cell, Cell]) -> tuple[str, str, str]:
+    """Name their program with its metric, our probe with its metric, and the platform."""
+    ours, theirs = (cell.place for cell in pair)
+    program = f"{theirs.probe.partition('.')[0]} {_program(theirs)}"
+    metric = theirs.metric.replace("_", " ")
+    return (f"{program}, {metric}", f"{ours.probe} {ours.metric}", pair[1].platform)
+
+
+def _program(place: Place) -> str:
+    known = parse_point(place.params)
+    usual = {"osu": "latency", "osu.rate": "bw", "imb": "PingPong"}.get(place.probe, "")
     return str(next((known[name] for name in _PROGRAM if name in known), usual))
 
 
-def _case(cell: Cell) -> tuple[str, str, str, int, int, int]:
-    return (
-        cell.place.probe,
-        cell.place.metric,
-        cell.platform,
-        cell.place.ranks,
-        cell.place.threads,
-        cell.place.nodes,
-    )
+def _our_place(cell: Cell) -> Place | None:
+    """Give where ours measures the same, with whatever parameters; None where nothing does."""
+    place = cell.place
+    program = _program(place)
+    counterpart = _COUNTERPARTS.get((place.probe, program.lower(), place.metric))
+    if counterpart is None:
+        return None
+    point, size = place.point, place.size_bytes
+    if place.probe == "imb" and program == "Reduce_scatter" and size is not None:
+        point = f"size_bytes={size * place.ranks}"  # IMB counts a block
+    probe, metric = counterpart
+    return replace(place, probe=probe, metric=metric, params="", point=point)
 
 
-def _our_point(cell: Cell, program: str) -> str:
-    """Give the point at which ours measures the same: IMB's Reduce_scatter counts a block."""
-    size = cell.place.coordinates.get("size_bytes")
-    if cell.place.probe == "imb" and program == "Reduce_scatter" and isinstance(size, int):
-        return f"size_bytes={size * cell.place.ranks}"
-    return cell.place.point
+def _median(row: _Row) -> Field:
+    return Field(_percent(row.median), row.median, caveats=row.caveats)
 
 
-def _figure(rows: Sequence[_Row], spec: ExhibitSpec) -> Figure:
-    columns = (
-        Column("theirs", "text"),
-        Column("bareline", "text"),
-        Column("platform", "text"),
-        Column("sizes"),
-        Column("median deviation (%)"),
-        Column("greatest at", "text"),
-        Column("ours over theirs"),
-        Column("95 %", "light"),
-        Column("n"),
-    )
-    told = [f"{row.theirs} on {row.platform} {_percent(row.median)} %" for row in rows]
-    caption = (
-        "Of each program: how far the ratio of bareline's figure to the program's is from 1, as "
-        "the median over the sizes, and the size where it is greatest. Paired by block."
-    )
-    return Figure(
-        id=slug("agreement", spec.title),
-        title=spec.title or "bareline beside users' own OSU and IMB programs",
-        caption=" ".join(filter(None, [spec.caption, caption])),
-        layer="mpi",
-        wide=True,
-        text_summary=f"Median deviation: {listing(told)}.",
-        data_table=DataTable(columns, tuple(_fields(row) for row in rows)),
-    )
-
-
-def _fields(row: _Row) -> tuple[Field, ...]:
-    worst = row.ratios[row.worst]
-    ratio = float(worst.ratio)
-    bounds = finite(worst)
-    return (
-        Field(row.theirs),
-        Field(row.ours),
-        Field(row.platform, platform=row.platform),
-        Field(str(len(row.ratios)), len(row.ratios)),
-        Field(_percent(row.median), row.median, caveats=row.caveats),
-        Field(format_size(row.worst) if row.worst else "–", row.worst),
-        Field(significant(ratio), ratio),
-        Field(ratio_interval(bounds), bounds.lo if bounds else None),
-        Field(str(row.n), row.n),
-    )
+def _greatest(row: _Row) -> Field:
+    return Field(format_size(row.worst) if row.worst else "–", row.worst)
 
 
 def _percent(deviation: float) -> str:

@@ -5,22 +5,19 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
-import altair as alt
-
-from bareline.analysis.cell import Cell
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.cells import headline_first
 from bareline.report.content.document import Document
 from bareline.report.content.dots import Dot, Dots, trial_dots
 from bareline.report.content.published import PublishedPoint, beside
-from bareline.report.content.wording import interval, metric_name, ratio_phrase, verdict_word
-from bareline.report.exhibits.base import Exhibit, by_metric, select
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.content.wording import metric_name, value_words, verdict_word
+from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
 from bareline.report.figures.figure import Chart, Figure
-from bareline.report.figures.marks import diamonds, rows_axis
+from bareline.report.figures.rows import RowPanel
 from bareline.report.figures.scales import Scale, Ticks, unit_scale, zero_ticks
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 
@@ -30,8 +27,6 @@ DIAMONDS = (
 )
 #: Names and bars together.
 WIDTH_PX = 312
-PITCH_PX = 18
-HEAD_PX = 20
 #: Most bars in a panel; further groups go on in the next one.
 MOST_BARS = 27
 
@@ -44,17 +39,17 @@ class BarExhibit(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw the figures."""
-        groups: dict[tuple[str, str], list[Cell]] = {}
-        for cell in select(document, spec):
-            groups.setdefault((cell.place.probe, cell.metric.unit), []).append(cell)
+        groups = grouped_by(
+            select(document, spec), lambda cell: (cell.place.probe, cell.metric.unit)
+        )
         return [
-            self.figure(document, spec, cells)
+            self.draw(document, spec, cells)
             for cells in groups.values()
             if any(cell.value is not None for cell in cells)
         ]
 
     @abstractmethod
-    def figure(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
+    def draw(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
         """Draw the figure of some cells of one probe and unit."""
 
 
@@ -70,6 +65,7 @@ class Bars:
         The trials that are drawn of each cell, and words when that is not all of them.
     """
 
+    document: Document
     metrics: Sequence[str]
     groups: Sequence[Group]
     scale: Scale
@@ -86,57 +82,111 @@ class Bars:
         *,
         published: Sequence[PublishedPoint] = (),
         others: Iterable[float] = (),
-    ) -> Bars:
+    ) -> Self:
         """Lay out bars so that values, intervals, trials, published and other values have room."""
         metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
         groups = grouped(cells, several=len(metrics) > 1)
         scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+        trials = Dots.together(
+            trial_dots(document, own, len(own) * document.dots_per_bar)
+            for _, own in by_metric(cells)
+        )
         values = [end for cell in cells if cell.value for end in cell.value.known]
-        values += [*others]
-        trials = _drawn_trials(document, cells)
-        values += [dot.value for dot in trials.dots]
+        values += [*others, *(dot.value for dot in trials.dots)]
         values += [value for _, own in groups for *_, value in expected(document, own, published)]
-        ticks = zero_ticks(value * scale.factor for value in values)
-        dots: dict[Cell, list[Dot]] = {}
-        for dot in trials.dots:
-            dots.setdefault(dot.cell, []).append(dot)
-        return cls(metrics, groups, scale, ticks, dots, trials.note, published)
+        return cls(
+            document,
+            metrics,
+            groups,
+            scale,
+            zero_ticks(value * scale.factor for value in values),
+            grouped_by(trials.dots, lambda dot: dot.cell),
+            trials.note,
+            published,
+        )
 
     @property
     def names(self) -> str:
         """The metrics in words."""
         return ", ".join(metric_name(metric) for metric in self.metrics)
 
-    def chunks(self, platforms: int) -> list[Sequence[Group]]:
-        """Share the groups out to panels."""
-        each = max(1, MOST_BARS // max(1, platforms))
-        return [self.groups[i : i + each] for i in range(0, len(self.groups), each)]
+    @property
+    def notes(self) -> list[str]:
+        """What the caption says of trials and diamonds."""
+        return [self.note, DIAMONDS if self.published else ""]
 
+    def panels(self) -> list[Chart]:
+        """Draw the groups, as many in a panel as have room."""
+        each = max(1, MOST_BARS // len(self.document.names))
+        chunks = [self.groups[i : i + each] for i in range(0, len(self.groups), each)]
+        return [self._panel(chunk) for chunk in chunks]
 
-def _drawn_trials(document: Document, cells: Sequence[Cell]) -> Dots:
-    """Give what bars show of the trials of some cells of one probe."""
-    parts = [
-        trial_dots(document, own, len(own) * document.dots_per_bar) for _, own in by_metric(cells)
-    ]
-    return Dots(
-        tuple(dot for part in parts for dot in part.dots), sum(part.found for part in parts)
-    )
+    def _panel(self, groups: Sequence[Group]) -> Chart:
+        document = self.document
+        labels_px = min(170.0, max(76.0, 26 + 6.3 * max(map(len, document.names))))
+        panel = RowPanel(
+            self.ticks,
+            looks(document.names),
+            plot_px=WIDTH_PX - labels_px,
+            labels_px=labels_px,
+        )
+        for label, cells in groups:
+            panel.head(label)
+            printed = expected(document, cells, self.published)
+            for name in document.names:
+                cell = next((cell for cell in cells if cell.platform == name), None)
+                y = self._bar(panel, name, cell)
+                for point, own, value in printed:
+                    if own is cell:
+                        panel.diamond(name, value * self.scale.factor, y, point.tip)
+        return panel.chart(self.scale.unit)
+
+    def _bar(self, panel: RowPanel, name: str, cell: Cell | None) -> float:
+        """Draw a platform's bar and trials; give the height of its middle."""
+        if cell is None or cell.value is None:
+            return panel.empty(name, verdict_word(cell.verdict if cell else None) or "missing")
+        factor, shown = self.scale.factor, cell.value
+        y = panel.bar(
+            name,
+            Estimate(
+                shown.value * factor,
+                *(None if end is None else end * factor for end in (shown.lo, shown.hi)),
+            ),
+            text=self.told(cell),
+            tip=f"{name}: {self.tip(cell)}",
+            hollow=cell.simulated,
+            parts=[(part * factor, strength) for part, strength in self.parts(cell)],
+        )
+        trials = sorted(self.dots.get(cell, ()), key=lambda dot: dot.trial)
+        for index, dot in enumerate(trials):
+            # The golden ratio spreads neighbours without any pattern or chance.
+            offset = ((index * 0.618034) % 1 - 0.5) * 9
+            tip = f"{name}, trial {dot.trial}: {self.scale.show(dot.value)} {self.scale.unit}"
+            panel.dot(name, dot.value * factor, y + offset, tip)
+        return y
+
+    def told(self, cell: Cell) -> str:
+        """Write the number at the end of a bar."""
+        return self.scale.show(cell.median)
+
+    def tip(self, cell: Cell) -> str:
+        """Say what hovering says of a bar."""
+        return value_words(cell, self.scale)
+
+    def parts(self, cell: Cell) -> Sequence[tuple[float, float]]:
+        """Divide a bar; none is."""
+        return ()
 
 
 def grouped(cells: Sequence[Cell], *, several: bool) -> list[Group]:
     """Put the platforms' cells of the same metric and parameters together, under their label."""
     names = varying(cell.place for cell in cells)
-    groups: dict[str, list[Cell]] = {}
-    for cell in headline_first(cells):
-        label = cell.place.told(names)
-        if several:
-            label = (
-                f"{metric_name(cell.place.metric)}, {label}"
-                if label
-                else metric_name(cell.place.metric)
-            )
-        groups.setdefault(label, []).append(cell)
-    return list(groups.items())
+
+    def label(cell: Cell) -> str:
+        metric = metric_name(cell.place.metric) if several else ""
+        return ", ".join(filter(None, [metric, cell.place.told(names)]))
+
+    return list(grouped_by(headline_first(cells), label).items())
 
 
 def expected(
@@ -144,225 +194,12 @@ def expected(
 ) -> list[tuple[PublishedPoint, Cell, float]]:
     """Give what platforms would have measured here with the published ratio to the baseline."""
     base = next((cell for cell in cells if cell.platform == document.baseline), None)
-    if base is None or not base.median:
+    value = base.median if base else None
+    if not value:
         return []
     return [
-        (
-            point,
-            cell,
-            base.median * point.middle
-            if cell.metric.better == "lower"
-            else base.median / point.middle,
-        )
+        (point, cell, value / point.middle if cell.rate else value * point.middle)
         for cell in cells
-        if cell.metric.better in ("lower", "higher")
+        if cell.metric.directed
         for point in beside(published, cell)
     ]
-
-
-class BarPanel:
-    """Some groups of bars on one axis."""
-
-    def __init__(self, document: Document, bars: Bars, groups: Sequence[Group]) -> None:
-        self.document = document
-        self.trials = bars.dots
-        self.published = bars.published
-        self.scale = bars.scale
-        self.ticks = bars.ticks
-        longest = max(len(name) for name in document.names)
-        self.labels = min(170.0, max(76.0, 26 + 6.3 * longest))
-        self.width = WIDTH_PX - self.labels
-        self.looks = looks(document.names)
-        self.heads: list[dict[str, Any]] = []
-        self.bars: list[dict[str, Any]] = []
-        self.empty: list[dict[str, Any]] = []
-        self.dots: list[dict[str, Any]] = []
-        self.diamonds: list[dict[str, Any]] = []
-        y = 0.0
-        for label, cells in groups:
-            if label:
-                self.heads.append({"y": y + HEAD_PX / 2 + 2, "text": label})
-                y += HEAD_PX
-            for name in document.names:
-                cell = next((cell for cell in cells if cell.platform == name), None)
-                self.place(name, cell, y + PITCH_PX / 2)
-                y += PITCH_PX
-            self._place_published(cells, y - PITCH_PX * len(document.names))
-        self.height = y
-
-    def place(self, name: str, cell: Cell | None, y: float) -> None:
-        """Lay out a platform's bar and trials around the height `y`."""
-        look, scale = self.looks[name], self.scale
-        if cell is None or cell.value is None:
-            word = verdict_word(cell.verdict) if cell is not None else ""
-            self.empty.append(
-                {"y": y, "name": name, **look.ink(hollow=False), "text": word or "missing"}
-            )
-            return
-        bounds = interval(scale, cell.value)
-        told = f"{name}: {scale.show(cell.median)} {scale.unit}"
-        told += f" [{bounds}]" if bounds else ""
-        told += f", n = {cell.n}"
-        told += f"; {ratio_phrase(cell)}" if cell.ratio is not None else ""
-        self.bars.append(
-            {
-                "y": y,
-                "name": name,
-                **look.ink(hollow=cell.simulated),
-                "x": cell.value.value * scale.factor,
-                "lo": min(cell.value.known) * scale.factor,
-                "hi": max(cell.value.known) * scale.factor,
-                "text": scale.show(cell.median),
-                "top": y - 5,
-                "bottom": y + 5,
-                "tip": told,
-            }
-        )
-        self._place_trials(name, cell, y)
-
-    def _place_trials(self, name: str, cell: Cell, y: float) -> None:
-        dots = sorted(self.trials.get(cell, ()), key=lambda dot: dot.trial)
-        for index, dot in enumerate(dots):
-            # The golden ratio spreads neighbours without any pattern or chance.
-            offset = ((index * 0.618034) % 1 - 0.5) * 9
-            value = self.scale.show(dot.value)
-            self.dots.append(
-                {
-                    "x": dot.value * self.scale.factor,
-                    "y": y + offset,
-                    "colour": self.looks[name].colour,
-                    "tip": f"{name}, trial {dot.trial}: {value} {self.scale.unit}",
-                }
-            )
-
-    def _place_published(self, cells: Sequence[Cell], top: float) -> None:
-        """Lay a diamond on a bar where the published ratio would put its end."""
-        for point, cell, value in expected(self.document, cells, self.published):
-            place = self.document.names.index(cell.platform)
-            self.diamonds.append(
-                {"y": top + (place + 0.5) * PITCH_PX, "x": value * self.scale.factor,
-                 "colour": self.looks[cell.platform].colour, "tip": point.tip}
-            )  # fmt: skip
-
-    def chart(self) -> Chart:
-        """Draw the panel."""
-        layers = [
-            *self.fills(),
-            *self._trials(),
-            *self._medians(),
-            *self._names(),
-            *self._published(),
-        ]
-        return alt.layer(*layers).properties(
-            width=self.width, height=self.height, title=heading(self.scale.unit, self.width)
-        )
-
-    def x(self, field: str = "x") -> alt.X:
-        """Give the channel of the values, from zero."""
-        return alt.X(
-            field=field,
-            type="quantitative",
-            scale=alt.Scale(domain=list(self.ticks.domain), nice=False),
-            axis=alt.Axis(
-                values=list(self.ticks.values),
-                labelExpr=self.ticks.label_expression,
-                title=None,
-                labelOverlap=True,
-            ),
-        )
-
-    def y(self, field: str = "y") -> alt.Y:
-        """Give the channel of the heights."""
-        return rows_axis(self.height, field)
-
-    def fills(self) -> list[alt.Chart]:
-        """Draw the bars themselves; simulated ones are outlined only."""
-        measured = [bar for bar in self.bars if bar["fill"] != colour("paper")]
-        simulated = [bar for bar in self.bars if bar["fill"] == colour("paper")]
-        drawn = []
-        for rows, style in (
-            (measured, {"fillOpacity": 0.2}),
-            (simulated, {"fillOpacity": 0, "strokeOpacity": 0.7, "strokeDash": [3, 2]}),
-        ):
-            if rows:
-                base = alt.Chart(inline([{**row, "zero": 0} for row in rows]))
-                encoded = {
-                    "x": self.x("zero"),
-                    "x2": alt.X2(field="x"),
-                    "y": self.y("top"),
-                    "y2": alt.Y2(field="bottom"),
-                    "fill": raw(alt.Fill, "colour"),
-                }
-                if style["fillOpacity"] == 0:
-                    encoded["stroke"] = raw(alt.Stroke, "colour")
-                drawn.append(base.mark_rect(aria=False, **style).encode(**encoded))
-        return drawn
-
-    def _trials(self) -> list[alt.Chart]:
-        return [
-            alt.Chart(inline(self.dots))
-            .mark_point(filled=True, shape="circle", size=11, opacity=0.4)
-            .encode(
-                x=self.x(),
-                y=self.y(),
-                fill=raw(alt.Fill, "colour"),
-                description=tip(),
-            )
-        ]
-
-    def _medians(self) -> list[alt.Chart]:
-        base = alt.Chart(inline(self.bars))
-        return [
-            base.mark_rule(strokeWidth=1.6, aria=False, color=colour("ink")).encode(
-                x=self.x("lo"), x2=alt.X2(field="hi"), y=self.y()
-            ),
-            base.mark_rule(strokeWidth=2).encode(
-                x=self.x(),
-                y=self.y("top"),
-                y2=alt.Y2(field="bottom"),
-                stroke=raw(alt.Stroke, "colour"),
-                description=tip(),
-            ),
-            base.mark_text(align="left", baseline="middle", aria=False).encode(
-                x=alt.value(self.width + 8),
-                y=self.y(),
-                text=alt.Text(field="text", type="nominal"),
-            ),
-        ]
-
-    def _names(self) -> list[alt.Chart]:
-        """Write platforms and groups at the left, and why a bar is not there."""
-        base = alt.Chart(inline([*self.bars, *self.empty])).encode(y=self.y())
-        left = -self.labels
-        drawn = [
-            base.mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False).encode(
-                x=alt.value(left + 5),
-                stroke=raw(alt.Stroke, "colour"),
-                fill=raw(alt.Fill, "fill"),
-                shape=raw(alt.Shape, "shape"),
-            ),
-            base.mark_text(
-                align="left", baseline="middle", limit=self.labels - 20, aria=False
-            ).encode(x=alt.value(left + 14), text=alt.Text(field="name", type="nominal")),
-            alt.Chart(inline(self.heads))
-            .mark_text(align="left", baseline="middle", fontWeight=600, aria=False, limit=WIDTH_PX)
-            .encode(x=alt.value(left), y=self.y(), text=alt.Text(field="text", type="nominal")),
-        ]
-        if self.empty:
-            drawn.append(
-                alt.Chart(inline(self.empty))
-                .mark_text(
-                    align="left",
-                    baseline="middle",
-                    fontStyle="italic",
-                    color=colour("soft"),
-                    aria=False,
-                )
-                .encode(x=alt.value(4), y=self.y(), text=alt.Text(field="text", type="nominal"))
-            )
-        return drawn
-
-    def _published(self) -> list[alt.Chart]:
-        if not self.diamonds:
-            return []
-        return [diamonds(self.diamonds, self.x(), self.y())]

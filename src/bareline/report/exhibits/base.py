@@ -7,21 +7,27 @@ theirs under the entry-point group ``bareline.exhibits``.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from bareline.analysis.cell import Cell
 from bareline.predict.kept import Kept
+from bareline.report.content.anchors import slug
+from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
-from bareline.report.figures.figure import Figure
+from bareline.report.content.wording import caveat_notes, metric_name, sentence_case
+from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.plugins import brought, checked, named, own
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
 
 
 class Exhibit(ABC):
@@ -41,6 +47,57 @@ class Exhibit(ABC):
     @abstractmethod
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw what the specification asks for; an empty list when the run holds none of it."""
+
+    def figure(
+        self,
+        spec: ExhibitSpec,
+        *what: str,
+        title: str,
+        label: str = "",
+        notes: Iterable[str] = (),
+        cells: Sequence[Cell] = (),
+        probe: str = "",
+        layer: str | None = None,
+        wide: bool = True,
+        panels: Iterable[Chart] = (),
+        narrow: Iterable[Chart] = (),
+        summary: str = "",
+        table: DataTable | None = None,
+        data: Iterable[Mapping[str, Scalar | None]] | None = None,
+    ) -> Figure:
+        """Put a figure together: what all kinds say alike of what they draw.
+
+        Parameters
+        ----------
+        what
+            What tells it from others of its kind, for its name.
+        title
+            Where the specification has none.
+        label
+            What tells it from others of the same title; it follows the title.
+        notes
+            What stands in the caption after the specification's own.
+        cells
+            What it shows: they give its layer, its caveats and its data, unless these are given.
+        summary
+            What it shows in words, for whoever cannot see it.
+        """
+        layers = {cell.layer for cell in cells}
+        drawn = tuple(panels)
+        return Figure(
+            id=slug(self.kind, *what, label, spec.title),
+            title=", ".join(filter(None, [spec.title or title, label])),
+            caption=" ".join(filter(None, [spec.caption, *notes])),
+            probe=probe,
+            layer=(layers.pop() if len(layers) == 1 else "") if layer is None else layer,
+            panels=drawn,
+            narrow=tuple(narrow),
+            wide=wide,
+            text_summary=summary,
+            caveats=caveat_notes(cells) if drawn else (),
+            data_table=table,
+            data=tidy(cells) if data is None else tuple(data),
+        )
 
 
 @cache
@@ -92,6 +149,16 @@ def _matches(cell: Cell, name: str, wanted: Scalar | Sequence[Scalar]) -> bool:
     return value in wanted
 
 
+def titled(document: Document, cell: Cell, names: Iterable[str], *, metric: bool = True) -> str:
+    """Title a cell among those of several probes: what its probe measures, and some parameters.
+
+    A metric that its probe is not judged by is named, too, unless all are of one metric.
+    """
+    title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
+    what = "" if cell.headline or not metric else metric_name(cell.place.metric)
+    return ", ".join(filter(None, [title, what, cell.place.told(names)]))
+
+
 def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
     """Give the predictions of the applications that a specification asks for; None without any."""
     kept = document.predictions
@@ -112,9 +179,14 @@ def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
     )
 
 
+def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Put together what shares a key, in the order in which it comes."""
+    groups: dict[K, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
+
+
 def by_metric(cells: Sequence[Cell]) -> Iterator[tuple[tuple[str, str], list[Cell]]]:
     """Group cells by probe and metric, in the order in which they come."""
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.place.probe, cell.place.metric), []).append(cell)
-    yield from groups.items()
+    yield from grouped_by(cells, lambda cell: (cell.place.probe, cell.place.metric)).items()

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
-from bareline.report.content.pairing import block_ratio, finite
-from bareline.report.content.wording import (
-    axis_name,
-    metric_name,
-    ratio_interval,
-    ratio_text,
-    verdict_word,
-)
-from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.stats.ratio import Ratio
+from bareline.report.content.pairing import Paired, block_ratio
+from bareline.report.content.wording import metric_name, verdict_word
+from bareline.report.exhibits.base import Exhibit, grouped_by, select
+from bareline.report.exhibits.columns import CellRows
+from bareline.report.figures.figure import Field, Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import parameter_value, varying
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, plain
 
 #: The parameter by which a probe of foreign programs says which one it runs: `npb.reference` with
 #: ``kernel = "cg"`` stands beside `npb.cg`.
 CHOICE = "kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Ours, the reference, and how many times faster ours is."""
+
+    ours: Cell
+    reference: Cell
+    faster: Paired
+
+    @property
+    def told(self) -> str:
+        """The ratio, or why there is none: failed, missing, or launches that share no block."""
+        if self.faster.ratio is not None:
+            return plain(self.faster.ratio.value)
+        return verdict_word(self.reference.verdict or self.ours.verdict) or "–"
 
 
 class Beside(Exhibit):
@@ -36,97 +45,69 @@ class Beside(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give one table per reference probe and metric in which both sides were measured."""
-        groups: dict[tuple[str, str], list[tuple[Cell, Cell]]] = {}
+        found = []
         for reference in select(document, spec):
             ours = _counterpart(document, reference)
             if ours is not None:
-                groups.setdefault((reference.place.probe, reference.place.metric), []).append(
-                    (ours, reference)
+                # Above 1 means that ours is faster, whatever the metric's direction.
+                sides = (
+                    (reference, ours) if reference.metric.better == "lower" else (ours, reference)
                 )
-        return [_figure(document, spec, pairs) for pairs in groups.values()]
+                found.append(_Pair(ours, reference, block_ratio(document, *sides)))
+        groups = grouped_by(found, lambda pair: pair.reference.place.series[:2])
+        return [
+            self._table(spec, probe, metric, pairs) for (probe, metric), pairs in groups.items()
+        ]
+
+    def _table(self, spec: ExhibitSpec, probe: str, metric: str, pairs: list[_Pair]) -> Figure:
+        name = metric_name(metric)
+        names = varying(pair.reference.place for pair in pairs)
+        rows = CellRows(pairs, lambda pair: pair.reference)
+        for parameter in names:
+            rows.parameter(parameter)
+        rows.platforms().column(f"ours over {probe}, {name}", _ratio)
+        rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
+        told = [f"{_where(pair.reference, names)} {pair.told}" for pair in pairs]
+        return self.figure(
+            spec,
+            probe,
+            metric,
+            title=f"Ours beside {probe}: {name}",
+            notes=["Above 1: bareline's program is faster. Paired by block."],
+            layer=pairs[0].reference.layer,
+            summary=f"{name}, ours over {probe}: {listing(told)}.",
+            table=rows.table(),
+        )
 
 
 def _counterpart(document: Document, reference: Cell) -> Cell | None:
     """Find our program's value for the same platform, layout and parameters."""
-    known = parse_point(reference.place.params)
-    if CHOICE not in known or reference.metric.better not in ("lower", "higher"):
+    place = reference.place
+    known = parse_point(place.params)
+    if CHOICE not in known or not reference.metric.directed:
         return None
-    probe = f"{reference.place.probe.rpartition('.')[0]}.{known[CHOICE]}"
-    layout = (
-        reference.platform,
-        reference.place.ranks,
-        reference.place.threads,
-        reference.place.nodes,
-    )
+    probe = f"{place.probe.rpartition('.')[0]}.{known[CHOICE]}"
     for cell in document.cells:
+        own = cell.place
         if (
-            (cell.place.probe, cell.place.metric, cell.place.point)
-            == (probe, reference.place.metric, reference.place.point)
-            and (cell.platform, cell.place.ranks, cell.place.threads, cell.place.nodes) == layout
-            and parse_point(cell.place.params).items() <= known.items()
+            (cell.platform, own.probe, own.metric) == (reference.platform, probe, place.metric)
+            and own.layout == place.layout
+            and own.point == place.point
+            and parse_point(own.params).items() <= known.items()
         ):
             return cell
     return None
 
 
-def _figure(document: Document, spec: ExhibitSpec, pairs: Sequence[tuple[Cell, Cell]]) -> Figure:
-    reference = pairs[0][1]
-    metric = metric_name(reference.place.metric)
-    names = varying(reference.place for _, reference in pairs)
-    rows = [_row(document, names, ours, other) for ours, other in pairs]
-    columns = (
-        *(Column(axis_name(name), "text") for name in names),
-        Column("platform", "text"),
-        Column(f"ours over {reference.place.probe}, {metric}"),
-        Column("95 %", "light"),
-        Column("n"),
-    )
-    return Figure(
-        id=slug("beside", reference.place.probe, reference.place.metric, spec.title),
-        title=spec.title or f"Ours beside {reference.place.probe}: {metric}",
-        caption=" ".join(
-            filter(None, [spec.caption, "Above 1: bareline's program is faster. Paired by block."])
-        ),
-        layer=reference.layer,
-        wide=True,
-        text_summary=(
-            f"{metric}, ours over {reference.place.probe}: {listing(list(_told(names, rows)))}."
-        ),
-        data_table=DataTable(columns, tuple(rows)),
-    )
+def _where(cell: Cell, names: tuple[str, ...]) -> str:
+    known = cell.place.coordinates
+    return " ".join([*(parameter_value(name, known.get(name)) for name in names), cell.platform])
 
 
-def _row(document: Document, names: Sequence[str], ours: Cell, other: Cell) -> tuple[Field, ...]:
-    found = _ratio(document, ours, other)
-    ratio = finite(found)
-    n = int(found.n)
-    # Why there is no ratio: failed, missing, or launches that share no block.
-    text = verdict_word(other.verdict or ours.verdict) or "–"
-    shown = [parameter_value(name, other.place.coordinates.get(name)) for name in names]
-    return (
-        *(Field(value) for value in shown),
-        Field(other.platform, platform=other.platform),
-        Field(
-            ratio_text(ratio.value) if ratio else text,
-            ratio.value if ratio else None,
-            caveats=tuple(dict.fromkeys([*ours.caveats, *other.caveats])),
-        ),
-        Field(ratio_interval(ratio), ratio.lo if ratio else None),
-        Field(str(n), n),
-    )
-
-
-def _ratio(document: Document, ours: Cell, other: Cell) -> Ratio:
-    """Divide so that above 1 means that ours is faster, whatever the metric's direction."""
-    return block_ratio(
-        document, *((other, ours) if other.metric.better == "lower" else (ours, other))
-    )
-
-
-def _told(names: Sequence[str], rows: Sequence[tuple[Field, ...]]) -> Iterator[str]:
-    width = len(names) + 1
-    for row in rows:
-        yield f"{' '.join(field.text for field in row[:width])} {row[width].text}"
+def _ratio(pair: _Pair) -> Field:
+    ratio = pair.faster.ratio
+    caveats = dict.fromkeys([*pair.ours.caveats, *pair.reference.caveats])
+    return Field(pair.told, ratio.value if ratio else None, caveats=tuple(caveats))
 
 
 EXHIBIT = Beside()

@@ -10,16 +10,17 @@ from typing import Any
 
 import altair as alt
 
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document, PlatformInfo
 from bareline.report.content.wording import axis_title
-from bareline.report.exhibits.base import Exhibit
-from bareline.report.exhibits.curve import parameter_axis
+from bareline.report.exhibits.along import parameter_axis
+from bareline.report.exhibits.base import Exhibit, grouped_by
 from bareline.report.figures.channels import heading, inline, raw, tip
-from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
-from bareline.report.figures.scales import Scale, Ticks, log_ticks, signed_ticks, unit_scale
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.rows import rule_at, value_axis, written
+from bareline.report.figures.scales import log_ticks, signed_ticks, unit_scale
+from bareline.report.figures.tables import Rows
+from bareline.report.figures.theme import Look, colour, looks
 from bareline.store.header import CalibrationKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar, parse_point
@@ -52,9 +53,34 @@ class Check:
         return self.simulated / self.measured - 1
 
     @property
+    def size_bytes(self) -> float | None:
+        """Size of its messages; None where it has none."""
+        size = self.at.get(_SIZE)
+        return float(size) if isinstance(size, int | float) else None
+
+    @property
     def told(self) -> str:
         """Say where: "CG, problem class W"."""
         return ", ".join(coordinate(name, value) for name, value in self.at.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The checks of one probe on so many ranks."""
+
+    probe: str
+    ranks: int
+    checks: Sequence[Check]
+
+    @property
+    def median(self) -> float:
+        """Median of the sizes of the errors."""
+        return statistics.median(abs(check.error) for check in self.checks)
+
+    @property
+    def worst(self) -> Check:
+        """The check that is furthest off."""
+        return max(self.checks, key=lambda check: abs(check.error))
 
 
 class Calibration(Exhibit):
@@ -68,16 +94,60 @@ class Calibration(Exhibit):
         drawn = []
         for platform in document.platforms:
             calibration = platform.calibration
-            if calibration is None:
-                continue
             checks = [
                 check
-                for check in read_checks(calibration)
+                for check in (read_checks(calibration) if calibration else ())
                 if spec.probe is None or fnmatchcase(check.probe, spec.probe)
             ]
-            if checks:
-                drawn.append(_figure(document, spec, platform, calibration, checks))
+            if calibration and checks:
+                drawn.append(self._errors(document, spec, platform, calibration, checks))
         return drawn
+
+    def _errors(
+        self,
+        document: Document,
+        spec: ExhibitSpec,
+        platform: PlatformInfo,
+        calibration: CalibrationKeys,
+        checks: Sequence[Check],
+    ) -> Figure:
+        name, look = platform.name, looks(document.names)[platform.name]
+        by_probe = grouped_by(checks, lambda check: (check.probe, check.ranks))
+        groups = [Group(probe, ranks, own) for (probe, ranks), own in by_probe.items()]
+        bound = (
+            f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
+            "largest median of a probe that it is not made of."
+            if calibration.error is not None
+            else ""
+        )
+        told = [
+            f"{group.probe} on {group.ranks} ranks {plain(100 * group.median)} %, at worst "
+            f"{plain(100 * abs(group.worst.error))} %"
+            for group in groups
+        ]
+        return self.figure(
+            spec,
+            name,
+            title=f"How far {name} lies from what it was calibrated with",
+            notes=[
+                f"{calibration.source[:1].upper()}{calibration.source[1:]}. Left: measured times "
+                "are joined, simulated ones hollow. Right: every point that both have, 0 is "
+                "agreement, the bar is the median of the points.",
+                bound,
+            ],
+            layer="",
+            panels=[_curve_panel(look, calibration, checks), _error_panel(look, groups)],
+            summary=f"Median error of {name} against the measurements: {listing(told)}.",
+            table=_table(groups),
+            data=[
+                {
+                    "platform": name, "probe": check.probe, "ranks": check.ranks,
+                    "params": check.told, "unit": check.unit, "measured": check.measured,
+                    "simulated": check.simulated, "error": check.error,
+                }
+                for check in checks
+            ],
+        )  # fmt: skip
 
 
 def read_checks(calibration: CalibrationKeys) -> list[Check]:
@@ -92,58 +162,18 @@ def read_checks(calibration: CalibrationKeys) -> list[Check]:
     ]  # fmt: skip
 
 
-def _figure(
-    document: Document,
-    spec: ExhibitSpec,
-    platform: PlatformInfo,
-    calibration: CalibrationKeys,
-    checks: Sequence[Check],
-) -> Figure:
-    groups: dict[tuple[str, int], list[Check]] = {}
-    for check in checks:
-        groups.setdefault((check.probe, check.ranks), []).append(check)
-    bound = (
-        f" Simulated values of {platform.name} take an interval of {calibration.error:.0%}: the "
-        "largest median of a probe that it is not made of."
-        if calibration.error is not None
-        else ""
-    )
-    return Figure(
-        id=slug("calibration", platform.name, spec.title),
-        title=spec.title or f"How far {platform.name} lies from what it was calibrated with",
-        caption=(
-            f"{calibration.source[:1].upper()}{calibration.source[1:]}. Left: measured times are "
-            "joined, simulated ones hollow. Right: every point that both have, 0 is agreement, "
-            f"the bar is the median of the points.{bound}"
-        ),
-        panels=(
-            _curve_panel(document, platform.name, calibration, checks),
-            _error_panel(document, platform.name, groups),
-        ),
-        wide=True,
-        text_summary=_summary(platform.name, groups),
-        data_table=_table(groups),
-        data=tuple(
-            {
-                "platform": platform.name, "probe": check.probe, "ranks": check.ranks,
-                "params": check.told, "unit": check.unit, "measured": check.measured,
-                "simulated": check.simulated, "error": check.error,
-            }
-            for check in checks
-        ),
-    )  # fmt: skip
-
-
-def _curve_panel(
-    document: Document, name: str, calibration: CalibrationKeys, checks: Sequence[Check]
-) -> Chart:
-    simulated = [(c.at[_SIZE], c.simulated) for c in checks if c.probe == _CURVE and _SIZE in c.at]
-    sizes = {float(size) for size, _ in calibration.curve}
-    scale: Scale = unit_scale((seconds for _, seconds in calibration.curve), "s")
+def _curve_panel(look: Look, calibration: CalibrationKeys, checks: Sequence[Check]) -> Chart:
+    """Draw the curve of one-way times, and the simulated ones beside it."""
+    curve = [(float(size), seconds) for size, seconds in calibration.curve]
+    sizes = {size for size, _ in curve}
+    simulated = [
+        (size, check.simulated)
+        for check in checks
+        if check.probe == _CURVE and (size := check.size_bytes) in sizes
+    ]
+    scale = unit_scale((seconds for _, seconds in curve), "s")
     across, zero = parameter_axis(_SIZE, sizes)
-    times = [seconds for _, seconds in calibration.curve] + [time for _, time in simulated]
-    ticks: Ticks = log_ticks(scale.factor * time for time in times)
-    look = looks(document.names)[name]
+    ticks = log_ticks(scale.factor * seconds for _, seconds in [*curve, *simulated])
 
     def row(size: float, seconds: float, what: str, fill: str) -> dict[str, Any]:
         told = f"{what}, {parameter_value(_SIZE, int(size))}: {scale.show(seconds)} {scale.unit}"
@@ -152,112 +182,57 @@ def _curve_panel(
             "shape": look.shape, "stretch": what, "tip": told,
         }  # fmt: skip
 
-    measured = [row(size, time, "measured", look.colour) for size, time in calibration.curve]
-    hollow = [
-        row(float(size), time, "simulated", colour("paper"))
-        for size, time in simulated
-        if float(size) in sizes
-    ]
+    measured = [row(size, seconds, "measured", look.colour) for size, seconds in curve]
+    hollow = [row(size, seconds, "simulated", colour("paper")) for size, seconds in simulated]
     x, y = x_axis(across, axis_title(_SIZE), labels=True), y_axis(ticks)
-    return alt.layer(lines(measured, x, y), marks(hollow, x, y)).properties(
-        width=WIDTH_PX,
-        height=HEIGHT_PX,
-        title=heading(f"One-way time ({scale.unit})", WIDTH_PX),
-    )
+    title = heading(f"One-way time ({scale.unit})", WIDTH_PX)
+    drawn = alt.layer(lines(measured, x, y), marks(hollow, x, y))
+    return drawn.properties(width=WIDTH_PX, height=HEIGHT_PX, title=title)
 
 
-def _error_panel(
-    document: Document, name: str, groups: Mapping[tuple[str, int], Sequence[Check]]
-) -> Chart:
-    look = looks(document.names)[name]
+def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
     dots: list[dict[str, Any]] = []
     bars: list[dict[str, Any]] = []
     names: list[dict[str, Any]] = []
-    for place, ((probe, ranks), checks) in enumerate(groups.items()):
+    for place, group in enumerate(groups):
         y = (place + 0.5) * PITCH_PX
-        names.append({"y": y, "text": f"{probe}, {ranks} ranks"})
-        median = 100 * statistics.median(check.error for check in checks)
+        names.append({"y": y, "text": f"{group.probe}, {group.ranks} ranks"})
+        median = 100 * statistics.median(check.error for check in group.checks)
         bars.append({"x": median, "y": y - 7, "end": y + 7, "tip": f"median {median:+.1f} %"})
-        dots += [
-            {
-                "x": 100 * check.error, "y": y, "colour": look.colour,
-                "tip": f"{check.told}: {100 * check.error:+.1f} %",
-            }
-            for check in checks
-        ]  # fmt: skip
+        for check in group.checks:
+            error = 100 * check.error
+            told = f"{check.told}: {error:+.1f} %"
+            dots.append({"x": error, "y": y, "colour": look.colour, "tip": told})
     height = PITCH_PX * len(groups)
-    up = rows_axis(height)
-    ticks = signed_ticks(row["x"] for row in dots)
-    x = alt.X(
-        field="x",
-        type="quantitative",
-        scale=alt.Scale(domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=None),
+    x, up = value_axis(signed_ticks(row["x"] for row in dots)), rows_axis(height)
+    points = alt.Chart(inline(dots)).mark_point(
+        size=26, strokeWidth=1.1, opacity=0.8, fill=colour("paper")
     )
+    medians = alt.Chart(inline(bars)).mark_rule(strokeWidth=2.4, color=colour("ink"))
     return alt.layer(
-        alt.Chart(inline([{"x": 0}]))
-        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
-        .encode(x=x),
-        alt.Chart(inline(dots))
-        .mark_point(size=26, strokeWidth=1.1, opacity=0.8, fill=colour("paper"))
-        .encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
-        alt.Chart(inline(bars))
-        .mark_rule(strokeWidth=2.4, color=colour("ink"))
-        .encode(x=x, y=up, y2=alt.Y2(field="end"), description=tip()),
-        alt.Chart(inline(names))
-        .mark_text(align="left", baseline="middle", limit=LABELS_PX - 6, aria=False)
-        .encode(
-            x=alt.value(-LABELS_PX), y=up, text=alt.Text(field="text", type="nominal")
-        ),
+        rule_at(0.0, x),
+        points.encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
+        medians.encode(x=x, y=up, y2=alt.Y2(field="end"), description=tip()),
+        written(names, -LABELS_PX, up, limit=LABELS_PX - 6),
     ).properties(
         width=WIDTH_PX,
         height=height,
         title=heading("Simulated over measured, less 1 (%)", WIDTH_PX),
-    )  # fmt: skip
-
-
-def _worst(checks: Sequence[Check]) -> Check:
-    return max(checks, key=lambda check: abs(check.error))
-
-
-def _median(checks: Sequence[Check]) -> float:
-    return statistics.median(abs(check.error) for check in checks)
-
-
-def _table(groups: Mapping[tuple[str, int], Sequence[Check]]) -> DataTable:
-    rows = []
-    for (probe, ranks), checks in groups.items():
-        worst = _worst(checks)
-        rows.append(
-            (
-                Field(probe),
-                Field(str(ranks), ranks),
-                Field(str(len(checks)), len(checks)),
-                Field(f"{100 * _median(checks):.1f}", _median(checks)),
-                Field(f"{100 * worst.error:+.1f}", abs(worst.error)),
-                Field(worst.told),
-                Field("yes" if probe in _MADE_OF else "no"),
-            )
-        )
-    columns = (
-        Column("probe", "text"),
-        Column("ranks"),
-        Column("points"),
-        Column("median error (%)"),
-        Column("worst (%)"),
-        Column("worst at", "text"),
-        Column("made of it", "text"),
     )
-    return DataTable(columns, tuple(rows))
 
 
-def _summary(name: str, groups: Mapping[tuple[str, int], Sequence[Check]]) -> str:
-    told = [
-        f"{probe} on {ranks} ranks {plain(100 * _median(checks))} %, at worst "
-        f"{plain(100 * abs(_worst(checks).error))} %"
-        for (probe, ranks), checks in groups.items()
-    ]
-    return f"Median error of {name} against the measurements: {listing(told)}."
+def _table(groups: Sequence[Group]) -> DataTable:
+    return (
+        Rows(groups)
+        .text("probe", lambda group: group.probe)
+        .number("ranks", lambda group: group.ranks)
+        .number("points", lambda group: len(group.checks))
+        .number("median error (%)", lambda group: 100 * group.median, "{:.1f}".format)
+        .number("worst (%)", lambda group: 100 * group.worst.error, "{:+.1f}".format)
+        .text("worst at", lambda group: group.worst.told)
+        .text("made of it", lambda group: "yes" if group.probe in _MADE_OF else "no")
+        .table()
+    )
 
 
 EXHIBIT = Calibration()

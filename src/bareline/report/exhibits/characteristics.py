@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedPlatform
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.content.facts import table
 from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Field, Figure
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.facts import describe
+from bareline.vocabulary.facts import FactKey, describe
+
+#: A fact, what it is on each platform, and what publications print of it.
+_Row = tuple[FactKey, list[str], list[str]]
 
 #: Facts of a characteristics table, with what publications call them and the unit that they print.
 ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -60,39 +63,32 @@ class Characteristics(Exhibit):
         theirs = _published(document, spec)
         known = {name: document.facts.get(name, {}) for name in document.names}
         texts = {row.fact.key: row.texts for row in table(known)}
-        rows: list[tuple[Field, ...]] = []
-        starts, group = set[int](), ""
+        every: list[_Row] = []
         for key, names, unit in ROWS:
             own = [texts.get(key, {}).get(name, "") for name in document.names]
             printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
-            if not any([*own, *printed]):
-                continue
-            fact = describe(key)
-            if fact.group != group and rows:
-                starts.add(len(rows))
-            named = "" if fact.group == group else fact.group.value
-            group = fact.group
-            fields = [Field(named), Field(fact.label)]
-            fields += [Field(text or "–") for text in own]
-            fields += [
-                Field(text or "–", tip=f"{short}, {platform.where}" if text else "")
-                for text, (short, platform) in zip(printed, theirs, strict=True)
-            ]
-            rows.append(tuple(fields))
-        if not rows:
-            return []
-        columns = [Column("", "text"), Column("characteristic", "text")]
-        columns += [Column(name, "text") for name in document.names]
-        columns += [Column(f"{platform.name}, published", "text") for _, platform in theirs]
-        return [
-            Figure(
-                id=slug("characteristics", spec.title),
-                title=spec.title or "Characteristics of the platforms",
-                caption=spec.caption,
-                wide=True,
-                data_table=DataTable(tuple(columns), tuple(rows), frozenset(starts)),
+            if any([*own, *printed]):
+                every.append((describe(key), own, printed))
+        rows = Rows(every, lambda row: row[0].group)
+        first = {row[0].group: row[0].key for row in reversed(every)}
+        rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
+        rows.text("characteristic", lambda row: row[0].label)
+        for place, name in enumerate(document.names):
+            rows.text(name, _own(place))
+        for place, (short, platform) in enumerate(theirs):
+            rows.column(
+                f"{platform.name}, published", _theirs(place, f"{short}, {platform.where}"), "text"
             )
-        ]
+        title = "Characteristics of the platforms"
+        return [self.figure(spec, title=title, table=rows.table())] if every else []
+
+
+def _own(place: int) -> Callable[[_Row], str]:
+    return lambda row: row[1][place] or "–"
+
+
+def _theirs(place: int, source: str) -> Callable[[_Row], Field]:
+    return lambda row: Field(row[2][place] or "–", tip=source if row[2][place] else "")
 
 
 def _published(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, PublishedPlatform]]:

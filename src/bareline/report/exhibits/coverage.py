@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bareline.predict.coverage import Strip
-from bareline.report.content.anchors import slug
+from bareline.predict.coverage import SizeUsed, Strip
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count
-from bareline.report.exhibits.base import Exhibit, predictions_of
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.content.wording import count, percent
+from bareline.report.exhibits.base import Exhibit, grouped_by, predictions_of
+from bareline.report.figures.figure import DataTable, Figure, Tone
 from bareline.report.figures.predictions import SECTION, coverage_chart
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import format_size
+from bareline.vocabulary.units import format_size, whole
+
+_CAPTION = (
+    "The bar reaches over the sizes that every platform's ladder has, with a tick at each measured "
+    "one; a dot is a size that the application uses, its area the share of the time in it. A dot "
+    "beyond the bar would be extrapolated."
+)
 
 
 class Coverage(Exhibit):
@@ -24,31 +30,22 @@ class Coverage(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw a figure for each application."""
         kept = predictions_of(document, spec)
-        if kept is None:
-            return []
-        by_application: dict[str, list[Strip]] = {}
-        for strip in kept.strips:
-            by_application.setdefault(strip.application, []).append(strip)
+        strips = grouped_by(kept.strips if kept else (), lambda strip: strip.application)
         return [
-            Figure(
-                id=slug("coverage", application),
+            self.figure(
+                ExhibitSpec(kind=self.kind),
+                application,
                 title=f"{application}: sizes used and sizes measured",
-                caption=_CAPTION,
+                notes=[_CAPTION],
                 layer=SECTION,
-                panels=(coverage_chart(own),),
-                text_summary=_summary(own),
-                data_table=_table(own),
-                data=tuple(row for strip in own for row in strip.rows()),
+                wide=False,
+                panels=[coverage_chart(own)],
+                summary=_summary(own),
+                table=_table(own),
+                data=[row for strip in own for row in strip.rows()],
             )
-            for application, own in by_application.items()
+            for application, own in strips.items()
         ]
-
-
-_CAPTION = (
-    "The bar reaches over the sizes that every platform's ladder has, with a tick at each measured "
-    "one; a dot is a size that the application uses, its area the share of the time in it. A dot "
-    "beyond the bar would be extrapolated."
-)
 
 
 def _summary(strips: Sequence[Strip]) -> str:
@@ -59,31 +56,20 @@ def _summary(strips: Sequence[Strip]) -> str:
 
 
 def _table(strips: Sequence[Strip]) -> DataTable:
-    columns = (
-        Column("function", "text"),
-        Column("ranks"),
-        Column("size"),
-        Column("calls of a rank"),
-        Column("share of the time"),
-        Column("measured up to"),
+    def tone(row: tuple[Strip, SizeUsed]) -> Tone:
+        strip, one = row
+        return "worse" if one.size_bytes > strip.most else ""
+
+    return (
+        Rows([(strip, one) for strip in strips for one in strip.used])
+        .text("function", lambda row: row[0].probe)
+        .number("ranks", lambda row: row[0].ranks)
+        .number("size", lambda row: row[1].size_bytes, format_size)
+        .number("calls of a rank", lambda row: row[1].calls, lambda calls: whole(round(calls)))
+        .number("share of the time", lambda row: row[1].share, percent)
+        .number("measured up to", lambda row: row[0].most, format_size, tone=tone)
+        .table()
     )
-    rows = tuple(
-        (
-            Field(strip.probe),
-            Field(str(strip.ranks), strip.ranks),
-            Field(format_size(int(one.size_bytes)), one.size_bytes),
-            Field(f"{one.calls:.0f}", one.calls),
-            Field(f"{one.share:.1%}", one.share),
-            Field(
-                format_size(int(strip.most)),
-                strip.most,
-                tone="worse" if one.size_bytes > strip.most else "",
-            ),
-        )
-        for strip in strips
-        for one in strip.used
-    )
-    return DataTable(columns, rows)
 
 
 EXHIBIT = Coverage()

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bareline.analysis.cell import Cell, Estimate
-from bareline.report.content.anchors import slug
-from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import points_for
-from bareline.report.content.wording import caveat_notes, sentence_case, verdict_word
-from bareline.report.exhibits.barpanel import DIAMONDS, BarExhibit, BarPanel, Bars, Group
-from bareline.report.exhibits.degradation import lost
-from bareline.report.exhibits.rules import RULES, rule_text, ruled_ratio, ruled_value
-from bareline.report.exhibits.table import cells_table
+from bareline.report.content.wording import sentence_case, verdict_word
+from bareline.report.exhibits.barpanel import BarExhibit, Bars
+from bareline.report.exhibits.columns import cells_table
+from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
 from bareline.report.figures.figure import Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.verdicts import Verdict
@@ -26,86 +23,64 @@ class Pairs(BarExhibit):
     kind = "pairs"
     summary = "native and virtual as bars from zero, with the performance lost beside each"
 
-    def figure(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
+    def draw(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
         """Draw the values as the rule of the specification reports them."""
-        ruled = [_ruled(document, cell, spec.rule) for cell in cells]
         published = points_for(document.published, spec, cells, document.baseline)
-        bars = Bars.around(document, ruled, published=published)
-        rule = rule_text(spec.rule, document.baseline)
-        note = DIAMONDS if bars.published else ""
-        told = _losses(document, bars, spec.rule)
-        return Figure(
-            id=slug("pairs", cells[0].place.probe, *bars.metrics[:1], spec.title),
-            title=spec.title or f"{sentence_case(bars.names)}, and what is lost",
-            caption=" ".join(filter(None, [spec.caption, rule, bars.note, note])),
-            probe=cells[0].place.probe,
-            layer=cells[0].layer,
-            panels=tuple(
-                _PairPanel(document, bars, chunk, spec.rule).chart()
-                for chunk in bars.chunks(len(document.names))
-            ),
-            wide=True,
-            text_summary=f"{cells[0].place.probe}: {'; '.join(told[:12]) or 'nothing to compare'}.",
-            caveats=caveat_notes(cells),
-            data_table=cells_table(cells, bars.published),
-            data=tidy(cells),
+        ruled = _ruled(document, spec.rule, cells)
+        bars = _Bars.around(document, ruled, published=published)
+        told = [words for _, own in bars.groups for cell in own if (words := _told(cell))]
+        probe = cells[0].place.probe
+        return self.figure(
+            spec,
+            probe,
+            *bars.metrics[:1],
+            title=f"{sentence_case(bars.names)}, and what is lost",
+            notes=[rule_text(spec.rule, document.baseline), *bars.notes],
+            cells=cells,
+            probe=probe,
+            panels=bars.panels(),
+            summary=f"{probe}: {'; '.join(told[:12]) or 'nothing to compare'}.",
+            table=cells_table(cells, published),
         )
 
 
-def _losses(document: Document, bars: Bars, rule: str) -> list[str]:
-    """Say what each platform loses."""
-    told = []
-    for _, own in bars.groups:
-        base = next((cell for cell in own if cell.platform == document.baseline), None)
-        for cell in own:
-            share = lost(ruled_ratio(document, cell, base, rule))
-            if cell is not base and share is not None:
-                told.append(f"{cell.platform} loses {share:.1f} %")
-            elif cell.verdict == Verdict.NOT_COMPARABLE:
-                told.append(f"{cell.platform} is {verdict_word(cell.verdict)}")
-    return told
-
-
-def _ruled(document: Document, cell: Cell, rule: str) -> Cell:
-    """Give the cell as a rule reports it: its value, without the interval of the median."""
-    if rule not in RULES:
-        return cell
-    value = ruled_value(document, cell, rule)
-    return replace(cell, value=None if value is None else Estimate(value), ratio=None)
-
-
-class _PairPanel(BarPanel):
+@dataclass(frozen=True, slots=True)
+class _Bars(Bars):
     """Bars whose values are followed by what is lost."""
 
-    def __init__(self, document: Document, bars: Bars, groups: Sequence[Group], rule: str) -> None:
-        self.rule = rule
-        self.bases = {
-            id(cell): next((c for c in own if c.platform == document.baseline), None)
-            for _, own in groups
-            for cell in own
-        }
-        super().__init__(document, bars, groups)
+    def told(self, cell: Cell) -> str:
+        """Write value and loss."""
+        value, share = self.scale.show(cell.median), lost(cell.ratio)
+        if cell.verdict is Verdict.NOT_COMPARABLE:
+            return f"{value}  ({verdict_word(cell.verdict)})"
+        if share is None:
+            return value
+        change = f"{-share.value:+.1f}".replace("-", "\u2212")
+        return f"{value}  ({change} %)"
 
-    def place(self, name: str, cell: Cell | None, y: float) -> None:
-        """Add the loss to the number at the end of the row."""
-        super().place(name, cell, y)
-        if cell is None or cell.value is None or name == self.document.baseline:
-            return
-        if cell.verdict == Verdict.NOT_COMPARABLE:
-            self.bars[-1]["text"] += f"  ({verdict_word(cell.verdict)})"
-            return
-        ratio = cell.ratio.value if cell.ratio else None
-        if self.rule in RULES:
-            base = self.bases[id(cell)]
-            ratio = None
-            if base is not None and base.median and cell.metric.better in ("lower", "higher"):
-                better_low = cell.metric.better == "lower"
-                worse = cell.value.value / base.median
-                ratio = worse if better_low else 1 / worse if worse else None
-        share = lost(ratio)
-        if share is not None:
-            change = f"{-share:+.1f}".replace("-", "\u2212")
-            self.bars[-1]["text"] += f"  ({change} %)"
+
+def _ruled(document: Document, rule: str, cells: Sequence[Cell]) -> list[Cell]:
+    """Give cells as a rule reports them: their values, without the intervals of the medians."""
+    if rule not in RULES:
+        return list(cells)
+    bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
+    found = []
+    for cell in cells:
+        value, base = ruled_value(document, cell, rule), bases.get(cell.place)
+        ratio = None if cell is base else ruled_ratio(document, cell, base, rule)
+        shown = None if value is None else Estimate(value)
+        found.append(replace(cell, value=shown, ratio=ratio))
+    return found
+
+
+def _told(cell: Cell) -> str:
+    """Say what a platform loses."""
+    share = lost(cell.ratio)
+    if share is not None:
+        return f"{cell.platform} loses {share.value:.1f} %"
+    if cell.verdict is Verdict.NOT_COMPARABLE:
+        return f"{cell.platform} is {verdict_word(cell.verdict)}"
+    return ""
 
 
 EXHIBIT = Pairs()

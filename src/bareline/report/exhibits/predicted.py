@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bareline.analysis.cell import Estimate
 from bareline.predict.validation import Score, Trial, Validation
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
-from bareline.report.content.wording import said_again
+from bareline.report.content.wording import percent, said_again
 from bareline.report.exhibits.base import Exhibit, predictions_of
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import DataTable, Field, Figure, Tone
 from bareline.report.figures.predictions import SECTION, predicted_chart
 from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 
@@ -22,6 +23,16 @@ _WORDS = {
     "no-change": "no change",
     "latency-ratio": "the ratio of the latencies",
 }
+_CASES = (
+    "Each point is one application, predicted from one platform for another; the mark is that of "
+    "the platform predicted for, the dashed line is equality, and the bar is the 90 % interval, "
+    "made of the errors of the other applications alone."
+)
+_SCORES = (
+    "Errors are |predicted/measured - 1|. Order: pairs of platforms that were put in the right "
+    "order, of those whose launches do not overlap. The last three columns of a good model are "
+    "high; the last two rows know nothing of the application's calls."
+)
 
 
 class Predicted(Exhibit):
@@ -35,40 +46,29 @@ class Predicted(Exhibit):
         kept = predictions_of(document, spec)
         if kept is None or not kept.validation.trials:
             return []
-        scores = [*kept.validation.scores, *kept.validation.calibrated]
-        best, floor = scores[0], kept.validation.repeated
-        trials = [trial for trial in kept.validation.trials if trial.model == best.model]
+        done = kept.validation
+        best = [*done.scores, *done.calibrated][0]
+        trials = [trial for trial in done.trials if trial.model == best.model]
         return [
-            Figure(
-                id=slug("predicted", spec.title),
-                title=spec.title or "Predicted against measured",
-                caption=" ".join(filter(None, [spec.caption, _CAPTION])),
+            self.figure(
+                spec,
+                title="Predicted against measured",
+                notes=[_CASES],
                 layer=SECTION,
-                wide=True,
-                panels=(predicted_chart(trials, looks(document.names)),),
-                text_summary=_summary(best),
-                data_table=_cases(trials),
-                data=tuple(_flat(trial) for trial in kept.validation.trials),
+                panels=[predicted_chart(trials, looks(document.names))],
+                summary=_summary(best),
+                table=_cases(trials),
+                data=map(_flat, done.trials),
             ),
-            Figure(
-                id=slug("predicted-models", spec.title),
+            self.figure(
+                ExhibitSpec(kind=self.kind),
+                "models",
                 title="How good each way to predict is",
-                caption="Errors are |predicted/measured - 1|. Order: pairs of platforms that were "
-                "put in the right order, of those whose launches do not overlap. The last three "
-                "columns of a good model are high; the last two rows know nothing of the "
-                "application's calls." + (f" {said_again(floor)}" if floor else ""),
+                notes=[_SCORES, said_again(done.repeated) if done.repeated else ""],
                 layer=SECTION,
-                wide=True,
-                data_table=_scores(kept.validation),
+                table=_scores(done),
             ),
         ]
-
-
-_CAPTION = (
-    "Each point is one application, predicted from one platform for another; the mark is that of "
-    "the platform predicted for, the dashed line is equality, and the bar is the 90 % interval, "
-    "made of the errors of the other applications alone."
-)
 
 
 def _summary(best: Score) -> str:
@@ -80,36 +80,24 @@ def _summary(best: Score) -> str:
 
 def _cases(trials: Sequence[Trial]) -> DataTable:
     scale = unit_scale([trial.truth_s for trial in trials], "s")
-    columns = (
-        Column("application", "text"),
-        Column("from", "text"),
-        Column("to", "text"),
-        Column(scale.titled("predicted")),
-        Column("90 %", "light"),
-        Column(scale.titled("measured")),
-        Column("error"),
-    )
-    rows = tuple(
-        (
-            Field(trial.application),
-            Field(trial.base, platform=trial.base),
-            Field(trial.platform, platform=trial.platform),
-            Field(scale.show(trial.time_s), trial.time_s),
-            Field(_span(trial, scale.show(trial.lo_s), scale.show(trial.hi_s)), trial.lo_s),
-            Field(scale.show(trial.truth_s), trial.truth_s),
-            Field(
-                f"{trial.error:+.1%}",
-                trial.error,
-                tone="worse" if trial.has_interval and not trial.inside else "",
-            ),
-        )
-        for trial in sorted(trials, key=lambda one: (one.application, one.base, one.platform))
-    )
-    return DataTable(columns, rows)
 
+    def held(trial: Trial) -> Estimate | None:
+        return Estimate(trial.time_s, trial.lo_s, trial.hi_s) if trial.has_interval else None
 
-def _span(trial: Trial, low: str, high: str) -> str:
-    return f"{low} to {high}" if trial.has_interval else ""
+    def tone(trial: Trial) -> Tone:
+        return "worse" if trial.has_interval and not trial.inside else ""
+
+    return (
+        Rows(sorted(trials, key=lambda one: (one.application, one.base, one.platform)))
+        .text("application", lambda trial: trial.application)
+        .platform(lambda trial: trial.base, "from")
+        .platform(lambda trial: trial.platform, "to")
+        .number(scale.titled("predicted"), lambda trial: trial.time_s, scale.show)
+        .interval(held, scale.show, title="90 %")
+        .number(scale.titled("measured"), lambda trial: trial.truth_s, scale.show)
+        .number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone)
+        .table()
+    )
 
 
 def _flat(trial: Trial) -> dict[str, str | int | float | bool | None]:
@@ -122,30 +110,23 @@ def _flat(trial: Trial) -> dict[str, str | int | float | bool | None]:
 def _scores(validation: Validation) -> DataTable:
     every = [(score, "") for score in validation.scores]
     every += [(score, ", other processors") for score in validation.calibrated]
-    columns = (
-        Column("model", "text"),
-        Column("cases"),
-        Column("median error"),
-        Column("90 % within"),
-        Column("worst"),
-        Column("within 15 %"),
-        Column("right order"),
-        Column("interval holds"),
+
+    def order(row: tuple[Score, str]) -> Field:
+        score, _ = row
+        return Field(f"{score.order_right} of {score.order_of}", score.order_right)
+
+    return (
+        Rows(every)
+        .text("model", lambda row: f"{_WORDS.get(row[0].model, row[0].model)}{row[1]}")
+        .number("cases", lambda row: row[0].n)
+        .number("median error", lambda row: row[0].median, percent)
+        .number("90 % within", lambda row: row[0].p90, percent)
+        .number("worst", lambda row: row[0].worst, percent)
+        .number("within 15 %", lambda row: row[0].within_15, "{:.0%}".format)
+        .column("right order", order)
+        .number("interval holds", lambda row: row[0].coverage, "{:.0%}".format, absent="")
+        .table()
     )
-    rows = tuple(
-        (
-            Field(f"{_WORDS.get(score.model, score.model)}{where}"),
-            Field(str(score.n), score.n),
-            Field(f"{score.median:.1%}", score.median),
-            Field(f"{score.p90:.1%}", score.p90),
-            Field(f"{score.worst:.1%}", score.worst),
-            Field(f"{score.within_15:.0%}", score.within_15),
-            Field(f"{score.order_right} of {score.order_of}", score.order_right),
-            Field("" if score.coverage is None else f"{score.coverage:.0%}", score.coverage),
-        )
-        for score, where in every
-    )
-    return DataTable(columns, rows)
 
 
 EXHIBIT = Predicted()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
-from bareline.report.content.profiles import Dominant, ProfileLine
+from bareline.report.content.profiles import Dominant
 from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_size
 
@@ -37,44 +36,23 @@ class Profiles(Exhibit):
         ]
         if not lines:
             return []
-        return [
-            Figure(
-                id=slug("profile", spec.title),
-                title=spec.title or "What the applications ask",
-                caption=" ".join(filter(None, [spec.caption, _CAPTION])),
-                wide=True,
-                data_table=_table(lines),
+        table = (
+            Rows(lines)
+            .text("application", lambda line: line.probe)
+            .text("case", lambda line: line.case)
+            .platform(lambda line: line.platform)
+            .number("computing", lambda line: line.computing, percent)
+            .number("MPI calls", lambda line: line.mpi, percent)
+            .number("files", lambda line: line.files, percent)
+            .text(
+                "dominant calls and sizes",
+                lambda line: "; ".join(map(_named, line.dominant)) or "none",
             )
-        ]
-
-
-def _table(lines: Sequence[ProfileLine]) -> DataTable:
-    columns = (
-        Column("application", "text"),
-        Column("case", "text"),
-        Column("platform", "text"),
-        Column("computing"),
-        Column("MPI calls"),
-        Column("files"),
-        Column("dominant calls and sizes", "text"),
-        Column("memory per rank"),
-        Column("read and written"),
-    )
-    rows = tuple(
-        (
-            Field(line.probe),
-            Field(line.case),
-            Field(line.platform, platform=line.platform),
-            Field(percent(line.computing), line.computing),
-            Field(percent(line.mpi), line.mpi),
-            Field(percent(line.files), line.files),
-            Field("; ".join(map(_named, line.dominant)) or "none"),
-            Field(format_size(line.memory_bytes), line.memory_bytes),
-            Field(format_size(line.file_bytes), line.file_bytes),
+            .number("memory per rank", lambda line: line.memory_bytes, format_size)
+            .number("read and written", lambda line: line.file_bytes, format_size)
+            .table()
         )
-        for line in lines
-    )
-    return DataTable(columns, rows)
+        return [self.figure(spec, title="What the applications ask", notes=[_CAPTION], table=table)]
 
 
 def _named(one: Dominant) -> str:

@@ -3,45 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
-from bareline.analysis.cell import Cell
-from bareline.report.content.anchors import slug
-from bareline.report.content.cells import is_number, tidy, varying_beside
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.cell import Cell, Estimate
+from bareline.report.content.cells import position, varying_beside
 from bareline.report.content.document import Document
-from bareline.report.content.published import PublishedPoint, points_for
-from bareline.report.content.wording import (
-    axis_name,
-    axis_title,
-    caveat_notes,
-    metric_name,
-    sentence_case,
-)
-from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.exhibits.curve import parameter_axis
-from bareline.report.figures.channels import heading, inline
-from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
-from bareline.report.figures.marks import (
-    bands,
-    diamonds,
-    labels,
-    lines,
-    marks,
-    spans,
-    stretches,
-    x_axis,
-    y_axis,
-)
+from bareline.report.content.published import points_for
+from bareline.report.content.wording import axis_name, summed_up
+from bareline.report.exhibits.along import Along, placed
+from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
+from bareline.report.exhibits.columns import CellRows
+from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.marks import diamonds, spans
+from bareline.report.figures.panels import Strip, dashes
 from bareline.report.figures.scales import Ticks, log_ticks
-from bareline.report.figures.theme import colour, looks
+from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
-from bareline.vocabulary.units import listing, plain
+from bareline.vocabulary.units import plain
 
-WIDTH_PX = 300
 HEIGHT_PX = 220
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How many times as fast a cell is as the baseline at its fewest ranks."""
+
+    cell: Cell
+    ranks: float
+    speed: Estimate
 
 
 class RelativePerformance(Exhibit):
@@ -53,209 +45,153 @@ class RelativePerformance(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw one panel per probe and case; only where the baseline has its fewest ranks."""
         x = spec.x or "ranks"
-        cells = [
-            cell
-            for cell in select(document, spec)
-            if cell.metric.better in ("lower", "higher")
-            and is_number(cell.place.coordinates.get(x))
-        ]
-        panels: dict[str, list[Cell]] = {}
+        cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
         names = varying_beside(cells, x)
-        for cell in cells:
-            title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
-            metric = "" if cell.headline else metric_name(cell.place.metric)
-            title = ", ".join(filter(None, [title, metric, cell.place.told(names)]))
-            panels.setdefault(title, []).append(cell)
-        lines = {title: speeds(document.baseline, own, x) for title, own in panels.items()}
-        lines = {title: own for title, own in lines.items() if len({r for _, r, *_ in own}) > 1}
-        return [_figure(document, spec, x, panels, lines)] if lines else []
+        panels = grouped_by(cells, lambda cell: titled(document, cell, names))
+        found = {title: speeds(document.baseline, own, x) for title, own in panels.items()}
+        found = {title: own for title, own in found.items() if len({s.ranks for s in own}) > 1}
+        if not found:
+            return []
+        every = [one for own in found.values() for one in own]
+        drawn = [one.cell for one in every]
+        points = points_for(document.published, spec, drawn, document.baseline)
+        along = Along.around(document, x, drawn, published=points)
+        printed = {title: _printed(along, own) for title, own in found.items()}
+        ends = [row[key] for rows in printed.values() for row in rows for key in ("lo", "hi")]
+        ticks = log_ticks([1.0, *ends, *(end for one in every for end in one.speed.known)])
+        base = f"{document.baseline} at its fewest {axis_name(x)}"
+        return [
+            self.figure(
+                spec,
+                spec.probe or "",
+                spec.metric or "",
+                title=f"Performance relative to {base}",
+                notes=[
+                    f"Above is faster. Dashed: ideal scaling of {base}.",
+                    "Diamonds: where the printed loss against the baseline of as many "
+                    f"{axis_name(x)} would put a platform; hovering names the source."
+                    if ends
+                    else "",
+                ],
+                cells=drawn,
+                panels=[
+                    _panel(along, ticks, title, panels[title], own, printed[title])
+                    for title, own in found.items()
+                ],
+                summary=f"Performance relative to {document.baseline}. "
+                + _summary(document, x, found),
+                table=_table(x, found),
+            )
+        ]
 
 
-#: A cell, its ranks, its relative speed and the ends of that.
-_Speed = tuple[Cell, float, float, float | None, float | None]
-
-
-def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[_Speed]:
+def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[Speed]:
     """Divide speeds by the baseline's at its fewest ranks.
 
     Nothing where that is missing or zero. Simulated speeds are divided by simulated ones, measured
     ones by measured ones, so that neither passes for the other.
     """
-    found: list[_Speed] = []
+    found = []
     for cell in cells:
         bases = [
             one
             for one in cells
             if one.platform == baseline and one.median and one.simulated == cell.simulated
         ]
-        base = min(bases, key=lambda one: float(one.place.coordinates[x]), default=None)
-        if base is None or not base.median or not cell.value:
+        base = min(bases, key=lambda one: position(one, x), default=None)
+        if base is None or cell.value is None:
             continue
-        unit = base.median
-
-        def speed(value: float | None, unit: float = unit, cell: Cell = cell) -> float | None:
-            if not value:
-                return None
-            return unit / value if cell.metric.better == "lower" else value / unit
-
-        own = speed(cell.value.value)
-        ends = sorted(
-            end for end in (speed(cell.value.lo), speed(cell.value.hi)) if end is not None
+        own, *ends = (
+            cell.metric.worse(base.median, end)
+            for end in (cell.value.value, cell.value.lo, cell.value.hi)
         )
-        low, high = (ends[0], ends[1]) if len(ends) == 2 else (None, None)
         if own:
-            found.append((cell, float(cell.place.coordinates[x]), own, low, high))
+            low, high = ends if cell.rate else reversed(ends)
+            bounds = (low, high) if low and high else (None, None)
+            found.append(Speed(cell, position(cell, x), Estimate(own, *bounds)))
     return found
 
 
-def _figure(
-    document: Document,
-    spec: ExhibitSpec,
-    x: str,
-    panels: Mapping[str, Sequence[Cell]],
-    found: Mapping[str, Sequence[_Speed]],
-) -> Figure:
-    every = [speed for own in found.values() for speed in own]
-    cells = [cell for cell, *_ in every]
-    points = points_for(document.published, spec, cells, document.baseline)
-    placed = {title: _diamonds(document, own, x, points) for title, own in found.items()}
-    printed = [row[key] for rows in placed.values() for row in rows for key in ("lo", "hi")]
-    values = [value for _, _, *ends in every for value in ends if value]
-    ticks = log_ticks([*values, *printed, 1.0])
-    across, _ = parameter_axis(x, {ranks for _, ranks, *_ in every})
-    layers = {cell.layer for cell in cells}
-    base = f"{document.baseline} at its fewest {axis_name(x)}"
-    return Figure(
-        id=slug("relative-performance", spec.probe or "", spec.metric or "", spec.title),
-        title=spec.title or f"Performance relative to {base}",
-        caption=" ".join(
-            filter(
-                None,
-                [
-                    spec.caption,
-                    f"Above is faster. Dashed: ideal scaling of {base}.",
-                    "Diamonds: where the printed loss against the baseline of as many "
-                    f"{axis_name(x)} would put a platform; hovering names the source."
-                    if printed
-                    else "",
-                ],
-            )
-        ),
-        layer=cells[0].layer if len(layers) == 1 else "",
-        panels=tuple(
-            _panel(document, title, x, across, ticks, panels[title], own, placed[title])
-            for title, own in found.items()
-        ),
-        wide=True,
-        text_summary=_summary(document, x, found),
-        caveats=caveat_notes(cells),
-        data_table=_table(x, found),
-        data=tidy(cells),
-    )
-
-
-def _diamonds(
-    document: Document, found: Sequence[_Speed], x: str, points: Sequence[PublishedPoint]
-) -> list[dict[str, Any]]:
+def _printed(along: Along, found: Sequence[Speed]) -> list[dict[str, Any]]:
     """Place published ratios under the baseline's speed at as many ranks."""
-    styles = looks(document.names)
-    bases = {ranks: speed for cell, ranks, speed, *_ in found if cell.platform == document.baseline}
+    baseline = along.document.baseline
+    bases = {one.ranks: one.speed.value for one in found if one.cell.platform == baseline}
     rows = []
-    for cell, ranks, *_ in found:
-        for point in points:
-            told = any(low <= ranks <= high for low, high in point.places(x))
-            if ranks in bases and told and point.about(cell):
-                ends = [bases[ranks] / (end or point.middle) for end in (point.high, point.low)]
+    for one in found:
+        for point in along.published:
+            told = any(low <= one.ranks <= high for low, high in point.places(along.x))
+            if one.ranks in bases and told and point.about(one.cell):
+                base = bases[one.ranks]
+                ends = [base / (end or point.middle) for end in (point.high, point.low)]
+                ink = along.looks[one.cell.platform].colour
                 rows.append(
-                    {"x": ranks, "y": bases[ranks] / point.middle, "lo": ends[0], "hi": ends[1],
-                     "colour": styles[cell.platform].colour, "tip": point.tip}
+                    {"x": one.ranks, "y": base / point.middle, "lo": ends[0], "hi": ends[1],
+                     "colour": ink, "tip": point.tip}
                 )  # fmt: skip
     return rows
 
 
 def _panel(
-    document: Document,
-    title: str,
-    x: str,
-    across_ticks: Ticks,
+    along: Along,
     ticks: Ticks,
+    title: str,
     cells: Sequence[Cell],
-    found: Sequence[_Speed],
+    found: Sequence[Speed],
     printed: Sequence[dict[str, Any]],
 ) -> Chart:
-    styles = looks(document.names)
-    rows: list[dict[str, Any]] = []
-    for cell, ranks, speed, low, high in found:
-        rows.append(
-            {
-                "x": ranks,
-                "y": speed,
-                "lo": low,
-                "hi": high,
-                "series": cell.platform,
-                **styles[cell.platform].ink(hollow=cell.simulated),
-                "tip": f"{cell.platform}, {parameter_value(x, ranks)} {axis_name(x)}: "
-                f"{plain(speed)} times the baseline's fewest, n = {cell.n}",
-            }
+    rows = [
+        along.mark(
+            one.cell,
+            one.speed,
+            f"{with_interval(one.speed)} times the baseline's fewest, n = {one.cell.n}",
         )
-    rows = stretches(rows, [float(cell.place.coordinates[x]) for cell in cells])
-    start = min(
-        (ranks for cell, ranks, *_ in found if cell.platform == document.baseline), default=None
-    )
+        for one in found
+    ]
     low, high = ticks.domain
-    ideal = []
-    if start is not None:
-        end = min(max(row["x"] for row in rows), start * high)
-        ideal = [{"x": start, "y": 1.0}, {"x": end, "y": end / start}]
-    across, up = x_axis(across_ticks, axis_title(x), labels=True), y_axis(ticks)
-    return alt.layer(
-        alt.Chart(inline([row for row in ideal if low <= row["y"] <= high]))
-        .mark_line(color=colour("baseline"), strokeDash=[4, 3], strokeWidth=1, aria=False)
-        .encode(x=across, y=up),
-        bands(rows, across, up),
-        lines(rows, across, up),
-        marks(rows, across, up),
-        *((spans(printed, across, up), diamonds(printed, across, up)) if printed else ()),
-        *labels(rows, ticks, WIDTH_PX, HEIGHT_PX),
-    ).properties(width=WIDTH_PX, height=HEIGHT_PX, title=heading(title, WIDTH_PX + 100))
-
-
-def _table(x: str, found: Mapping[str, Sequence[_Speed]]) -> DataTable:
-    rows = []
-    for title, own in found.items():
-        for cell, ranks, speed, low, high in own:
-            bounds = "" if low is None or high is None else f"{plain(low)}–{plain(high)}"
-            rows.append(
-                (
-                    Field(title),
-                    Field(cell.platform, platform=cell.platform),
-                    Field(parameter_value(x, ranks), ranks),
-                    Field(plain(speed), speed, caveats=cell.caveats),
-                    Field(bounds, low),
-                    Field(str(cell.n), cell.n),
-                )
-            )
-    columns = (
-        Column("benchmark", "text"),
-        Column("platform", "text"),
-        Column(axis_name(x)),
-        Column("relative performance"),
-        Column("95 %", "light"),
-        Column("n"),
+    starts = [one.ranks for one in found if one.cell.platform == along.document.baseline]
+    ideal: list[dict[str, Any]] = []
+    if starts:
+        start = min(starts)
+        end = min(max(one.ranks for one in found), start * high)
+        line = {"colour": colour("baseline"), "stretch": "ideal"}
+        ideal = [{"x": start, "y": 1.0, **line}, {"x": end, "y": end / start, **line}]
+    strip = Strip(
+        title,
+        rows,
+        ticks,
+        HEIGHT_PX,
+        under=dashes([row for row in ideal if low <= row["y"] <= high]),
+        over=lambda x, y: (spans(printed, x, y), diamonds(printed, x, y)) if printed else (),
+        named=True,
     )
-    return DataTable(columns, tuple(rows))
+    return along.panel([strip], [position(cell, along.x) for cell in cells])
 
 
-def _summary(document: Document, x: str, found: Mapping[str, Sequence[_Speed]]) -> str:
-    told = []
+def _table(x: str, found: Mapping[str, Sequence[Speed]]) -> DataTable:
+    rows = [(title, one) for title, own in found.items() for one in own]
+    return (
+        CellRows(rows, lambda row: row[1].cell)
+        .text("benchmark", lambda row: row[0])
+        .platforms()
+        .parameter(x)
+        .value("relative performance", lambda row: row[1].speed.value)
+        .interval(lambda row: row[1].speed)
+        .launches()
+        .table()
+    )
+
+
+def _summary(document: Document, x: str, found: Mapping[str, Sequence[Speed]]) -> str:
+    """Say where each platform's line ends."""
+    told: dict[str, list[str]] = {}
     for title, own in found.items():
-        ends = []
         for name in document.names:
-            line = sorted((row for row in own if row[0].platform == name), key=lambda row: row[1])
+            line = [one for one in own if one.cell.platform == name]
             if line:
-                ends.append(f"{name} {plain(line[-1][2])} at {parameter_value(x, line[-1][1])}")
-        told.append(f"{title}: {listing(ends)}")
-    return f"Performance relative to {document.baseline}. {'; '.join(told)}."
+                last = max(line, key=lambda one: one.ranks)
+                at = parameter_value(x, last.ranks)
+                told.setdefault(title, []).append(f"{name} {plain(last.speed.value)} at {at}")
+    return summed_up(told, len(told))
 
 
 EXHIBIT = RelativePerformance()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from statistics import fmean
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.vocabulary.verdicts import Verdict
@@ -21,8 +21,6 @@ RULES: Mapping[str, str] = {
         "has no interval here."
     ),
 }
-#: More trials than any run has: all are wanted.
-_ALL = 1_000_000_000
 
 
 def rule_text(rule: str, baseline: str) -> str:
@@ -34,7 +32,7 @@ def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
     """Give what a rule reports of a cell; its median without one, None where nothing is known."""
     if rule not in RULES or cell.value is None:
         return cell.median
-    values = [dot.value for dot in trial_dots(document, [cell], _ALL).dots]
+    values = [dot.value for dot in trial_dots(document, [cell]).dots]
     if not values:
         return None
     if rule == "mean":
@@ -44,19 +42,28 @@ def ruled_value(document: Document, cell: Cell, rule: str) -> float | None:
     return min(values) if best_is_low == wants_best else max(values)
 
 
-def ruled_ratio(document: Document, cell: Cell, base: Cell | None, rule: str) -> float | None:
-    """Give how many times worse a cell is than the baseline's by a rule.
+def ruled_ratio(document: Document, cell: Cell, base: Cell | None, rule: str) -> Estimate | None:
+    """Give how many times worse a cell is than the baseline's by a rule; none has an interval.
 
     None without a direction, without the baseline, where either side is missing or zero, and where
     the two are not comparable.
     """
-    if cell.verdict == Verdict.NOT_COMPARABLE:
+    if cell.verdict is Verdict.NOT_COMPARABLE:
         return None
     if rule not in RULES:
-        return cell.ratio.value if cell.ratio else None
-    if base is None or cell.metric.better not in ("lower", "higher"):
+        return cell.ratio
+    if base is None:
         return None
-    own, other = (ruled_value(document, one, rule) for one in (cell, base))
-    if not own or not other:
+    worse = cell.metric.worse(*(ruled_value(document, one, rule) for one in (cell, base)))
+    return None if worse is None else Estimate(worse)
+
+
+def lost(ratio: Estimate | None) -> Estimate | None:
+    """Give the performance lost in percent for a ratio; None without one."""
+    if ratio is None or not ratio.value:
         return None
-    return own / other if cell.metric.better == "lower" else other / own
+    value, *ends = (
+        100 * (1 - 1 / end) if end else None for end in (ratio.value, ratio.lo, ratio.hi)
+    )
+    assert value is not None
+    return Estimate(value, *ends)

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
-from bareline.analysis.cell import Cell
-from bareline.report.content.anchors import slug
-from bareline.report.content.cells import is_number, tidy
+import altair as alt
+
+from bareline.analysis.cell import Cell, Estimate
+from bareline.report.content.cells import position, varying_beside
 from bareline.report.content.document import Document
-from bareline.report.content.efficiency import Point
-from bareline.report.content.published import beside
+from bareline.report.content.efficiency import Point, each_rank, efficiencies
+from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import (
     axis_name,
-    caveat_notes,
     count,
     metric_name,
     sentence_case,
+    summed_up,
+    value_words,
 )
-from bareline.report.exhibits.base import Exhibit, by_metric, select
-from bareline.report.exhibits.curve import DIAMONDS
-from bareline.report.exhibits.scalingpanel import Curves, Panel
-from bareline.report.exhibits.table import PUBLISHED_COLUMN, published_field, ratio_fields
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
+from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
+from bareline.report.exhibits.columns import CellRows
+from bareline.report.figures.channels import inline
+from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.panels import Strip, dashes
+from bareline.report.figures.scales import Ticks, log_ticks
+from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.place import parameter_value
+from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.units import listing
+
+#: Layers whose probes solve a problem, which more ranks are to solve sooner.
+PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)
 
 
 class Scaling(Exhibit):
@@ -42,125 +53,224 @@ class Scaling(Exhibit):
         x = spec.x or "ranks"
         drawn = []
         for _, cells in by_metric(select(document, spec)):
-            placed = [
-                cell
-                for cell in cells
-                if cell.metric.better in ("lower", "higher")
-                and is_number(cell.place.coordinates.get(x))
-            ]
-            known = {cell.place.coordinates[x] for cell in placed if cell.median}
-            if len(known) > 1:
-                drawn.append(_figure(document, spec, x, placed))
+            there = [cell for cell in placed(cells, x) if cell.metric.directed]
+            if len({position(cell, x) for cell in there if cell.median}) > 1:
+                drawn.append(self._along(spec, _Lines(document, spec, x, there)))
         return drawn
 
-
-def _figure(document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]) -> Figure:
-    curves = Curves.of(document, spec, x, cells)
-    metric = metric_name(cells[0].place.metric)
-    efficiency = ", and efficiency" if curves.program else ""
-    return Figure(
-        id=slug("scaling", cells[0].place.probe, cells[0].place.metric, spec.title),
-        title=spec.title or f"{sentence_case(metric)} by {axis_name(x)}{efficiency}",
-        caption=" ".join(filter(None, [spec.caption, *_notes(curves)])),
-        probe=cells[0].place.probe,
-        layer=cells[0].layer,
-        panels=tuple(Panel(document, curves, title).chart() for title in curves.cells),
-        wide=True,
-        text_summary=_summary(curves),
-        caveats=caveat_notes(cells),
-        data_table=_table(curves, metric),
-        data=tidy(cells),
-    )
+    def _along(self, spec: ExhibitSpec, lines: _Lines) -> Figure:
+        place = lines.cells[0].place
+        efficiency = ", and efficiency" if lines.program else ""
+        metric = metric_name(place.metric)
+        return self.figure(
+            spec,
+            place.probe,
+            place.metric,
+            title=f"{sentence_case(metric)} by {axis_name(lines.x)}{efficiency}",
+            notes=lines.notes(),
+            cells=lines.cells,
+            probe=place.probe,
+            panels=[lines.panel(title) for title in lines.groups],
+            summary=_summary(lines, metric),
+            table=_table(lines, metric),
+        )
 
 
-def _notes(curves: Curves) -> list[str]:
-    """Say what the dashed line means, where efficiency begins, and what diamonds are."""
-    notes = []
-    if curves.program:
-        ideal = "the same problem on more ranks"
-        if curves.weak:
-            ideal = "the problem grows with the ranks"
-        fewest = f"each platform's own fewest {axis_name(curves.x)}"
-        notes += [f"Dashed: ideal from {fewest} ({ideal}).", _starts(curves.x, curves.points)]
-    if curves.published:
-        notes.append(DIAMONDS)
-    return notes
+class _Lines:
+    """Panels of one line for each platform, on axes that they share.
 
+    Attributes
+    ----------
+    groups, points
+        By panel; points also by platform.
+    """
 
-def _starts(x: str, points: Mapping[str, Mapping[str, Sequence[Point]]]) -> str:
-    """Say where efficiency begins on each platform, where that is not the same everywhere."""
-    starts = {
-        (name, line[0].ranks) for own in points.values() for name, line in own.items() if line
-    }
-    if len({ranks for _, ranks in starts}) < 2:
-        return ""
-    told = [f"{name} {_whole(x, ranks)}" for name, ranks in sorted(starts)]
-    return f"Efficiency is 100 % at different places: {listing(told)}."
-
-
-def _table(curves: Curves, metric: str) -> DataTable:
-    several = len(curves.points) > 1
-    x, scale, published = curves.x, curves.axes.scale, curves.published
-    rows = []
-    for title, own in curves.points.items():
-        for name, line in own.items():
-            for point in line:
-                cell = point.cell
-                bounds = "" if point.low is None else f"{point.low:.0f}–{point.high:.0f}"
-                share = "–" if point.efficiency is None else f"{point.efficiency:.0f}"
-                efficiency = (Field(share, point.efficiency), Field(bounds, point.low))
-                rows.append(
-                    (
-                        *([Field(title)] if several else []),
-                        Field(name, platform=name),
-                        Field(parameter_value(x, cell.place.coordinates[x]), point.ranks),
-                        Field(scale.show(cell.median), cell.median, caveats=cell.caveats),
-                        *(efficiency if curves.program else ()),
-                        Field(str(cell.n), cell.n),
-                        *ratio_fields(cell),
-                        *([published_field(beside(published, cell))] if published else []),
-                    )
+    def __init__(
+        self, document: Document, spec: ExhibitSpec, x: str, cells: Sequence[Cell]
+    ) -> None:
+        self.document = document
+        self.x = x
+        self.cells = cells
+        self.weak = spec.scaling == "weak"
+        self.program = cells[0].layer in PROGRAMS
+        probe = cells[0].place.probe
+        self.growing = document.records.growing.get(probe, ()) if self.weak else ()
+        self.names = varying_beside([each_rank(cell, self.growing) for cell in cells], x)
+        self.groups = grouped_by(
+            cells, lambda cell: each_rank(cell, self.growing).place.told(self.names)
+        )
+        samples = document.metric_samples.get((probe, cells[0].place.metric))
+        self.points: Mapping[str, Mapping[str, Sequence[Point]]] = {
+            title: {
+                name: efficiencies(
+                    [cell for cell in own if cell.platform == name],
+                    x,
+                    weak=self.weak,
+                    samples=samples,
                 )
-    columns = (
-        *([Column("case", "text")] if several else []),
-        Column("platform", "text"),
-        Column(axis_name(x)),
-        Column(scale.titled(f"median {metric}")),
-        *((Column("efficiency (%)"), Column("95 %", "light")) if curves.program else ()),
-        Column("n"),
-        Column("ratio"),
-        Column("95 %", "light"),
-        Column("verdict", "text"),
-        *((PUBLISHED_COLUMN,) if published else ()),
+                for name in document.names
+            }
+            for title, own in self.groups.items()
+        }
+        self.published: Sequence[PublishedPoint] = points_for(
+            document.published, spec, cells, document.baseline
+        )
+        known = [cell for cell in cells if cell.value is not None]
+        self.axes = Along.around(
+            document, x, known, others=self._ideal_ends(), published=self.published
+        )
+
+    def every(self) -> Iterator[tuple[str, str, Sequence[Point]]]:
+        """Give every line with its panel and platform."""
+        for title, own in self.points.items():
+            for name, line in own.items():
+                yield title, name, line
+
+    @cached_property
+    def shares(self) -> Ticks:
+        """The axis of efficiencies."""
+        points = (point for *_, line in self.every() for point in line)
+        return log_ticks([100.0, *(end for point in points for end in point.efficiency.known)])
+
+    def _ideal_ends(self) -> list[float]:
+        """Give where ideal lines end, so that they have room on the axis."""
+        lines = [line for *_, line in self.every() if self.program and len(line) > 1]
+        return [self._ideal_value(line[0], line[-1].ranks) for line in lines]
+
+    def _ideal_value(self, first: Point, ranks: float) -> float:
+        """Give what the ideal is on so many ranks, in the metric's unit."""
+        power = 1.0 if first.cell.rate else (0.0 if self.weak else -1.0)
+        return float((first.cell.median or 0.0) * (ranks / first.ranks) ** power)
+
+    def notes(self) -> list[str]:
+        """Say what the dashed line means, where efficiency begins, and what diamonds are."""
+        diamonds = DIAMONDS if self.published else ""
+        if not self.program:
+            return [diamonds]
+        ideal = (
+            "the problem grows with the ranks" if self.weak else "the same problem on more ranks"
+        )
+        fewest = f"each platform's own fewest {axis_name(self.x)}"
+        return [f"Dashed: ideal from {fewest} ({ideal}).", self._starts(), diamonds]
+
+    def _starts(self) -> str:
+        """Say where efficiency begins on each platform, where that is not the same everywhere."""
+        starts = {(name, line[0].ranks) for _, name, line in self.every() if line}
+        if len({ranks for _, ranks in starts}) < 2:
+            return ""
+        told = [f"{name} {self.whole(ranks)}" for name, ranks in sorted(starts)]
+        return f"Efficiency is 100 % at different places: {listing(told)}."
+
+    def whole(self, ranks: float) -> str:
+        """Write a place of the axis, e.g. "8 ranks"."""
+        return count(math.floor(ranks), axis_name(self.x).removesuffix("s"))
+
+    def panel(self, title: str) -> Chart:
+        """Draw a panel; a program without ratios ends with its efficiency."""
+        own, lines = self.groups[title], self.points[title]
+        shares = {point.cell: point.efficiency for line in lines.values() for point in line}
+
+        def told(cell: Cell) -> str:
+            share = f"; efficiency {shares[cell].value:.0f} %" if self.program else ""
+            return f"{value_words(cell, self.axes.scale)}{share}"
+
+        ideal = [row for name, line in lines.items() for row in self._ideal(name, line)]
+        cells = [point.cell for line in lines.values() for point in line]
+        strips = [self.axes.value_strip(cells, title, under=dashes(ideal), told=told)]
+        if self.program:
+            strips.append(self._efficiency([p for line in lines.values() for p in line], told))
+        if any(cell.ratio is not None for cell in own) or not self.program:
+            strips.append(self.axes.ratio_strip(own))
+        return self.axes.panel(strips, self._places(own))
+
+    def _ideal(self, name: str, line: Sequence[Point]) -> list[dict[str, Any]]:
+        """Lay out the ideal line from the first point to the last, within the axes."""
+        if len(line) < 2 or not self.program:
+            return []
+        first, last = line[0], line[-1]
+        low, high = self.axes.values.domain
+        rows = []
+        for step in range(21):
+            ranks = first.ranks * (last.ranks / first.ranks) ** (step / 20)
+            value = self._ideal_value(first, ranks) * self.axes.scale.factor
+            if low <= value <= high:
+                ink = self.axes.looks[name].colour
+                rows.append({"x": ranks, "y": value, "colour": ink, "stretch": name})
+        return rows
+
+    def _efficiency(self, points: Sequence[Point], told: Callable[[Cell], str]) -> Strip:
+        rows = []
+        for point in points:
+            share = point.efficiency
+            if share.value == 100:
+                # Where it begins it is 100 % for certain; a band needs that end, too.
+                share = Estimate(100.0, share.lo or 100.0, share.hi or 100.0)
+            if share.value > 0:
+                rows.append(self.axes.mark(point.cell, share, told(point.cell)))
+
+        def whole(_: alt.X, up: alt.Y) -> Iterator[alt.Chart]:
+            rule = alt.Chart(inline([{"y": 100}])).mark_rule(
+                color=colour("baseline"), strokeDash=[4, 3], aria=False
+            )
+            yield rule.encode(y=up)
+
+        title = "Parallel efficiency (%)"
+        return Strip(title, rows, self.shares, RATIO_HEIGHT_PX, under=whole)
+
+    def _places(self, cells: Sequence[Cell]) -> list[float]:
+        """Give every place of the axis at which a panel's cases were to be measured.
+
+        A case that failed everywhere, or fits nowhere, has no cell and still is a gap.
+        """
+        there = {self._line(cell) for cell in cells}
+        places = {position(cell, self.x) for cell in cells}
+        if self.x in ("ranks", "nodes", "threads"):
+            planned = self.document.planned.filter(probe=cells[0].place.probe)
+            for row in planned.iter_rows(named=True):
+                case = replace(cells[0], place=replace(cells[0].place, **row))
+                if row[self.x] and self._line(case) in there:
+                    places.add(float(row[self.x]))
+        return sorted(places)
+
+    def _line(self, cell: Cell) -> tuple[object, ...]:
+        """Tell the lines of a panel apart, but for what varies inside a trial."""
+        place = each_rank(cell, self.growing).place
+        known, inside = place.coordinates, parse_point(place.point)
+        shown = {name: known.get(name) for name in self.names if name not in inside}
+        return (place.params, place.threads, *sorted(shown.items()))
+
+
+def _table(lines: _Lines, metric: str) -> DataTable:
+    rows = CellRows(
+        [(title, point) for title, _, line in lines.every() for point in line],
+        lambda row: row[1].cell,
     )
-    return DataTable(columns, tuple(rows))
+    if len(lines.groups) > 1:
+        rows.text("case", lambda row: row[0])
+    scale = lines.axes.scale
+    rows.platforms().parameter(lines.x)
+    rows.value(scale.titled(f"median {metric}"), lambda row: row[1].cell.median, scale.show)
+    if lines.program:
+        rows.number("efficiency (%)", lambda row: row[1].efficiency.value, "{:.0f}".format)
+        rows.interval(lambda row: row[1].efficiency, "{:.0f}".format)
+    return rows.launches().ratio().published(lines.published).table()
 
 
-def _summary(curves: Curves) -> str:
+def _summary(lines: _Lines, metric: str) -> str:
     """Say where each platform's line ends: its efficiency, or its value where it has none."""
-    x, scale = curves.x, curves.axes.scale
-    told = []
-    for title, own in curves.points.items():
-        ends = []
-        for name, line in own.items():
-            if len(line) < 2:
-                continue
+    scale = lines.axes.scale
+    told: dict[str, list[str]] = {}
+    for title, name, line in lines.every():
+        if len(line) > 1:
             last = line[-1]
             value = f"{scale.show(last.cell.median)} {scale.unit}"
-            if curves.program and last.efficiency:
-                value = f"{last.efficiency:.0f} %"
-            ends.append(f"{name} {value} at {_whole(x, last.ranks)}")
-        told.append(f"{title + ': ' if title else ''}{listing(ends) or 'one place only'}")
-    cell = next(iter(curves.cells.values()))[0]
-    what = (
-        "Parallel efficiency" if curves.program else sentence_case(metric_name(cell.place.metric))
-    )
-    return f"{what} by {axis_name(x)}. {'; '.join(told)}."
-
-
-def _whole(x: str, ranks: float) -> str:
-    """Write a place of the axis, e.g. "8 ranks"."""
-    return count(math.floor(ranks), axis_name(x).removesuffix("s"))
+            value = f"{last.efficiency.value:.0f} %" if lines.program else value
+            told.setdefault(title, []).append(f"{name} {value} at {lines.whole(last.ranks)}")
+        else:
+            told.setdefault(title, [])
+    every = {title: own or ["one place only"] for title, own in told.items()}
+    what = "Parallel efficiency" if lines.program else sentence_case(metric)
+    return f"{what} by {axis_name(lines.x)}. {summed_up(every, len(every))}"
 
 
 EXHIBIT = Scaling()

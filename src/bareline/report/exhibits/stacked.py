@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import altair as alt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from bareline.analysis.cell import Cell
-from bareline.report.content.anchors import slug
-from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
-from bareline.report.content.wording import caveat_notes
-from bareline.report.exhibits.barpanel import BarPanel, Bars, Group
-from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.exhibits.table import cells_table
-from bareline.report.figures.channels import inline, raw
+from bareline.report.content.wording import summed_up
+from bareline.report.exhibits.barpanel import Bars
+from bareline.report.exhibits.base import Exhibit, grouped_by, select
+from bareline.report.exhibits.columns import cells_table
 from bareline.report.figures.figure import Figure
-from bareline.report.figures.scales import Scale
-from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.place import Place
 
 #: What the parts add up to, up to the ranks' different ends.
 TOTAL = "time"
@@ -31,8 +24,8 @@ _LEGEND = (
     "up to the time). The line across is the median time, the dots are the trials."
 )
 
-#: A platform and what its value belongs to.
-_Key = tuple[str, str, str, int, int, int, str]
+#: The parts of each platform's total, in the order of `PARTS`.
+_Parts = Mapping[tuple[str, Place], Sequence[float]]
 
 
 class Stacked(Exhibit):
@@ -43,147 +36,89 @@ class Stacked(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw one figure for each probe that tells its parts."""
-        totals: dict[str, list[Cell]] = {}
-        for cell in select(document, spec.model_copy(update={"metric": TOTAL})):
-            totals.setdefault(cell.place.probe, []).append(cell)
-        parts = {
-            metric: {
-                _key(cell): cell.median
-                for cell in select(document, spec.model_copy(update={"metric": metric}))
-                if cell.median is not None
-            }
-            for metric, _, _ in PARTS
-        }
+        metrics = (TOTAL, *(metric for metric, *_ in PARTS))
+        cells = [
+            cell
+            for metric in metrics
+            for cell in select(document, spec.model_copy(update={"metric": metric}))
+        ]
         return [
-            _figure(document, spec, cells, parts)
-            for cells in totals.values()
-            if any(_parts_of(cell, parts) for cell in cells)
+            self._bars(document, spec, own)
+            for own in grouped_by(cells, lambda cell: cell.place.probe).values()
+            if _parts_of(own)
         ]
 
+    def _bars(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
+        parts = _parts_of(cells)
+        totals = [cell for cell in cells if cell.place.metric == TOTAL]
+        bars = _Bars.around(document, totals, others=map(sum, parts.values()))
+        bars = replace(bars, divided=parts)
+        places = {cell.place for cell in totals}
+        shown = [
+            cell
+            for cell in document.cells
+            if replace(cell.place, metric=TOTAL) in places
+            and cell.place.metric in (TOTAL, *(metric for metric, *_ in PARTS))
+        ]
+        probe = cells[0].place.probe
+        return self.figure(
+            spec,
+            probe,
+            title="Computation and communication",
+            notes=[_LEGEND, *bars.notes],
+            cells=shown,
+            probe=probe,
+            panels=bars.panels(),
+            summary=f"{probe}, median times. {_summary(bars)}",
+            table=cells_table(shown),
+        )
 
-def _key(cell: Cell) -> _Key:
-    return (cell.platform, *cell.place.case, cell.place.point)
+
+def _parts_of(cells: Iterable[Cell]) -> _Parts:
+    """Give the parts of the totals of which all are known."""
+    known = {(cell.platform, cell.place): cell.median for cell in cells}
+    found = {}
+    for platform, place in known:
+        if place.metric == TOTAL:
+            own = [known.get((platform, replace(place, metric=metric))) for metric, *_ in PARTS]
+            values = [value for value in own if value is not None]
+            if len(values) == len(PARTS):
+                found[platform, place] = values
+    return found
 
 
-def _parts_of(cell: Cell, parts: Mapping[str, Mapping[_Key, float]]) -> list[float]:
-    """Give the parts of a time in the order of `PARTS`; none unless all are known."""
-    found = [parts[metric].get(_key(cell)) for metric, _, _ in PARTS]
-    return [value for value in found if value is not None] if None not in found else []
+@dataclass(frozen=True, slots=True)
+class _Bars(Bars):
+    """Bars that are divided into parts."""
+
+    divided: _Parts = field(default_factory=dict)
+
+    def parts(self, cell: Cell) -> Sequence[tuple[float, float]]:
+        """Give each part with how strongly it is filled."""
+        own = self.divided.get((cell.platform, cell.place), ())
+        return [(value, strength) for value, (_, _, strength) in zip(own, PARTS, strict=False)]
+
+    def tip(self, cell: Cell) -> str:
+        """Tell the parts, too."""
+        own = self.divided.get((cell.platform, cell.place), ())
+        named = zip(own, PARTS, strict=False)
+        told = [f"{part} {self.scale.show(v)} {self.scale.unit}" for v, (_, part, _) in named]
+        return "; ".join([Bars.tip(self, cell), *told])
 
 
-def _figure(
-    document: Document,
-    spec: ExhibitSpec,
-    cells: Sequence[Cell],
-    parts: Mapping[str, Mapping[_Key, float]],
-) -> Figure:
-    sums = [sum(_parts_of(cell, parts)) for cell in cells]
-    bars = Bars.around(document, cells, others=sums)
-    panels = [
-        _StackPanel(document, bars, chunk, parts).chart()
-        for chunk in bars.chunks(len(document.names))
-    ]
-    metrics = (TOTAL, *(metric for metric, _, _ in PARTS))
-    totals = {_key(total) for total in cells}
-    shown = [
-        cell for cell in document.cells if cell.place.metric in metrics and _key(cell) in totals
-    ]
-    return Figure(
-        id=slug("stacked", cells[0].place.probe, spec.title),
-        title=spec.title or "Computation and communication",
-        caption=" ".join(filter(None, [spec.caption, _LEGEND, bars.note])),
-        probe=cells[0].place.probe,
-        layer=cells[0].layer,
-        panels=tuple(panels),
-        wide=True,
-        text_summary=_summary(bars.groups, bars.scale, parts),
-        caveats=caveat_notes(shown),
-        data_table=cells_table(shown),
-        data=tidy(shown),
+def _summary(bars: _Bars) -> str:
+    def told(cell: Cell) -> str:
+        split = bars.divided[cell.platform, cell.place]
+        share = 100 * split[-1] / sum(split) if sum(split) else 0.0
+        value = f"{bars.scale.show(cell.median)} {bars.scale.unit}"
+        return f"{cell.platform} {value}, {share:.0f} % of it communication"
+
+    return summed_up(
+        {
+            label: [told(cell) for cell in cells if (cell.platform, cell.place) in bars.divided]
+            for label, cells in bars.groups
+        }
     )
-
-
-class _StackPanel(BarPanel):
-    """Bars whose fill is divided into parts."""
-
-    def __init__(
-        self,
-        document: Document,
-        bars: Bars,
-        groups: Sequence[Group],
-        parts: Mapping[str, Mapping[_Key, float]],
-    ) -> None:
-        self.parts = parts
-        self.pieces: list[dict[str, Any]] = []
-        super().__init__(document, bars, groups)
-
-    def place(self, name: str, cell: Cell | None, y: float) -> None:
-        """Divide the bar, and tell the parts in its tooltip."""
-        super().place(name, cell, y)
-        if cell is None or cell.value is None:
-            return
-        start, told = 0.0, []
-        bar = self.bars[-1]
-        values = _parts_of(cell, self.parts)
-        for value, (_, part, strength) in zip(values, PARTS if values else (), strict=True):
-            end = start + value * self.scale.factor
-            piece = {"zero": start, "x": end, "strength": strength, "simulated": cell.simulated}
-            self.pieces.append({**bar, **piece})
-            told.append(f"{part} {self.scale.show(value)} {self.scale.unit}")
-            start = end
-        bar["tip"] = "; ".join([bar["tip"], *told])
-
-    def fills(self) -> list[alt.Chart]:
-        """Draw one layer per part; simulated times are outlined only."""
-        drawn = []
-        for _, _, strength in PARTS:
-            for simulated in (False, True):
-                rows = [
-                    {name: value for name, value in piece.items() if name != "tip"}
-                    for piece in self.pieces
-                    if (piece["strength"], piece["simulated"]) == (strength, simulated)
-                ]
-                if not rows:
-                    continue
-                style: dict[str, Any] = {"fillOpacity": strength, "strokeOpacity": 0.7}
-                if simulated:
-                    style |= {"fillOpacity": 0, "strokeDash": [3, 2]}
-                stroke = raw(alt.Stroke, "colour") if simulated else alt.value(colour("paper"))
-                drawn.append(
-                    alt.Chart(inline(rows))
-                    .mark_rect(aria=False, **style)
-                    .encode(
-                        x=self.x("zero"),
-                        x2=alt.X2(field="x"),
-                        y=self.y("top"),
-                        y2=alt.Y2(field="bottom"),
-                        fill=raw(alt.Fill, "colour"),
-                        stroke=stroke,
-                    )
-                )
-        return drawn
-
-
-def _summary(
-    groups: Sequence[Group],
-    scale: Scale,
-    parts: Mapping[str, Mapping[_Key, float]],
-) -> str:
-    told = []
-    for label, cells in groups[:6]:
-        values = []
-        for cell in cells:
-            split = _parts_of(cell, parts)
-            if cell.value is None or not split:
-                continue
-            share = 100 * split[-1] / sum(split) if sum(split) else 0.0
-            values.append(
-                f"{cell.platform} {scale.show(cell.median)} {scale.unit}, "
-                f"{share:.0f} % of it communication"
-            )
-        told.append(f"{label + ': ' if label else ''}{listing(values)}")
-    rest = f" And {len(groups) - 6} more groups." if len(groups) > 6 else ""
-    return f"{groups[0][1][0].place.probe}, median times. {'; '.join(told)}.{rest}"
 
 
 EXHIBIT = Stacked()

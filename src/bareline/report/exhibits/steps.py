@@ -6,30 +6,23 @@ the step before and than the first one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from bareline.analysis.cell import Cell, read_cells
-from bareline.report.content.anchors import slug
-from bareline.report.content.cells import tidy
+from bareline.analysis.cell import Cell, Estimate, read_cells
 from bareline.report.content.document import Document
-from bareline.report.content.wording import (
-    interval,
-    metric_name,
-    ratio_interval,
-    ratio_text,
-    verdict_word,
-)
-from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.exhibits.table import tone_of
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
-from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.content.wording import metric_name, verdict_word
+from bareline.report.exhibits.base import Exhibit, grouped_by, select
+from bareline.report.exhibits.columns import CellRows, tone_of
+from bareline.report.figures.figure import Field, Figure
+from bareline.report.figures.scales import unit_scale
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.place import varying
+from bareline.vocabulary.place import Place, varying
+from bareline.vocabulary.units import plain
 
-#: Comparisons by what they are about.
-_Lookup = Mapping[tuple[str, ...], Cell]
+#: Comparisons by platform and place.
+_Lookup = Mapping[tuple[str, Place], Cell]
 
 
 class Steps(Exhibit):
@@ -43,92 +36,74 @@ class Steps(Exhibit):
         compared = document.comparison
         if not compared.is_ladder:
             return []
+        cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
+        names = varying(cell.place for cell in cells)
         before, first = _lookup(compared.from_before), _lookup(compared.from_first)
-        groups: dict[tuple[str, ...], list[Cell]] = {}
-        for cell in select(document, spec):
-            if cell.metric.better != "none":
-                groups.setdefault(_what(cell), []).append(cell)
-        every = [cell for cells in groups.values() for cell in cells]
-        names = varying(cell.place for cell in every)
-        return [
-            _figure(document, spec, cells[0].place.told(names), cells, before, first)
-            for cells in groups.values()
-        ]
-
-
-def _what(cell: Cell) -> tuple[str, ...]:
-    return tuple(str(part) for part in (*cell.place.series, cell.place.point))
+        drawn = []
+        for place, own in grouped_by(cells, lambda cell: cell.place).items():
+            metric = metric_name(place.metric)
+            scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
+            rows = (
+                CellRows(sorted(own, key=_rung(document)), lambda cell: cell)
+                .platforms()
+                .median(f"median {metric}", scale)
+                .launches()
+            )
+            for title, steps in (("× the step before", before), ("× the first step", first)):
+                rows.column(title, _improved(steps)).interval(_improvement(steps))
+            drawn.append(
+                self.figure(
+                    spec,
+                    place.probe,
+                    place.metric,
+                    title=f"{metric}, step by step",
+                    label=place.told(names),
+                    notes=[
+                        ""
+                        if spec.caption
+                        else "An improvement above 1 is better than the step it refers to."
+                    ],
+                    cells=own,
+                    probe=place.probe,
+                    table=rows.table(),
+                )
+            )
+        return drawn
 
 
 def _lookup(comparison: pl.DataFrame) -> _Lookup:
-    return {(cell.platform, *_what(cell)): cell for cell in read_cells(None, comparison)}
+    return {(cell.platform, cell.place): cell for cell in read_cells(None, comparison)}
 
 
-def _figure(
-    document: Document,
-    spec: ExhibitSpec,
-    label: str,
-    cells: Sequence[Cell],
-    before: _Lookup,
-    first: _Lookup,
-) -> Figure:
-    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
-    present = {cell.platform: cell for cell in cells}
-    order = [name for name in (*document.names[1:], document.baseline) if name in present]
-    rows = tuple(
-        _row(
-            present[name],
-            scale,
-            *(steps.get((name, *_what(cells[0]))) for steps in (before, first)),
+def _rung(document: Document) -> Callable[[Cell], int]:
+    """Order cells as the steps are: the baseline is the last one."""
+    rungs = document.comparison.rungs
+    return lambda cell: rungs.index(cell.platform)
+
+
+def _improvement(steps: _Lookup) -> Callable[[Cell], Estimate | None]:
+    """Give the comparison of a cell the other way round: how many times better."""
+
+    def better(cell: Cell) -> Estimate | None:
+        step = steps.get((cell.platform, cell.place))
+        ratio = step.ratio if step else None
+        return ratio.inverse() if ratio and ratio.value else None
+
+    return better
+
+
+def _improved(steps: _Lookup) -> Callable[[Cell], Field]:
+    better = _improvement(steps)
+
+    def field(cell: Cell) -> Field:
+        step, factor = steps.get((cell.platform, cell.place)), better(cell)
+        if factor is None:
+            return Field(verdict_word(step.verdict) if step else "", tone="muted")
+        return Field(
+            plain(factor.value), factor.value, tone=tone_of(step.verdict if step else None)
         )
-        for name in order
-    )
-    title = spec.title or f"{metric_name(cells[0].place.metric)}, step by step"
-    return Figure(
-        id=slug("steps", cells[0].place.probe, cells[0].place.metric, label, spec.title),
-        title=f"{title}, {label}" if label else title,
-        caption=spec.caption or "An improvement above 1 is better than the step it refers to.",
-        probe=cells[0].place.probe,
-        layer=cells[0].layer,
-        wide=True,
-        data_table=DataTable(_columns(cells[0], scale), rows),
-        data=tidy(cells),
-    )
 
-
-def _columns(cell: Cell, scale: Scale) -> tuple[Column, ...]:
-    return (
-        Column("platform", "text"),
-        Column(scale.titled(f"median {metric_name(cell.place.metric)}")),
-        Column("95 %", "light"),
-        Column("n"),
-        Column("× the step before"),
-        Column("95 %", "light"),
-        Column("× the first step"),
-        Column("95 %", "light"),
-    )
-
-
-def _row(cell: Cell, scale: Scale, before: Cell | None, first: Cell | None) -> tuple[Field, ...]:
-    return (
-        Field(cell.platform, platform=cell.platform),
-        Field(scale.show(cell.median), cell.median, caveats=cell.caveats),
-        Field(interval(scale, cell.value), cell.value.lo if cell.value else None),
-        Field(str(cell.n), cell.n),
-        *_improvement(before),
-        *_improvement(first),
-    )
-
-
-def _improvement(step: Cell | None) -> tuple[Field, Field]:
-    """Write a comparison the other way round: how many times better."""
-    if step is None:
-        return (Field("", tone="muted"), Field(""))
-    if not step.ratio or not step.ratio.value:
-        return (Field(verdict_word(step.verdict), tone="muted"), Field(""))
-    better = step.ratio.inverse()
-    tone = tone_of(step.verdict)
-    return (Field(ratio_text(better.value), better.value, tone=tone), Field(ratio_interval(better)))
+    return field
 
 
 EXHIBIT = Steps()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
-from bareline.analysis.suitability import Answer, Certainty, Judgement, judge_published
+from bareline.analysis.suitability import Answer, ApplicationClass, Judgement, judge_published
 from bareline.published.catalogue import publications
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.figure import Column, DataTable, Field, Figure, Tone
+from bareline.report.figures.figure import DataTable, Field, Figure, Tone
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 _TONES: Mapping[Answer, Tone] = MappingProxyType(
@@ -37,24 +38,18 @@ class Suitability(Exhibit):
         if not told or spec.probe is not None:
             return []
         theirs = _published(document)
-        title = spec.title or "What the platforms suit"
-        return [
-            Figure(
-                id=slug("suitability", spec.title),
-                title=title,
-                caption=" ".join(filter(None, [spec.caption, _CAPTION, _THEIRS if theirs else ""])),
-                wide=True,
-                text_summary=_summary(told),
-                data_table=_matrix(judged, theirs),
-                data=tuple(_tidy(row) for row in judged),
-            ),
-            Figure(
-                id=slug("suitability-reasons", spec.title),
-                title=f"{title}: why",
-                wide=True,
-                data_table=_reasons(told),
-            ),
-        ]
+        main = self.figure(
+            spec,
+            title="What the platforms suit",
+            notes=[_CAPTION, _THEIRS if theirs else ""],
+            summary=_summary(told),
+            table=_matrix(judged, theirs),
+            data=map(_tidy, judged),
+        )
+        why = self.figure(
+            ExhibitSpec(kind=self.kind), "reasons", title=f"{main.title}: why", table=_reasons(told)
+        )
+        return [main, why]
 
 
 _CAPTION = (
@@ -78,55 +73,43 @@ def _published(document: Document) -> list[Judgement]:
 
 
 def _matrix(own: Sequence[Judgement], theirs: Sequence[Judgement]) -> DataTable:
-    classes = list(dict.fromkeys(row.application_class for row in own))
-    columns = [Column("applications", "text")]
-    parts: list[tuple[Sequence[Judgement], str]] = []
-    for rows, suffix in ((own, ""), (theirs, ", published")):
-        for platform in dict.fromkeys(row.platform for row in rows):
-            columns.append(Column(f"{platform}{suffix}", "text"))
-            parts.append((rows, platform))
-    drawn: list[tuple[Field, ...]] = []
-    for kind in classes:
-        fields = [Field(sentence_case(kind.title), tip=kind.about)]
-        for judgements, platform in parts:
-            found = next(
-                (
-                    row
-                    for row in judgements
-                    if row.application_class == kind and row.platform == platform
-                ),
-                None,
-            )
-            fields.append(_answer(found))
-        drawn.append(tuple(fields))
-    return DataTable(tuple(columns), tuple(drawn))
+    rows = Rows(dict.fromkeys(row.application_class for row in own))
+    rows.column(
+        "applications", lambda kind: Field(sentence_case(kind.title), tip=kind.about), "text"
+    )
+    for judged, suffix in ((own, ""), (theirs, ", published")):
+        for platform in dict.fromkeys(row.platform for row in judged):
+            mine = (row for row in judged if row.platform == platform)
+            rows.column(f"{platform}{suffix}", _answer_for(mine), "text")
+    return rows.table()
 
 
-def _answer(row: Judgement | None) -> Field:
-    if row is None:
-        return Field(Answer.NOT_MEASURED.value, tone="muted")
-    sure = row.certainty in (Certainty.SURE, Certainty.NONE)
-    text = row.answer.value if sure else f"{row.answer.value} ({row.certainty.value})"
-    return Field(text, tone=_TONES.get(row.answer, ""), caveats=row.caveats, tip=row.reason)
+def _answer_for(judged: Iterable[Judgement]) -> Callable[[ApplicationClass], Field]:
+    """Give the answers of one platform by class."""
+    by_class = {row.application_class: row for row in judged}
+
+    def field(kind: ApplicationClass) -> Field:
+        row = by_class.get(kind)
+        if row is None:
+            return Field(Answer.NOT_MEASURED.value, tone="muted")
+        return replace(_answer(row), caveats=row.caveats, tip=row.reason)
+
+    return field
+
+
+def _answer(row: Judgement) -> Field:
+    return Field(row.words, tone=_TONES.get(row.answer, ""))
 
 
 def _reasons(told: Sequence[Judgement]) -> DataTable:
-    columns = (
-        Column("applications", "text"),
-        Column("platform", "text"),
-        Column("answer", "text"),
-        Column("why", "text"),
+    return (
+        Rows(told)
+        .text("applications", lambda row: sentence_case(row.application_class.title))
+        .platform(lambda row: row.platform)
+        .column("answer", _answer, "text")
+        .column("why", lambda row: Field(row.reason, caveats=row.caveats, wrap=True), "text")
+        .table()
     )
-    rows = tuple(
-        (
-            Field(sentence_case(row.application_class.title)),
-            Field(row.platform, platform=row.platform),
-            Field(_answer(row).text, tone=_TONES.get(row.answer, "")),
-            Field(row.reason, caveats=row.caveats, wrap=True),
-        )
-        for row in told
-    )
-    return DataTable(columns, rows)
 
 
 def _tidy(row: Judgement) -> dict[str, str]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median
 
 from bareline.analysis.cell import Cell
 from bareline.published.catalogue import publications
 from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import count, metric_name, verdict_word
-from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
+from bareline.report.figures.figure import Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import whole
@@ -35,16 +36,6 @@ class _Listing:
     beside: Sequence[Field]
     foot: Field
 
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        return (Column(self.title), *((Column(BESIDE, "light"),) if self.beside else ()))
-
-    def fields(self, index: int) -> tuple[Field, ...]:
-        return tuple(
-            fields[index] if index < len(fields) else Field("")
-            for fields in (self.trials, *([self.beside] if self.beside else []))
-        )
-
 
 class TrialList(Exhibit):
     """One row per trial in the order of time, or sorted; the median last."""
@@ -54,82 +45,82 @@ class TrialList(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give one table per probe, metric and point."""
-        groups: dict[tuple[str, str], list[Cell]] = {}
-        for cell in select(document, spec):
-            groups.setdefault((cell.place.probe, cell.place.metric), []).append(cell)
-        drawn = []
-        for cells in groups.values():
-            names = varying(cell.place for cell in cells)
-            points: dict[str, list[Cell]] = {}
-            for cell in cells:
-                points.setdefault(cell.place.told(names), []).append(cell)
-            drawn += [
-                _figure(document, spec, label, own)
-                for label, own in points.items()
-                if any(cell.value is not None for cell in own)
-            ]
-        return drawn
+        return [
+            self._table(document, spec, label, own)
+            for _, cells in by_metric(select(document, spec))
+            for label, own in _points(cells).items()
+            if any(cell.value is not None for cell in own)
+        ]
+
+    def _table(
+        self, document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]
+    ) -> Figure:
+        place = cells[0].place
+        scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+        in_order = spec.rule != "sorted"
+        listings, note = _measured(document, cells, scale, in_order=in_order)
+        theirs = list(_published(document, spec, cells[0]))
+        listings += theirs
+        rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
+        rows.number("trial", lambda index: index + 1)
+        foot = [Field("median", "")]
+        for one in listings:
+            rows.column(one.title, _at(one.trials))
+            foot.append(one.foot)
+            if one.beside:
+                rows.column(BESIDE, _at(one.beside), "light")
+                foot.append(Field(""))
+        return self.figure(
+            spec,
+            place.probe,
+            place.metric,
+            title=f"All trials of {scale.titled(metric_name(place.metric))}",
+            label=label,
+            notes=[
+                "In the order of time." if in_order else "Sorted, as the publication lists them.",
+                note,
+                "Published are trials on hardware of their own time." if theirs else "",
+            ],
+            probe=place.probe,
+            layer=cells[0].layer,
+            table=rows.table(tuple(foot)),
+            data=[
+                {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
+                 "metric": place.metric, "unit": cells[0].metric.unit, "value": dot.value}
+                for dot in trial_dots(document, cells).dots
+            ],
+        )  # fmt: skip
 
 
-def _figure(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Figure:
-    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
-    in_order = spec.rule != "sorted"
-    listings, note = _measured(document, cells, scale, in_order=in_order)
-    theirs = list(_published(document, spec, cells[0]))
-    listings += theirs
-    rows = tuple(
-        (Field(str(index + 1), index + 1), *(f for one in listings for f in one.fields(index)))
-        for index in range(max((len(one.trials) for one in listings), default=0))
-    )
-    foot = [Field("median", "")]
-    for one in listings:
-        foot += [one.foot, *([Field("")] if one.beside else [])]
-    title = spec.title or f"All trials of {scale.titled(metric_name(cells[0].place.metric))}"
-    order = "In the order of time." if in_order else "Sorted, as the publication lists them."
-    told = "Published are trials on hardware of their own time." if theirs else ""
-    return Figure(
-        id=slug("trials", cells[0].place.probe, cells[0].place.metric, label, spec.title),
-        title=f"{title}, {label}" if label else title,
-        caption=" ".join(filter(None, [spec.caption, order, note, told])),
-        probe=cells[0].place.probe,
-        layer=cells[0].layer,
-        wide=True,
-        data_table=DataTable(
-            (Column("trial"), *(column for one in listings for column in one.columns)),
-            rows,
-            foot=tuple(foot),
-        ),
-        data=tuple(
-            {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
-             "metric": dot.cell.place.metric, "unit": dot.cell.metric.unit, "value": dot.value}
-            for dot in trial_dots(document, cells, 1_000_000_000).dots
-        ),
-    )  # fmt: skip
+def _points(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
+    names = varying(cell.place for cell in cells)
+    return grouped_by(cells, lambda cell: cell.place.told(names))
+
+
+def _at(fields: Sequence[Field]) -> Callable[[int], Field]:
+    return lambda index: fields[index] if index < len(fields) else Field("")
 
 
 def _measured(
     document: Document, cells: Sequence[Cell], scale: Scale, *, in_order: bool
 ) -> tuple[list[_Listing], str]:
     present = {cell.platform: cell for cell in cells}
-    names = [name for name in document.names if name in present]
     dots = trial_dots(document, cells, MOST_TRIALS * len(cells))
     listings, counts = [], []
-    for name in names:
+    for name in (name for name in document.names if name in present):
         cell = present[name]
         own = [dot for dot in dots.dots if dot.cell.platform == name]
         own.sort(key=lambda dot: (dot.block, dot.trial) if in_order else (dot.value, dot.trial))
         counted = _counted(document, cell)
+        middle = scale.show(cell.median) if cell.value else verdict_word(cell.verdict)
         listings.append(
             _Listing(
                 f"{name} ({scale.unit})" if scale.unit else name,
                 [Field(scale.show(dot.value), dot.value) for dot in own],
                 [_count(counted.get(dot.trial)) for dot in own] if counted else (),
-                Field(
-                    scale.show(cell.median) if cell.value else verdict_word(cell.verdict),
-                    caveats=cell.caveats,
-                ),
+                Field(middle, caveats=cell.caveats),
             )
-        )  # fmt: skip
+        )
         if cell.n_failed:
             counts.append(f"{name}: {count(cell.n_failed, 'further trial')} failed")
     note = ". ".join(filter(None, [dots.note.replace("drawn as dots", "listed"), *counts]))
@@ -138,9 +129,10 @@ def _measured(
 
 def _counted(document: Document, cell: Cell) -> dict[int, float]:
     """Give what the probe counts beside the value, by trial."""
+    if cell.place.metric == BESIDE:
+        return {}
     other = replace(cell, place=replace(cell.place, metric=BESIDE))
-    found = trial_dots(document, [other], 1_000_000_000).dots if cell.place.metric != BESIDE else ()
-    return {dot.trial: dot.value for dot in found}
+    return {dot.trial: dot.value for dot in trial_dots(document, [other]).dots}
 
 
 def _count(value: float | None) -> Field:
@@ -170,15 +162,12 @@ def _listed(trials: Trials, title: str, source: str) -> _Listing:
     def shown(value: object) -> Field:
         return Field(str(value), float(str(value)), tip=f"published: {source}")
 
-    middle = sorted(trials.values)
-    half = len(middle) // 2
-    median = middle[half] if len(middle) % 2 else (middle[half - 1] + middle[half]) / 2
     assert trials.unit in UNITS
     return _Listing(
         f"{title}, published ({trials.unit})",
         [shown(value) for value in trials.values],
         [shown(value) for value in trials.retransmissions or ()],
-        shown(f"{median:.5g}"),
+        shown(f"{median(trials.values):.5g}"),
     )
 
 

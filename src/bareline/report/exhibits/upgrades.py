@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 
 from bareline.predict.questions import UPGRADES, Upgrade
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
+from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit, predictions_of
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import DataTable, Field, Figure, Tone
 from bareline.report.figures.predictions import SECTION, upgrades_chart
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 #: Below this an upgrade is none.
 _NOTABLE = 0.005
+_CAPTION = (
+    "The share of its time that each application would save on a platform if one thing alone were "
+    "better there, predicted; the change that saves most in the median of all cases stands first."
+)
 
 
 class Upgrades(Exhibit):
@@ -31,24 +36,17 @@ class Upgrades(Exhibit):
             return []
         changes = ranked(kept.upgrades)
         return [
-            Figure(
-                id=slug("upgrades", spec.title),
-                title=spec.title or "Which upgrade helps most",
-                caption=" ".join(filter(None, [spec.caption, _CAPTION])),
+            self.figure(
+                spec,
+                title="Which upgrade helps most",
+                notes=[_CAPTION],
                 layer=SECTION,
-                wide=True,
-                panels=(upgrades_chart(kept.upgrades, changes, looks(document.names)),),
-                text_summary=_summary(kept.upgrades, changes),
-                data_table=_table(kept.upgrades, changes),
-                data=tuple(one.row() for one in kept.upgrades),
+                panels=[upgrades_chart(kept.upgrades, changes, looks(document.names))],
+                summary=_summary(kept.upgrades, changes),
+                table=_table(kept.upgrades, changes),
+                data=[one.row() for one in kept.upgrades],
             )
         ]
-
-
-_CAPTION = (
-    "The share of its time that each application would save on a platform if one thing alone were "
-    "better there, predicted; the change that saves most in the median of all cases stands first."
-)
 
 
 def ranked(upgrades: Sequence[Upgrade]) -> list[str]:
@@ -68,33 +66,32 @@ def _summary(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> str:
 
 
 def _table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> DataTable:
-    columns = (
-        Column("application", "text"),
-        Column("platform", "text"),
-        *(Column(f"{UPGRADES[change]} saves") for change in changes),
-        Column("helps most", "text"),
-    )
     cases: dict[tuple[str, str], dict[str, Upgrade]] = {}
     for one in upgrades:
         cases.setdefault((one.application, one.platform), {})[one.change] = one
-    rows = []
-    for (application, platform), own in cases.items():
-        best = max(own.values(), key=lambda one: one.saved)
-        fields = [Field(application), Field(platform, platform=platform)]
-        for change in changes:
-            found = own.get(change)
-            fields.append(
-                Field("")
-                if found is None
-                else Field(
-                    f"{100 * found.saved:.1f} %",
-                    found.saved,
-                    tone="better" if found is best and found.saved >= _NOTABLE else "",
-                )
-            )
-        fields.append(Field(best.title if best.saved >= _NOTABLE else "none"))
-        rows.append(tuple(fields))
-    return DataTable(columns, tuple(rows))
+
+    def best(case: dict[str, Upgrade]) -> Upgrade | None:
+        most = max(case.values(), key=lambda one: one.saved)
+        return most if most.saved >= _NOTABLE else None
+
+    def saved(change: str) -> Callable[[dict[str, Upgrade]], Field]:
+        def field(case: dict[str, Upgrade]) -> Field:
+            found = case.get(change)
+            if found is None:
+                return Field("")
+            tone: Tone = "better" if found is best(case) else ""
+            return Field(percent(found.saved), found.saved, tone=tone)
+
+        return field
+
+    rows = Rows(cases.values())
+    rows.text("application", lambda case: next(iter(case.values())).application)
+    rows.platform(lambda case: next(iter(case.values())).platform)
+    for change in changes:
+        rows.column(f"{UPGRADES[change]} saves", saved(change))
+    return rows.text(
+        "helps most", lambda case: one.title if (one := best(case)) else "none"
+    ).table()
 
 
 EXHIBIT = Upgrades()

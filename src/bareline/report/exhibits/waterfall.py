@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bareline.analysis.cell import Estimate
 from bareline.predict.shares import Loss
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
+from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit, predictions_of
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import DataTable, Figure
 from bareline.report.figures.predictions import SECTION, waterfall_chart
 from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_value
@@ -23,23 +25,22 @@ class Waterfall(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw one for each application."""
         kept = predictions_of(document, spec)
-        if kept is None:
-            return []
-        shown = looks(document.names)
         return [
-            Figure(
-                id=slug("waterfall", one.application),
+            self.figure(
+                ExhibitSpec(kind=self.kind),
+                one.application,
                 title=f"{one.application}: from {one.loss.base} to {one.loss.platform}",
-                caption=f"{one.loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
-                "intervals of the shares.",
+                notes=[
+                    f"{one.loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
+                    "intervals of the shares."
+                ],
                 layer=SECTION,
-                wide=True,
-                panels=(waterfall_chart(one.loss, shown),),
-                text_summary=_summary(one.loss),
-                data_table=_table(one.loss),
-                data=tuple(one.loss.rows()),
+                panels=[waterfall_chart(one.loss, looks(document.names))],
+                summary=_summary(one.loss),
+                table=_table(one.loss),
+                data=one.loss.rows(),
             )
-            for one in kept.losses
+            for one in (kept.losses if kept else ())
         ]
 
 
@@ -50,22 +51,16 @@ def _summary(loss: Loss) -> str:
 
 def _table(loss: Loss) -> DataTable:
     scale = unit_scale([share.time_s for share in loss.shares], "s")
-    columns = (
-        Column("layer", "text"),
-        Column("share"),
-        Column(scale.titled("time")),
-        Column("90 %", "light"),
-    )
-    rows = tuple(
-        (
-            Field(share.title),
-            Field(f"{100 * share.share:.1f} %", share.share),
-            Field(scale.show(share.time_s), share.time_s),
-            Field(f"{scale.show(share.lo_s)} to {scale.show(share.hi_s)}", share.lo_s),
+    return (
+        Rows(loss.shares)
+        .text("layer", lambda share: share.title)
+        .number("share", lambda share: share.share, percent)
+        .number(scale.titled("time"), lambda share: share.time_s, scale.show)
+        .interval(
+            lambda share: Estimate(share.time_s, share.lo_s, share.hi_s), scale.show, title="90 %"
         )
-        for share in loss.shares
+        .table()
     )
-    return DataTable(columns, rows)
 
 
 EXHIBIT = Waterfall()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from bareline.report.content.anchors import slug
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Exhibit, predictions_of
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Figure
 from bareline.report.figures.predictions import SECTION
 from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 _WORST = 12
+_CAPTION = (
+    "A reason is named where the measurement shows something that is at least a third of the error "
+    "and points the same way. Nothing was corrected with it."
+)
 
 
 class WorstPredictions(Exhibit):
@@ -25,48 +29,26 @@ class WorstPredictions(Exhibit):
         kept = predictions_of(document, spec)
         if kept is None or not kept.validation.trials:
             return []
-        model = kept.validation.best
-        trials = sorted(
-            (trial for trial in kept.validation.trials if trial.model == model),
-            key=lambda trial: -trial.log_error,
-        )[:_WORST]
+        trials = [one for one in kept.validation.trials if one.model == kept.validation.best]
+        trials = sorted(trials, key=lambda trial: -trial.log_error)[:_WORST]
         scale = unit_scale([trial.truth_s for trial in trials], "s")
-        rows = tuple(
-            (
-                Field(trial.application),
-                Field(trial.base, platform=trial.base),
-                Field(trial.platform, platform=trial.platform),
-                Field(scale.show(trial.time_s), trial.time_s),
-                Field(scale.show(trial.truth_s), trial.truth_s),
-                Field(f"{trial.error:+.1%}", trial.error),
-                Field(sentence_case("; ".join(trial.reasons)), wrap=True),
+        table = (
+            Rows(trials)
+            .text("application", lambda trial: trial.application)
+            .platform(lambda trial: trial.base, "from")
+            .platform(lambda trial: trial.platform, "to")
+            .number(scale.titled("predicted"), lambda trial: trial.time_s, scale.show)
+            .number(scale.titled("measured"), lambda trial: trial.truth_s, scale.show)
+            .number("error", lambda trial: trial.error, "{:+.1%}".format)
+            .text(
+                "what is large enough to explain it",
+                lambda trial: sentence_case("; ".join(trial.reasons)),
+                wrap=True,
             )
-            for trial in trials
+            .table()
         )
-        columns = (
-            Column("application", "text"),
-            Column("from", "text"),
-            Column("to", "text"),
-            Column(scale.titled("predicted")),
-            Column(scale.titled("measured")),
-            Column("error"),
-            Column("what is large enough to explain it", "text"),
-        )
-        return [
-            Figure(
-                id=slug("worst-predictions", spec.title),
-                title=spec.title or "The worst predictions",
-                caption=" ".join(filter(None, [spec.caption, _CAPTION])),
-                layer=SECTION,
-                wide=True,
-                data_table=DataTable(columns, rows),
-            )
-        ]
+        title = "The worst predictions"
+        return [self.figure(spec, title=title, notes=[_CAPTION], layer=SECTION, table=table)]
 
-
-_CAPTION = (
-    "A reason is named where the measurement shows something that is at least a third of the error "
-    "and points the same way. Nothing was corrected with it."
-)
 
 EXHIBIT = WorstPredictions()

@@ -135,6 +135,16 @@ def marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     return chart
 
 
+def dots(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+    """Draw single trials, faintly: x, y, colour and tip."""
+    chart: alt.Chart = (
+        alt.Chart(inline(rows))
+        .mark_point(filled=True, shape="circle", size=11, opacity=0.38)
+        .encode(x=x, y=y, fill=raw(alt.Fill, "colour"), description=tip())
+    )
+    return chart
+
+
 def diamonds(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw published values: x, y, colour and tip."""
     chart: alt.Chart = (

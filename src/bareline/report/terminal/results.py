@@ -12,6 +12,7 @@ import polars as pl
 from rich.console import Console
 from rich.text import Text
 
+from bareline.analysis.amounts import between, figure
 from bareline.analysis.cell import Cell, read_cells
 from bareline.analysis.control import Control
 from bareline.analysis.parts import Sentence
@@ -20,11 +21,8 @@ from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.wording import (
     axis_name,
     count,
-    interval,
     lettered,
     metric_name,
-    ratio_interval,
-    ratio_text,
     verdict_word,
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
@@ -70,7 +68,7 @@ def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = Fa
         ]
 
     def fields(cell: Cell, scale: Scale) -> list[Text | str]:
-        bounds = interval(scale, cell.value)
+        bounds = between(cell.value, scale.show)
         return [cell.platform, scale.show(cell.median), bounds, str(cell.n)]
 
     _print_cells(cells, console, columns, fields, details=details)
@@ -151,8 +149,8 @@ def _print_rows(comparison: pl.DataFrame, console: Console, *, details: bool) ->
             cell.platform,
             scale.show(cell.median),
             scale.show(cell.base.value if cell.base else None),
-            Text(ratio_text(cell.ratio.value if cell.ratio else None), style=style),
-            ratio_interval(cell.ratio),
+            Text(figure(cell.ratio.value if cell.ratio else None), style=style),
+            between(cell.ratio),
             str(cell.n),
             Text(verdict_word(cell.verdict), style=style),
         ]

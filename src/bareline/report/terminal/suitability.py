@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.suitability import Answer, Certainty, Judgement
+from bareline.analysis.suitability import Answer, Judgement
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 
@@ -29,7 +29,7 @@ def print_suitability(judgements: Sequence[Judgement], console: Console) -> None
     for row in told:
         kind = row.application_class.title
         where = kind if len(platforms) == 1 else f"{row.platform}, {kind}"
-        text = Text(f"{where}: ", "dim").append(clean(_answer(row)), "bold")
+        text = Text(f"{where}: ", "dim").append(clean(row.words), "bold")
         console.print(text.append(f"; {clean(row.reason)}."))
     console.print()
 
@@ -37,9 +37,4 @@ def print_suitability(judgements: Sequence[Judgement], console: Console) -> None
 def _cell(row: Judgement | None) -> Text:
     if row is None or row.answer is Answer.NOT_MEASURED:
         return Text(Answer.NOT_MEASURED.value, "dim")
-    return Text(_answer(row))
-
-
-def _answer(row: Judgement) -> str:
-    sure = row.certainty in (Certainty.SURE, Certainty.NONE)
-    return row.answer.value if sure else f"{row.answer.value} ({row.certainty.value})"
+    return Text(row.words)

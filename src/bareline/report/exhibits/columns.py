@@ -1,0 +1,174 @@
+"""What the tables of cells share: columns of values, ratios, verdicts and published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Self, TypeVar
+
+from bareline.analysis.cell import Cell
+from bareline.report.content.cells import headline_first
+from bareline.report.content.published import PublishedPoint, beside
+from bareline.report.content.wording import axis_name, metric_name, verdict_word
+from bareline.report.figures.figure import DataTable, Field, Tone
+from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.tables import Rows
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import parameter_value, varying
+from bareline.vocabulary.units import plain
+from bareline.vocabulary.verdicts import Verdict
+
+R = TypeVar("R")
+
+_TONES: Mapping[Verdict | None, Tone] = MappingProxyType(
+    {
+        Verdict.SLOWER: "worse",
+        Verdict.FASTER: "better",
+        Verdict.FAILED: "muted",
+        Verdict.MISSING: "muted",
+        Verdict.DOES_NOT_FIT: "muted",
+        Verdict.SKIPPED: "muted",
+        Verdict.NOT_COMPARABLE: "muted",
+    }
+)
+
+
+def tone_of(verdict: Verdict | None) -> Tone:
+    """Give the ink of a ratio: coloured only when the verdict says slower or faster."""
+    return _TONES.get(verdict, "")
+
+
+class CellRows(Rows[R]):
+    """A table of which every row is about one cell.
+
+    Parameters
+    ----------
+    cell
+        Gives a row's cell.
+    """
+
+    def __init__(
+        self,
+        rows: Iterable[R],
+        cell: Callable[[R], Cell],
+        group: Callable[[R], object] | None = None,
+    ) -> None:
+        super().__init__(rows, group)
+        self.cell = cell
+
+    def platforms(self) -> Self:
+        """Add the platforms."""
+        return self.platform(lambda row: self.cell(row).platform)
+
+    def parameter(self, name: str) -> Self:
+        """Add a parameter, in the order of its numbers where it has any."""
+
+        def field(row: R) -> Field:
+            value = self.cell(row).place.coordinates.get(name)
+            order = value if isinstance(value, int | float) else None
+            return Field(parameter_value(name, value), order)
+
+        first = self.cell(self.rows[0]).place.coordinates.get(name) if self.rows else None
+        return self.column(axis_name(name), field, "text" if isinstance(first, str) else "number")
+
+    def value(
+        self,
+        title: str,
+        value: Callable[[R], float | None],
+        write: Callable[[float], str] = plain,
+    ) -> Self:
+        """Add the figure that the cells' caveats doubt."""
+
+        def field(row: R) -> Field:
+            own = value(row)
+            text = "–" if own is None else write(own)
+            return Field(text, own, caveats=self.cell(row).caveats)
+
+        return self.column(title, field)
+
+    def median(self, title: str, scale: Scale) -> Self:
+        """Add the medians with their intervals."""
+        self.value(scale.titled(title), lambda row: self.cell(row).median, scale.show)
+        return self.interval(lambda row: self.cell(row).value, scale.show)
+
+    def launches(self) -> Self:
+        """Add how many launches there were."""
+        return self.number("n", lambda row: self.cell(row).n)
+
+    def verdict(self) -> Self:
+        """Add the verdicts."""
+        return self.column("verdict", lambda row: _verdict(self.cell(row)), "text")
+
+    def ratio(self) -> Self:
+        """Add the ratios to the baseline, with intervals and verdicts."""
+        self.column("ratio", lambda row: _ratio(self.cell(row)))
+        return self.interval(lambda row: self.cell(row).ratio).verdict()
+
+    def published(self, points: Sequence[PublishedPoint]) -> Self:
+        """Add the published ratios that speak of the rows' cells, if any does."""
+        told = [beside(points, self.cell(row)) for row in self.rows] if points else []
+        if not any(told):
+            return self
+        fields = iter(map(_published, told))
+        return self.column("published ratio", lambda _: next(fields), "text")
+
+
+def _ratio(cell: Cell) -> Field:
+    if cell.verdict is None:
+        # The baseline, or a metric without a good direction, which is never compared.
+        return Field("1", 1.0, tone="muted") if cell.metric.better != "none" else Field("")
+    ratio = cell.ratio.value if cell.ratio else None
+    return Field("–" if ratio is None else plain(ratio), ratio, tone=tone_of(cell.verdict))
+
+
+def _verdict(cell: Cell) -> Field:
+    return Field(verdict_word(cell.verdict), tone=tone_of(cell.verdict))
+
+
+def _published(points: Sequence[PublishedPoint]) -> Field:
+    """Write published ratios; they lead to their sources."""
+    if not points:
+        return Field("")
+    return Field(
+        "; ".join(dict.fromkeys(point.told for point in points)),
+        points[0].middle,
+        link=points[0].anchor,
+        tip="; ".join(dict.fromkeys(point.tip for point in points)),
+    )
+
+
+def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ()) -> DataTable:
+    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
+
+    Parameters
+    ----------
+    published
+        Published ratios; those that speak of a cell stand in its row.
+    """
+    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+    names = varying(cell.place for cell in cells)
+    metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
+
+    def group(cell: Cell) -> tuple[object, ...]:
+        known = cell.place.coordinates
+        return (metrics.index(cell.place.metric), *(_orderable(known.get(name)) for name in names))
+
+    rows = CellRows(sorted(cells, key=group), lambda cell: cell, group)
+    if len(metrics) > 1:
+        rows.text("metric", lambda cell: metric_name(cell.place.metric))
+    for name in names:
+        rows.parameter(name)
+    what = "median" if len(metrics) > 1 else f"median {metric_name(metrics[0])}"
+    rows.platforms().median(what, scale).launches()
+    if any(cell.verdict for cell in cells):
+        rows.ratio()
+    return rows.published(published).table()
+
+
+def _orderable(value: Scalar | None) -> tuple[int, float, str]:
+    """Order what is absent first, then numbers, then texts."""
+    if value is None:
+        return (0, 0.0, "")
+    if isinstance(value, str):
+        return (2, 0.0, value)
+    return (1, float(value), "")

@@ -1,0 +1,112 @@
+"""Panels along a parameter: strips of lines with their intervals above each other, on one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from bareline.report.figures.channels import heading, inline, raw
+from bareline.report.figures.figure import Chart
+from bareline.report.figures.marks import (
+    bands,
+    intervals,
+    labels,
+    lines,
+    marks,
+    stretches,
+    x_axis,
+    y_axis,
+)
+from bareline.report.figures.scales import Ticks
+
+WIDTH_PX = 300
+#: Names stand at the right of a strip; its title may reach over them.
+_NAMES_PX = 100
+
+#: What is drawn on the two channels of a strip.
+Layers = Callable[[alt.X, alt.Y], Iterable[alt.Chart]]
+
+
+def nothing(_across: alt.X, _up: alt.Y) -> Iterable[alt.Chart]:
+    """Draw nothing."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One pair of axes: a line of values for each platform.
+
+    Attributes
+    ----------
+    rows
+        As of `bareline.report.figures.marks`, without their stretches.
+    ticks
+        Of the values.
+    under, over
+        What is drawn below and above the lines.
+    named
+        Whether the platforms' names stand at the ends of their lines.
+    whiskers
+        Whether each interval is a line, too: a band needs a neighbour.
+    """
+
+    title: str
+    rows: Sequence[dict[str, Any]]
+    ticks: Ticks
+    height_px: float
+    under: Layers = nothing
+    over: Layers = nothing
+    named: bool = False
+    whiskers: bool = False
+
+    def chart(self, across: alt.X, places: Iterable[float]) -> Chart:
+        """Draw it; no line crosses one of the `places` at which a platform has no value."""
+        rows, up = stretches(self.rows, places), y_axis(self.ticks)
+        named = labels(rows, self.ticks, WIDTH_PX, self.height_px) if self.named else ()
+        return alt.layer(
+            *self.under(across, up),
+            bands(rows, across, up),
+            *([_whiskers(rows, across, up)] if self.whiskers else ()),
+            lines(rows, across, up),
+            marks(rows, across, up),
+            *self.over(across, up),
+            *named,
+        ).properties(
+            width=WIDTH_PX,
+            height=self.height_px,
+            title=heading(self.title, WIDTH_PX + _NAMES_PX),
+        )
+
+
+def _whiskers(rows: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(inline(intervals(rows, up)))
+        .mark_rule(strokeWidth=1, opacity=0.5, aria=False)
+        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour"))
+    )
+    return chart
+
+
+def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Iterable[float]) -> Chart:
+    """Draw strips above each other; the axis has its labels under the last one."""
+    places = list(places)
+    drawn = [
+        strip.chart(x_axis(axis, title, labels=strip is strips[-1]), places) for strip in strips
+    ]
+    return drawn[0] if len(drawn) == 1 else alt.vconcat(*drawn, spacing=8)
+
+
+def dashes(rows: Sequence[dict[str, Any]]) -> Layers:
+    """Draw dashed lines, e.g. what would be ideal: x, y, colour, and stretch to tell them apart."""
+
+    def draw(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
+        yield (
+            alt.Chart(inline(rows))
+            .mark_line(strokeWidth=1, strokeDash=[4, 3], opacity=0.8, aria=False)
+            .encode(x=across, y=up, stroke=raw(alt.Stroke, "colour"), detail="stretch:N")
+        )
+
+    return draw

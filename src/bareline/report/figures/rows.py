@@ -1,0 +1,262 @@
+"""Rows under each other on one axis of values: names at the left, bars or marks on the axis.
+
+Places across are px from the left of the plot, so that names stand at negative ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+
+from bareline.analysis.cell import Estimate
+from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.figure import Chart
+from bareline.report.figures.marks import diamonds, dots, rows_axis
+from bareline.report.figures.scales import Ticks
+from bareline.report.figures.theme import Look, colour
+
+Rows = Sequence[Mapping[str, Any]]
+
+#: Half the height of a bar.
+_HALF_PX = 5
+#: How strongly a bar is filled.
+_FILL = 0.2
+
+
+def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **axis: Any) -> alt.X:
+    """Give the channel of the values."""
+    return alt.X(
+        field=field,
+        type="quantitative",
+        scale=alt.Scale(type="log" if log else "linear", domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(
+            values=list(ticks.values),
+            labelExpr=ticks.label_expression,
+            **{"title": None, "labelOverlap": True, **axis},
+        ),
+    )
+
+
+def written(
+    rows: Rows, x: alt.X | float, y: alt.Y | float, field: str = "text", **style: Any
+) -> alt.Chart:
+    """Write a field of rows, beginning at a place."""
+    place = {"align": "left", "baseline": "middle", "aria": False, **style}
+    chart: alt.Chart = (
+        alt.Chart(inline(rows))
+        .mark_text(**place)
+        .encode(
+            x=x if isinstance(x, alt.X) else alt.value(x),
+            y=y if isinstance(y, alt.Y) else alt.value(y),
+            text=alt.Text(field=field, type="nominal"),
+        )
+    )
+    return chart
+
+
+def told_instead(rows: Rows, x: float, y: alt.Y, **style: Any) -> alt.Chart:
+    """Write why a row has no mark."""
+    soft = {"fontStyle": "italic", "color": colour("soft"), **style}
+    chart = written(rows, x, y, **soft)
+    return chart.encode(description=tip()) if any("tip" in row for row in rows) else chart
+
+
+def rule_at(value: float, x: alt.X, width_px: float = 1.2) -> alt.Chart:
+    """Draw the line that values are seen against, from top to bottom."""
+    rule = alt.Chart(inline([{"x": value}])).mark_rule(
+        color=colour("baseline"), strokeWidth=width_px, aria=False
+    )
+    chart: alt.Chart = rule.encode(x=x)
+    return chart
+
+
+def boxes(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
+    """Fill from x to "end" and from y to "bottom"."""
+    chart: alt.Chart = (
+        alt.Chart(inline(rows))
+        .mark_rect(aria=False, **style)
+        .encode(
+            x=x,
+            x2=alt.X2(field="end"),
+            y=y,
+            y2=alt.Y2(field="bottom"),
+            fill=raw(alt.Fill, "colour"),
+        )
+    )
+    return chart
+
+
+class RowPanel:
+    """Bars from zero in the platforms' colours, each with its interval and its number.
+
+    Parameters
+    ----------
+    plot_px, labels_px
+        Width of the plot, and of the names at its left.
+    """
+
+    def __init__(
+        self,
+        ticks: Ticks,
+        looks: Mapping[str, Look],
+        *,
+        plot_px: float,
+        labels_px: float,
+        pitch_px: float = 18,
+        head_px: float = 20,
+    ) -> None:
+        self.ticks = ticks
+        self.looks = looks
+        self.plot_px = plot_px
+        self.labels_px = labels_px
+        self.pitch_px = pitch_px
+        self.head_px = head_px
+        self.height_px = 0.0
+        self._heads: list[dict[str, Any]] = []
+        self._bars: list[dict[str, Any]] = []
+        self._pieces: list[dict[str, Any]] = []
+        self._empty: list[dict[str, Any]] = []
+        self._dots: list[dict[str, Any]] = []
+        self._diamonds: list[dict[str, Any]] = []
+
+    def head(self, text: str) -> None:
+        """Begin a group."""
+        if text:
+            self._heads.append({"y": self.height_px + self.head_px / 2 + 2, "text": text})
+            self.height_px += self.head_px
+
+    def empty(self, name: str, text: str) -> float:
+        """Add a platform's row that says why it has no bar; give the height of its middle."""
+        ink = self.looks[name].ink(hollow=False)
+        y = self._next()
+        self._empty.append({"y": y, "name": name, **ink, "text": text})
+        return y
+
+    def bar(
+        self,
+        name: str,
+        shown: Estimate,
+        *,
+        text: str,
+        tip: str,
+        hollow: bool = False,
+        parts: Sequence[tuple[float, float]] = (),
+    ) -> float:
+        """Add a platform's bar; give the height of its middle.
+
+        Parameters
+        ----------
+        parts
+            What the bar is divided into from zero on, each with how strongly it is filled; it is
+            one piece without.
+        """
+        y, start = self._next(), 0.0
+        row = {
+            "y": y,
+            "top": y - _HALF_PX,
+            "bottom": y + _HALF_PX,
+            "name": name,
+            **self.looks[name].ink(hollow=hollow),
+            "x": shown.value,
+            "lo": min(shown.known),
+            "hi": max(shown.known),
+            "text": text,
+            "tip": tip,
+        }
+        self._bars.append(row)
+        plain = {key: value for key, value in row.items() if key != "tip"}
+        for part, strength in parts or [(shown.value, _FILL)]:
+            piece = {"x": start, "end": start + part, "strength": strength, "hollow": hollow}
+            self._pieces.append({**plain, **piece, "divided": bool(parts)})
+            start += part
+        return y
+
+    def dot(self, name: str, x: float, y: float, tip: str) -> None:
+        """Add a single trial."""
+        self._dots.append({"x": x, "y": y, "colour": self.looks[name].colour, "tip": tip})
+
+    def diamond(self, name: str, x: float, y: float, tip: str) -> None:
+        """Add a published value."""
+        self._diamonds.append({"x": x, "y": y, "colour": self.looks[name].colour, "tip": tip})
+
+    def _next(self) -> float:
+        self.height_px += self.pitch_px
+        return self.height_px - self.pitch_px / 2
+
+    def chart(self, title: str) -> Chart:
+        """Draw the panel."""
+        layers = [
+            *([rule_at(0.0, self._x())] if self.ticks.domain[0] < 0 else ()),
+            *self._fills(),
+            dots(self._dots, self._x(), self._y()),
+            *self._medians(),
+            *self._names(),
+            *([diamonds(self._diamonds, self._x(), self._y())] if self._diamonds else ()),
+        ]
+        return alt.layer(*layers).properties(
+            width=self.plot_px, height=self.height_px, title=heading(title, self.plot_px)
+        )
+
+    def _x(self, field: str = "x") -> alt.X:
+        return value_axis(self.ticks, field)
+
+    def _y(self, field: str = "y") -> alt.Y:
+        return rows_axis(self.height_px, field)
+
+    def _fills(self) -> list[alt.Chart]:
+        """Fill the bars, part by part; simulated ones are outlined only."""
+        drawn = []
+        for strength, hollow in dict.fromkeys((p["strength"], p["hollow"]) for p in self._pieces):
+            rows = [p for p in self._pieces if (p["strength"], p["hollow"]) == (strength, hollow)]
+            divided = rows[0]["divided"]
+            style: dict[str, Any] = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
+            chart = boxes(rows, self._x(), self._y("top"), **style)
+            if hollow:
+                chart.mark.strokeDash = [3, 2]
+                chart = chart.encode(stroke=raw(alt.Stroke, "colour"))
+            elif divided:
+                chart = chart.encode(stroke=alt.value(colour("paper")))
+            drawn.append(chart)
+        return drawn
+
+    def _medians(self) -> list[alt.Chart]:
+        base = alt.Chart(inline(self._bars))
+        return [
+            base.mark_rule(strokeWidth=1.6, aria=False, color=colour("ink")).encode(
+                x=self._x("lo"), x2=alt.X2(field="hi"), y=self._y()
+            ),
+            base.mark_rule(strokeWidth=2).encode(
+                x=self._x(),
+                y=self._y("top"),
+                y2=alt.Y2(field="bottom"),
+                stroke=raw(alt.Stroke, "colour"),
+                description=tip(),
+            ),
+            written(self._bars, self.plot_px + 8, self._y()),
+        ]
+
+    def _names(self) -> list[alt.Chart]:
+        """Write platforms and groups at the left, and why a bar is not there."""
+        left, rows = -self.labels_px, [*self._bars, *self._empty]
+        low, high = self.ticks.domain
+        zero_px = self.plot_px * -low / (high - low)
+        marked = (
+            alt.Chart(inline(rows))
+            .mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False)
+            .encode(
+                x=alt.value(left + 5),
+                y=self._y(),
+                stroke=raw(alt.Stroke, "colour"),
+                fill=raw(alt.Fill, "fill"),
+                shape=raw(alt.Shape, "shape"),
+            )
+        )
+        wide = self.labels_px + self.plot_px
+        return [
+            marked,
+            written(rows, left + 14, self._y(), "name", limit=self.labels_px - 20),
+            written(self._heads, left, self._y(), fontWeight=600, limit=wide),
+            told_instead(self._empty, zero_px + 5, self._y()),
+        ]
