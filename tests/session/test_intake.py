@@ -261,7 +261,7 @@ def test_a_failed_side_shows_in_comparison_and_words(tmp_path):
     verdicts = {(row["probe"], row["verdict"]) for row in rows.iter_rows(named=True)}
     assert verdicts == {("osu.latency", "failed"), ("osu.bw", "missing"), ("hpl", "missing")}
     told = " ".join(statement.text for statement in Comparison(records, "ib").statements)
-    assert "not measured: MPI latency (osu_latency) on roce" in told
+    assert "failed: MPI latency (osu_latency) on roce" in told
     assert "not measured on both: the HPL rate on roce (ib has no figure)" in told
 
 
