@@ -30,7 +30,7 @@ Form = Literal["ratio", "difference"]
 #: validation of one's own is at hand (docs/method/prediction.md).
 RESIDUAL = {"replay": 0.18, "delta": 0.25}
 #: How far a replay may be from the time that it replays.
-_WARN, _REFUSE = 0.05, 0.15
+_WARN, REFUSE = 0.05, 0.15
 #: Shorter programs are predicted with a wider interval.
 SHORT_S = 0.05
 #: Shares of messages, and changes of the time, at which hidden and shared latency matters.
@@ -322,7 +322,7 @@ def _choose(
     reproduced = None
     if not reason:
         reproduced = case.replayed_s(None) / base_s
-        if abs(reproduced - 1) > _REFUSE:
+        if abs(reproduced - 1) > REFUSE:
             reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
         return "replay", reproduced, []

@@ -26,9 +26,10 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
 from bareline.predict.ladder import read_ladder
-from bareline.predict.prediction import Case, base_time_s, check_ladders
+from bareline.predict.prediction import REFUSE, Case, base_time_s, check_ladders
 from bareline.predict.replay import replay
 from bareline.profile.files import is_profile, read_profile
+from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 
 #: How inputs are called in sentences.
@@ -140,29 +141,10 @@ def explain_loss(
     a_s, b_s = float(np.median(measured_a)), float(np.median(measured_b))
     rng = np.random.default_rng(seed)
     drawn = _drawn_medians(measured_b, rng) / _drawn_medians(measured_a, rng)
-    low, high = np.quantile(drawn, [0.05, 0.95])
-    if low < 1 + margin and high > 1 - margin:
-        raise AnalysisError(
-            f"no loss to share out: {case.b.platform} takes {b_s / a_s:.3f} times as long as "
-            f"{case.a.platform} (90 % interval {low:.3f} to {high:.3f}), which is within noise",
-            hint="measure more launches, or a larger problem",
-        )
-    base_s = base_time_s(case.profile)
-    if case.trace is None:
-        raise AnalysisError(
-            "shares need a trace", where=str(case.profile.path), hint="profile with --trace"
-        )
-    on_a = replay(case.trace, Costs(case.a)).time_s
-    reproduced = on_a / base_s
-    if abs(reproduced - 1) > 0.15:
-        raise AnalysisError(
-            f"the replay gives {reproduced:.2f} of the measured time on {case.a.platform}: "
-            "no shares can be given",
-            hint="trace again on a quiet machine",
-        )
+    _check_clear(case, drawn, b_s / a_s, margin)
+    trace, on_a, reproduced = _replayed(case)
     factor = case.compute.value or math.sqrt(case.compute.lo * case.compute.hi)
     a, b = case.costs(factor)
-    trace = case.trace
     inputs = _differing(a, b)
     scale = a_s / on_a
     values = shapley(inputs, lambda swapped: scale * replay(trace, mixed(a, b, swapped)).time_s)
@@ -186,6 +168,34 @@ def explain_loss(
         start_up_s=start_up_s,
         control=control,
     )
+
+
+def _check_clear(case: Case, drawn: Any, ratio: float, margin: float) -> None:
+    """Refuse a loss within noise: there is nothing to share out."""
+    low, high = np.quantile(drawn, [0.05, 0.95])
+    if low < 1 + margin and high > 1 - margin:
+        raise AnalysisError(
+            f"no loss to share out: {case.b.platform} takes {ratio:.3f} times as long as "
+            f"{case.a.platform} (90 % interval {low:.3f} to {high:.3f}), which is within noise",
+            hint="measure more launches, or a larger problem",
+        )
+
+
+def _replayed(case: Case) -> tuple[Trace, float, float]:
+    """Give the trace, its replay's time on A in s, and that over the profiled time."""
+    if case.trace is None:
+        raise AnalysisError(
+            "shares need a trace", where=str(case.profile.path), hint="profile with --trace"
+        )
+    on_a = replay(case.trace, Costs(case.a)).time_s
+    reproduced = on_a / base_time_s(case.profile)
+    if abs(reproduced - 1) > REFUSE:
+        raise AnalysisError(
+            f"the replay gives {reproduced:.2f} of the measured time on {case.a.platform}: "
+            "no shares can be given",
+            hint="trace again on a quiet machine",
+        )
+    return case.trace, on_a, reproduced
 
 
 def _share(name: str, value: float, width: float, loss: float) -> Share:
