@@ -1,6 +1,7 @@
 """The command line as a user meets it: output, exit codes, one line for every mistake."""
 
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -302,3 +303,56 @@ def test_one_platform_against_itself(bareline):
     assert "The baseline against itself: 0 of 3" in bareline("compare", "r").stdout
     assert "The baseline against itself: 0 of 3" in bareline("explain", "r").stdout
     assert json.loads(bareline("compare", "r", "--json").stdout)[0]["control"]
+
+
+def next_commands(stderr):
+    """Give the commands that a run proposes, as arguments."""
+    lines = stderr[stderr.index("next: ") :].splitlines()
+    found = [line.removeprefix("next:").strip() for line in lines]
+    return [shlex.split(line)[1:] for line in found if line.startswith("bareline ")]
+
+
+@pytest.mark.parametrize("options", [
+    ["--on", "a"], ["--on", "a", "--control"], ["--on", "a", "--on", "b"], ["--on", "broken"],
+    ["--on", "broken", "--on", "a"], ["--on", "a", "--on", "narrow"],
+])  # fmt: skip
+def test_what_is_proposed_next_works(bareline, place, options):
+    with (place / "platforms.toml").open("a") as file:
+        file.write('[platform.narrow]\ntype = "null"\nnodes = 1\n')
+    study = place / "planted.toml"
+    if "narrow" in options:
+        study.write_text(study.read_text().replace('"null"\n', '"null"\nranks = 2\nnodes = 2\n'))
+        text = (place / "platforms.toml").read_text()
+        (place / "platforms.toml").write_text(text.replace("a]\n", "a]\nnodes = 2\n", 1))
+    failing = 3 if "broken" in options else 0
+    done = bareline("run", "planted.toml", *options, "--out", "my r", code=failing)
+    commands = next_commands(done.stderr)
+    assert [command[0] for command in commands][1] == "report"
+    for command in commands:
+        bareline(*command, code=failing if command[0] == "continue" else 0)
+    assert ("to compare, measure on another platform" in done.stderr) == (commands[0][0] == "show")
+
+
+def test_layouts_that_never_meet_are_said_before_the_run(bareline, place):
+    (place / "platforms.toml").write_text(
+        '[platform.a]\ntype = "null"\n[platform.two]\ntype = "null"\nnodes = 2\n'
+    )
+    text = (place / "planted.toml").read_text()
+    (place / "planted.toml").write_text(text.replace('"null"\n', '"null"\nranks = 2\n'))
+    said = bareline("run", "planted.toml", "--on", "a", "--on", "two", "--dry-run").stderr
+    assert "between two nodes on two, within a node on a" in said
+    assert "nothing of this study can be compared on two" in said and "nodes = 1" in said
+    (place / "planted.toml").write_text(text.replace('"null"\n', '"null"\nranks = 2\nnodes = 1\n'))
+    assert not bareline("run", "planted.toml", "--on", "a", "--on", "two", "--dry-run").stderr
+    text = text.replace("precision", 'layouts = "any"\nprecision')
+    (place / "planted.toml").write_text(text.replace('"null"\n', '"null"\nranks = 2\n'))
+    assert not bareline("run", "planted.toml", "--on", "a", "--on", "two", "--dry-run").stderr
+
+
+def test_waiting_takes_a_time_or_none(bareline):
+    assert "'x' is not a time" in bareline(
+        "run", "planted.toml", "--on", "a", "--wait-quiet=x", code=2
+    ).stderr  # fmt: skip
+    # A word after it is an argument of its own; null trials run nowhere, so nothing is waited for.
+    done = bareline("run", "--wait-quiet", "planted.toml", "--on", "a", "--out", "r")
+    assert "7 trials measured" in done.stderr and "waiting" not in done.stderr

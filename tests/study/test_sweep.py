@@ -176,8 +176,7 @@ def test_one_mechanism_says_what_is_left_out_and_nothing_left_is_an_error():
     made = study({"nodes": 4, "ranks": 4}, {"probe": "net.nuttcp"}, {"probe": "npb.ep"})
     assert told(choose(made, specs).left_out) == [
         "a: null with 4 ranks does not fit: needs 4 nodes, the platform has 2",
-        "sim: null with 4 ranks does not run simulated",
-        "sim: net.nuttcp with 2 ranks does not run simulated",
+        "sim: null with 4 ranks and net.nuttcp with 2 ranks: does not run simulated",
     ]
     with pytest.raises(StudyError, match=r"nothing .* runs on a; .*needs 4 nodes"):
         make_plan(study({"nodes": 4, "ranks": 4}), specs[:1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Sequence
 from typing import Annotated, NoReturn
 
 import typer
@@ -25,6 +26,7 @@ from bareline.cli import (
     results,
     simulation,
 )
+from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain
 from bareline.vocabulary.errors import BarelineError
 
@@ -58,7 +60,7 @@ for family in (catalogue, published):
 def main() -> NoReturn:
     """Run the command line; every error of ours is one line on stderr."""
     try:
-        app(standalone_mode=True)
+        app(args=_with_values(sys.argv[1:]), standalone_mode=True)
     except BarelineError as error:
         complain(str(error))
         sys.exit(error.exit_code)
@@ -78,6 +80,16 @@ def main() -> NoReturn:
         complain(f"{error.strerror}; what was recorded is kept")
         sys.exit(BarelineError.exit_code)
     sys.exit(0)
+
+
+def _with_values(arguments: Sequence[str]) -> list[str]:
+    """Give options that may stand without a value the one that they have then.
+
+    Typer knows none, and click would take the argument that follows for it.
+    """
+    own = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    alone = {name: f"{name}={value}" for name, value in OPTIONAL_VALUES.items()}
+    return [*(alone.get(text, text) for text in own), *arguments[len(own) :]]
 
 
 def _print_version(wanted: bool) -> None:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import BaselineOption, JsonOption, PlatformsOption, RunArgument
+from bareline.cli.options import (
+    BaselineOption,
+    JsonOption,
+    PlatformsOption,
+    RunArgument,
+    WaitQuietOption,
+)
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
 from bareline.vocabulary.errors import TimeUp, UsageError
 
@@ -60,19 +67,25 @@ def run(
     scale: ScaleOption = None,
     control: ControlOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
+    wait_quiet: WaitQuietOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
+    from bareline.host.load import read_load
     from bareline.platforms.base import exact_among
     from bareline.report.terminal.runs import PlanNotes, print_plan
     from bareline.session import begin
     from bareline.session.control import with_control
+    from bareline.session.quiet import see_to_quiet
+    from bareline.vocabulary.units import parse_duration
 
+    began = read_load()
+    wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
     chosen, specs, lacking = _chosen(study, scale, launches, as_ or [], on or [], platforms)
     base = begin.choose_baseline(chosen, specs, baseline)
     asked = with_control(chosen, specs, base, control)
     chosen, specs = asked.study, asked.platforms
-    _complain_of([*lacking, asked.reason], chosen, specs)
+    _complain_of([*lacking, asked.reason], chosen, specs, base)
     if dry_run:
         rows = begin.plan_rows(chosen, specs, seed, control=asked.name)
         about = PlanNotes(
@@ -86,6 +99,7 @@ def run(
         )
     folder = out or begin.default_folder(chosen)
     made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
+    see_to_quiet(specs, began, wait_s, complain)
     _execute(made)
 
 
@@ -121,11 +135,13 @@ def submit(
     base = begin.choose_baseline(chosen, specs, baseline)
     asked = with_control(chosen, specs, base, control)
     chosen, specs = asked.study, asked.platforms
-    _complain_of([*lacking, asked.reason], chosen, specs)
+    _complain_of([*lacking, asked.reason], chosen, specs, base)
     folder = out or begin.default_folder(chosen)
     made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
     job = hand_over(made, system=system, platform=largest, nodes=nodes, time_min=time_min)
-    complain(f"{job.system} job {job.job}; `bareline status {made.path}` follows it")
+    complain(
+        f"{job.system} job {job.job}; `bareline status {shlex.quote(str(made.path))}` follows it"
+    )
     print(made.path)
 
 
@@ -154,12 +170,16 @@ def _chosen(
     return study, choose_platforms(names, platforms), lacking
 
 
-def _complain_of(lacking: list[str], study: Study, specs: list[PlatformSpec]) -> None:
-    """Say what of a study is not measured on these platforms."""
+def _complain_of(
+    lacking: list[str], study: Study, specs: list[PlatformSpec], baseline: str
+) -> None:
+    """Say what of a study is not measured on these platforms, and what is measured in vain."""
+    from bareline.study.likeness import unlike
     from bareline.study.plan import choose
     from bareline.vocabulary.capacity import told
 
-    for line in [*filter(None, lacking), *told(choose(study, specs).left_out)]:
+    left_out = [f"left out on {line}" for line in told(choose(study, specs).left_out)]
+    for line in [*filter(None, lacking), *left_out, *unlike(study, specs, baseline)]:
         complain(line)
 
 
@@ -173,11 +193,20 @@ def continue_(
         bool,
         typer.Option("--anyway", help="Also on another machine: its launches are kept apart."),
     ] = False,
+    wait_quiet: WaitQuietOption = None,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
+    from bareline.host.load import read_load
+    from bareline.session.origin import platforms_of
+    from bareline.session.quiet import see_to_quiet
     from bareline.store.run import Run
+    from bareline.vocabulary.units import parse_duration
 
-    _execute(Run.open(path), retry_failed=retry_failed, anyway=anyway)
+    began = read_load()
+    wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
+    opened = Run.open(path)
+    see_to_quiet(platforms_of(opened), began, wait_s, complain)
+    _execute(opened, retry_failed=retry_failed, anyway=anyway)
 
 
 def _execute(made: Run, *, retry_failed: bool = False, anyway: bool = False) -> None:
@@ -185,14 +214,15 @@ def _execute(made: Run, *, retry_failed: bool = False, anyway: bool = False) -> 
     from bareline.report.terminal.runs import print_run_end
     from bareline.session.runner import execute
 
+    path = shlex.quote(str(made.path))
     try:
         with progress_on(console(stderr=True)) as progress:
             tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway)
     except KeyboardInterrupt:
-        complain(f"interrupted; `bareline continue {made.path}` goes on where it stopped")
+        complain(f"interrupted; `bareline continue {path}` goes on where it stopped")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except TimeUp as error:
-        complain(f"{error}; `bareline continue {made.path}` in another job goes on")
+        complain(f"{error}; `bareline continue {path}` in another job goes on")
         raise typer.Exit(EXIT_INTERRUPTED) from None
     print_run_end(made, tally, console(stderr=True))
     print(made.path)

@@ -21,6 +21,16 @@ MarginOption = Annotated[
     float | None,
     typer.Option("--margin", min=0.0001, max=0.9999, help="Difference that does not matter."),
 ]
+WaitQuietOption = Annotated[
+    str | None,
+    typer.Option(
+        "--wait-quiet",
+        metavar="[=TIME]",
+        help="Begin when other programs let this machine alone, after TIME (30min) all the same.",
+    ),
+]
+#: What options stand for that are given without a value.
+OPTIONAL_VALUES = {"--wait-quiet": "30min"}
 ShowControlOption = Annotated[
     bool, typer.Option("--control", help="Also the control: the baseline against itself.")
 ]

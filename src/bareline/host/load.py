@@ -7,6 +7,9 @@ import os
 import time
 from dataclasses import dataclass
 
+#: From so many cores on that others keep busy a machine is not quiet: a tenth of one.
+BUSY_CORES = 0.1
+
 _TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 _KERNEL_PARENT = 2
 _THREADS_KNOWN_S = 10.0

@@ -113,6 +113,8 @@ class Platform(ABC, Generic[O_co]):
     borrows
         A batch system or a cloud chooses its nodes, when it is acquired: other names of them mean
         nothing.
+    here
+        Trials run on this machine, and what else runs on it disturbs them.
     """
 
     type_name: ClassVar[str]
@@ -122,6 +124,7 @@ class Platform(ABC, Generic[O_co]):
     cases_per_turn: ClassVar[int] = 1
     exact: ClassVar[bool] = False
     borrows: ClassVar[bool] = False
+    here: ClassVar[bool] = False
 
     def __init__(self, spec: PlatformSpec[O_co], context: Context) -> None:
         self.spec = spec

@@ -128,6 +128,7 @@ class LocalPlatform(Platform[LocalOptions]):
     """The machine that bareline runs on."""
 
     type_name = "local"
+    here = True
     summary = "this machine, MPI over shared memory or TCP loopback"
     options = LocalOptions
 

@@ -48,6 +48,8 @@ class Tally:
         Trials whose program is not installed.
     saved
         Trials that adaptive stopping or the budget made unnecessary.
+    on
+        The platforms that have records.
     """
 
     planned: int
@@ -55,6 +57,7 @@ class Tally:
     failed: int
     skipped: int
     saved: int
+    on: frozenset[str] = frozenset()
 
     @property
     def remaining(self) -> int:
@@ -370,7 +373,8 @@ class History:
             if unneeded < len(left):
                 break  # what later blocks need depends on this one
         measured = len(self.records) - failed
-        return Tally(len(self._plan), measured, failed - skipped, skipped, saved)
+        on = frozenset(name for cells in self._by_case.values() for name in cells)
+        return Tally(len(self._plan), measured, failed - skipped, skipped, saved, on)
 
 
 def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bareline.host.cache import remove_abandoned_scratch
-from bareline.host.load import LoadReading, foreign_cores, read_load
+from bareline.host.load import BUSY_CORES, LoadReading, foreign_cores, read_load
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.process import kill_abandoned
@@ -47,9 +47,7 @@ from bareline.vocabulary.units import listing
 
 #: Most that is kept of the outputs of failed trials: programs gone wild print for ever.
 GARBAGE_CHARACTERS = 64 << 20
-#: From here on others disturb: they kept a tenth of one core busy ...
-BUSY_CORES = 0.1
-#: ... for so long that it is no rounding of the kernel's ticks of 10 ms.
+#: Others disturb only if they kept cores busy for so long: it is no rounding of ticks of 10 ms.
 BUSY_LEAST_S = 0.05
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bareline.vocabulary.model import Case
@@ -45,18 +45,28 @@ class LeftOut:
 
 
 def told(left_out: Iterable[LeftOut]) -> list[str]:
-    """Say in a line each what is left out, cases that differ in their ranks alone together."""
-    groups: dict[tuple[str, str, str], dict[int, None]] = {}
+    """Say in a line for each reason what is left out: on which platforms, of which probes."""
+    probes: dict[tuple[str, str], dict[str, list[int]]] = {}
     for row in left_out:
-        key = (row.platform, row.case.probe, row.reason)
-        groups.setdefault(key, {})[row.case.ranks] = None
-    return [
-        f"{platform}: {probe}{_with(list(ranks))} {reason}"
-        for (platform, probe, reason), ranks in groups.items()
-    ]
+        probes.setdefault((row.platform, row.reason), {}).setdefault(row.case.probe, []).append(
+            row.case.ranks
+        )
+    alike: dict[tuple[str, str], list[str]] = {}
+    for (platform, reason), cases in probes.items():
+        text = f"{cases_words(cases)}{':' if len(cases) > 1 else ''} {reason}"
+        alike.setdefault((reason, text), []).append(platform)
+    return [f"{listing(platforms)}: {text}" for (_, text), platforms in alike.items()]
 
 
-def _with(ranks: list[int]) -> str:
-    if ranks == [1]:
+def cases_words(ranks: Mapping[str, Iterable[int]]) -> str:
+    """Name cases by probe and ranks: ``mpi.pingpong and mpi.allreduce with 2 ranks``."""
+    alike: dict[tuple[int, ...], list[str]] = {}
+    for probe, numbers in ranks.items():
+        alike.setdefault(tuple(sorted(set(numbers))), []).append(probe)
+    return listing([f"{listing(probes)}{_with(numbers)}" for numbers, probes in alike.items()])
+
+
+def _with(ranks: Sequence[int]) -> str:
+    if tuple(ranks) == (1,):
         return ""
     return f" with {listing([str(number) for number in ranks])} ranks"

@@ -26,6 +26,7 @@ _RATE_NAMES = {
 }
 _TIME = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _BINARY = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1, "B"))
+_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(s|min|h)?\s*")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]i?B?|B)?\s*", re.IGNORECASE)
 
 
@@ -173,6 +174,20 @@ def format_duration(seconds: float) -> str:
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def parse_duration(text: str) -> float:
+    """Read a time in seconds: ``90``, ``90s``, ``10min``, ``2h``.
+
+    Raises
+    ------
+    UsageError
+        The text is no time.
+    """
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise UsageError(f"'{text}' is not a time", hint="write e.g. 90s, 10min or 2h")
+    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[(match[2] or "s")[0]]
 
 
 def parse_size(text: str | int) -> int:

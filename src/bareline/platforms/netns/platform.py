@@ -263,6 +263,7 @@ class NetnsPlatform(Platform[NetnsOptions]):
     summary = "hosts as network namespaces of this machine, joined by shaped links"
     options = NetnsOptions
     boots = True
+    here = True
 
     @classmethod
     def available(cls, spec: PlatformSpec[NetnsOptions]) -> Availability:

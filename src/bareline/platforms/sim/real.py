@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from bareline.host.load import foreign_cores, read_load
+from bareline.host.quiet import busy_cores
 from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import BarelineError
@@ -17,9 +16,6 @@ from bareline.vocabulary.platform import PlatformSpec
 
 _RUNS = 3
 _TIMEOUT_S = 600.0
-#: Beside programs that keep so much of a core busy the real program would be timed wrongly.
-_BUSY_CORES = 0.1
-_LOOK_S = 0.3
 
 
 def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float | None:
@@ -52,11 +48,8 @@ def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float |
 
 
 def machine_is_busy() -> bool:
-    """Tell whether other programs compute on this machine now."""
-    before = read_load()
-    time.sleep(_LOOK_S)
-    after = read_load()
-    return bool(before and after and foreign_cores(before, after) > _BUSY_CORES)
+    """Tell whether other programs compute here now, beside which a real one is timed wrongly."""
+    return busy_cores(None) > 0
 
 
 def _mean_of(stdout: str) -> float | None:

@@ -52,6 +52,7 @@ class VmPlatform(Platform[VmOptions]):
     summary = "virtual machines on this host, made by bareline (libvirt, QEMU)"
     options = VmOptions
     boots = True
+    here = True
 
     def __init__(self, spec: PlatformSpec[VmOptions], context: Context) -> None:
         super().__init__(spec, context)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import numpy as np
@@ -82,7 +83,7 @@ def print_profile_lines(lines: Sequence[ProfileLine], console: Console) -> None:
         ],
         console,
     )
-    print_next([f"bareline show {lines[0].path}"], console)
+    print_next([f"bareline show {shlex.quote(str(lines[0].path))}"], console)
 
 
 def _head(text: str, console: Console) -> None:

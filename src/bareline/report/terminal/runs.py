@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -34,6 +35,10 @@ class Tally(Protocol):
     @property
     def saved(self) -> int:
         """Trials that were not needed."""
+
+    @property
+    def on(self) -> Collection[str]:
+        """Platforms that have records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +141,7 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     for line in row["left_out"]:
         console.print(Text(f"left out on {clean(line)}", style="dim"))
     if row["remaining"] and not row["active"]:
-        print_next([f"bareline continue {row['run']}"], console)
+        print_next([f"bareline continue {shlex.quote(row['run'])}"], console)
 
 
 def print_run_end(run: Run, tally: Tally, console: Console) -> None:
@@ -149,7 +154,18 @@ def print_run_end(run: Run, tally: Tally, console: Console) -> None:
     if tally.saved:
         parts.append(f"{tally.saved} not needed")
     console.print(Text(", ".join(parts) + f"; results in {clean(run.path)}"), soft_wrap=True)
-    commands = [f"bareline compare {run.path}", f"bareline report {run.path}"]
+    path, control = shlex.quote(str(run.path)), run.header.control
+    # One platform alone has nothing to be compared with, but itself.
+    several = len(set(tally.on) - {control}) > 1 or {control, run.header.baseline} <= set(tally.on)
+    commands = [f"bareline {'compare' if several else 'show'} {path}", f"bareline report {path}"]
     if tally.failed or tally.skipped:
-        commands.append(f"bareline continue {run.path} --retry-failed")
+        commands.append(f"bareline continue {path} --retry-failed")
     print_next(commands, console)
+    if not several:
+        console.print(
+            Text(
+                "to compare, measure on another platform too (`--on`), or give "
+                "`bareline compare` this run and that one",
+                style="dim",
+            )
+        )

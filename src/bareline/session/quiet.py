@@ -1,0 +1,41 @@
+"""Before the first trial: whether this machine is quiet, and waiting until it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bareline.host.load import LoadReading
+from bareline.host.quiet import busy_cores, told, wait_until_quiet
+from bareline.platforms.base import load_platform_types
+from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import format_duration
+
+
+def see_to_quiet(
+    platforms: Sequence[PlatformSpec],
+    began: LoadReading | None,
+    wait_s: float | None,
+    say: Callable[[str], None],
+) -> None:
+    """Say that this machine is busy, or wait until it is not, where trials run on it.
+
+    Parameters
+    ----------
+    began
+        A reading of some time ago.
+    wait_s
+        Longest time to wait; None not at all.
+    say
+        Takes each line.
+    """
+    types = load_platform_types()
+    if not any(types[spec.type].here for spec in platforms):
+        return
+    if wait_s is None:
+        cores = busy_cores(began)
+        then = "`--wait-quiet` waits until they end"
+    else:
+        cores = wait_until_quiet(wait_s, lambda cores: say(f"waiting: {told(cores)}"))
+        then = f"measured all the same after {format_duration(wait_s)}"
+    if cores:
+        say(f"{told(cores)}, which disturbs what is measured; {then}")
