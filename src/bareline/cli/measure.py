@@ -71,15 +71,14 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
-    from bareline.host.load import read_load
     from bareline.platforms.base import exact_among
     from bareline.report.terminal.runs import PlanNotes, print_plan
     from bareline.session import begin
     from bareline.session.control import with_control
-    from bareline.session.quiet import see_to_quiet
+    from bareline.session.quiet import look, see_to_quiet
     from bareline.vocabulary.units import parse_duration
 
-    began = read_load()
+    began = look()
     wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
     chosen, specs, lacking = _chosen(study, scale, launches, as_ or [], on or [], platforms)
     base = begin.choose_baseline(chosen, specs, baseline)
@@ -196,13 +195,12 @@ def continue_(
     wait_quiet: WaitQuietOption = None,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
-    from bareline.host.load import read_load
     from bareline.session.origin import platforms_of
-    from bareline.session.quiet import see_to_quiet
+    from bareline.session.quiet import look, see_to_quiet
     from bareline.store.run import Run
     from bareline.vocabulary.units import parse_duration
 
-    began = read_load()
+    began = look()
     wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
     opened = Run.open(path)
     see_to_quiet(platforms_of(opened), began, wait_s, complain)

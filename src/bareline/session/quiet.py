@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from bareline.host.load import LoadReading
+from bareline.host.load import LoadReading, read_load
 from bareline.host.quiet import busy_cores, told, wait_until_quiet
 from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import format_duration
+
+#: Begin to look at this machine's load; what is asked later then needs not wait.
+look = read_load
 
 
 def see_to_quiet(
