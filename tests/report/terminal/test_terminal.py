@@ -120,6 +120,7 @@ def test_status_and_plan() -> None:
         "remaining": 8, "active": False,
         "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1, "seconds": 90.0}},
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
+        "machines": [],
     }  # fmt: skip
     text = printed(lambda c: print_status(row, c))
     assert "skipped" not in text
