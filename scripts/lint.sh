@@ -7,7 +7,7 @@ bin=.venv/bin
 $bin/ruff check src tests benchmarks scripts
 $bin/ruff format --check src tests benchmarks scripts
 $bin/mypy
-$bin/lint-imports
+$bin/lint-imports ${CI:+--no-cache} 
 # In continuous integration nobody commits what has fallen.
 $bin/python scripts/rooms.py --hold $([ -n "${CI:-}" ] || echo --lower)
 if command -v clang-format >/dev/null; then
