@@ -55,8 +55,9 @@ def headline(
     alone = len(platforms) == 1
     with_nodes = len({finding.nodes for finding in findings if finding.compared}) > 1
     alike: dict[Sentence, list[str]] = {}
-    for name in platforms:
-        own = [finding for finding in findings if finding.platform == name]
+    theirs = {name: [f for f in findings if f.platform == name] for name in platforms}
+    for name in sorted(platforms, key=lambda name: _first_rank(theirs[name])):
+        own = theirs[name]
         why = {one.place: one for one in breakdowns if one.platform == name}
         words = sentence(*_of_platform(own, margin, why, alone=alone, with_nodes=with_nodes))
         alike.setdefault(words, []).append(name)
@@ -70,6 +71,12 @@ def headline(
     disturbed = "".join(f"; {text}" for text in _disturbed(findings))
     told = joined(clauses, between="; ", last="; ")
     return sentence(*told, "; compared with ", Platform(baseline), f"{disturbed}.")
+
+
+def _first_rank(findings: Sequence[Finding]) -> int:
+    """Order platforms as layers are: those first on which programs lose."""
+    losses = _by_layer(findings, Verdict.SLOWER)
+    return min((_RANK.get(layer, len(_RANK)) for layer in losses), default=len(_RANK) + 1)
 
 
 def _of_platform(
@@ -148,10 +155,10 @@ def _because(finding: Finding, why: Mapping[Place, Breakdown]) -> _Clause:
     if one is None:
         return []
     pieces = {"computation": one.computation, "communication": one.communication}
-    told = [f"+{extra:.2f} is {name}" for name, extra in pieces.items() if extra >= _TOLD_FROM]
+    told = [f"+{extra:.2f} {name}" for name, extra in pieces.items() if extra >= _TOLD_FROM]
     largest = one.largest
     mostly = f", mostly {largest.call}" if told and largest and largest.call else ""
-    return [f" ({' and '.join(told)}{mostly})"] if told else []
+    return [f" ({', '.join(told)}{mostly})"] if told else []
 
 
 def _undelivered(findings: Sequence[Finding]) -> list[_Clause]:

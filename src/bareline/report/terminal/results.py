@@ -16,6 +16,7 @@ from bareline.analysis.amounts import between, figure
 from bareline.analysis.cell import Cell, read_cells
 from bareline.analysis.control import Control
 from bareline.analysis.parts import Sentence
+from bareline.analysis.profiled import unprofiled
 from bareline.analysis.verdict import Glance
 from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.wording import (
@@ -57,7 +58,7 @@ def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = Fa
     details
         Also detail metrics, and every point of a sweep.
     """
-    cells = read_cells(summary, None)
+    cells = read_cells(summary if details else unprofiled(summary), None)
 
     def columns(scale: Scale, metric: str) -> list[Column]:
         return [
@@ -125,7 +126,7 @@ def print_comparison(
         Also detail metrics, and every point of a sweep.
     """
     print_verdict(glance, statements, console)
-    _print_rows(comparison, console, details=details)
+    _print_rows(comparison if details else unprofiled(comparison), console, details=details)
 
 
 def _print_rows(comparison: pl.DataFrame, console: Console, *, details: bool) -> None:
