@@ -84,6 +84,72 @@ def test_a_program_of_the_users_own(
     assert reparse_run(run) == (2, 0)
 
 
+def launched(folder: Path, tmp_path: Path, execute: Callable[[Run], object]) -> Run:
+    study = load_study(folder / "mine.toml")
+    specs = list(platforms_from_toml({"platform": {"here": {"type": "local"}}}, where="t").values())
+    run = create_run(study, specs, tmp_path / "run", baseline="here", seed=1)
+    execute(run)
+    return run
+
+
+LOG = "for _ in range(700_000): print('a line of the log that is sixty characters long, or more')\n"
+
+
+def test_a_time_after_forty_megabytes_of_log_is_read(
+    folder: Path, tmp_path: Path, execute: Callable[[Run], object]
+) -> None:
+    (folder / "case" / "job.py").write_text(JOB.replace('print("loop', LOG + 'print("loop'))
+    run = launched(folder, tmp_path, execute)
+    for again in (False, True):
+        if again:
+            assert reparse_run(run) == (2, 0)
+        for record in run.records():
+            assert record.caveats.count("output-cut") == 1
+            if record.trial.case.params == "steps=100":
+                assert isinstance(record.outcome, Measured)
+                assert record.outcome.samples[0].value == 0.25
+            else:
+                assert isinstance(record.outcome, Failed)
+                assert "does not hold" in record.outcome.reason
+                assert "bytes, of which 32 MiB are kept" in record.outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("write", "told"),
+    [
+        ("os.mkfifo('out')", "out is no regular file, and nothing of it is read"),
+        ("os.symlink('/dev/zero', 'out')", "out is no regular file"),
+        ("open('out', 'w').truncate(1 << 40)", "of which 32 MiB are kept"),
+    ],
+)
+def test_an_odd_file_of_a_program_is_named(
+    folder: Path, tmp_path: Path, execute: Callable[[Run], object], write: str, told: str
+) -> None:
+    (folder / "case" / "job.py").write_text(f"import os\n{write}\n{JOB}")
+    study = folder / "mine.toml"
+    text = study.read_text().replace("[app.job.values", 'file = "out"\n\n[app.job.values')
+    study.write_text(text.replace("steps = [10, 100]", "steps = [100]"))
+    (record,) = launched(folder, tmp_path, execute).records()
+    assert isinstance(record.outcome, Failed)
+    assert told in record.outcome.reason
+    assert record.duration_s < 20
+
+
+def test_the_end_of_a_long_file_of_a_program_is_read(
+    folder: Path, tmp_path: Path, execute: Callable[[Run], object]
+) -> None:
+    script = f"import sys\nreal, sys.stdout = sys.stdout, open('out', 'w')\n{LOG}"
+    script += "print('loop 0.5 s')\nsys.stdout.close()\nsys.stdout = real\n"
+    (folder / "case" / "job.py").write_text(script + JOB)
+    study = folder / "mine.toml"
+    text = study.read_text().replace("[app.job.values", 'file = "out"\n\n[app.job.values')
+    study.write_text(text.replace("steps = [10, 100]", "steps = [100]"))
+    (record,) = launched(folder, tmp_path, execute).records()
+    assert isinstance(record.outcome, Measured)
+    assert record.outcome.samples[0].value == 0.5
+    assert "output-cut" in record.caveats
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

@@ -19,6 +19,7 @@ from types import MappingProxyType
 
 from bareline.facts import read_steal, steal_caveats
 from bareline.platforms.base import Allocation
+from bareline.platforms.kept import FETCH, cut_of_file, kind_told
 from bareline.platforms.process import Finished, kill_marked, run_process
 from bareline.platforms.serving import READY_S, Ports, serving
 from bareline.platforms.workdir import OWN_FOLDER, check_storage, folder_name, remove_abandoned
@@ -153,10 +154,12 @@ class HostsAllocation(Allocation):
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
         done = run_process(line, env=local_environment(mark), timeout_s=timeout_s)
         caveats = steal_caveats(before, read_steal(self, watched))
-        files = {}
+        files, cut = {}, list(done.cut)
         if command.outputs and done.exit_code == 0:
             node = 0 if command.mpi else command.node
-            files = {name: self._fetch(node, f"{cwd}/{name}") for name in command.outputs}
+            for name in command.outputs:
+                files[name], left_out = self._fetch(node, name, f"{cwd}/{name}")
+                cut += left_out
         return Output(
             stdout=done.stdout,
             stderr=done.stderr,
@@ -166,6 +169,7 @@ class HostsAllocation(Allocation):
             files=MappingProxyType(files),
             argv=tuple(line),
             caveats=caveats,
+            cut=tuple(cut),
         )
 
     @contextmanager
@@ -289,9 +293,12 @@ class HostsAllocation(Allocation):
             )
         return done
 
-    def _fetch(self, node: int, path: str) -> str:
-        done = self.on_node(node, ["cat", path])
-        return done.stdout if done.exit_code == 0 else ""
+    def _fetch(self, node: int, name: str, path: str) -> tuple[str, tuple[str, ...]]:
+        """Bring a file back, and say what is left out of it; what is not there is empty."""
+        done = self.on_node(node, ["sh", "-c", FETCH, "sh", path])
+        if done.timed_out:
+            return "", (f"{name} could not be read within {_HOUSEKEEPING_S:.0f} s",)
+        return done.stdout, cut_of_file(name, kind_told(done.stderr))
 
     def _index(self, node: int) -> int:
         """Turn -1, the last node, into its index."""

@@ -16,11 +16,10 @@ from pathlib import Path
 from typing import IO
 
 from bareline.host.owner import has_ended
+from bareline.platforms.kept import Ends
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE
 
-#: More output than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
-OUTPUT_LIMIT_BYTES = 32 << 20
 _GRACE_S = 2.0
 #: How often it is looked whether a process is lost.
 _LOOK_S = 0.5
@@ -29,13 +28,17 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How a process ended; `exit_code` is negative for death by a signal."""
+    """How a process ended; `exit_code` is negative for death by a signal.
+
+    `cut` says what of its output was too long to be kept.
+    """
 
     stdout: str
     stderr: str
     exit_code: int
     duration_s: float
     timed_out: bool
+    cut: tuple[str, ...] = ()
 
 
 #: Looked up before any fork: between fork and exec, only what needs no lock is safe.
@@ -77,14 +80,15 @@ def run_process(
         timed_out = _feed_and_collect(process, stdin, started + timeout_s, lost)
         if process.popen.poll() is None:
             end_group(process)
-        stdout, stderr = (bytes(buffer) for buffer in process.buffers)
+        stdout, stderr = process.outputs
         code = process.popen.wait()
     return Finished(
-        stdout.decode(errors="replace"),
-        stderr.decode(errors="replace"),
+        stdout.text,
+        stderr.text,
         code,
         time.monotonic() - started,
         timed_out,
+        (*stdout.cut("standard output"), *stderr.cut("standard error")),
     )
 
 
@@ -93,7 +97,7 @@ class Process:
 
     def __init__(self, popen: subprocess.Popen[bytes]) -> None:
         self.popen = popen
-        self.buffers = (bytearray(), bytearray())
+        self.outputs = (Ends(), Ends())
 
 
 @contextmanager
@@ -178,16 +182,16 @@ def _feed_and_collect(
     popen = process.popen
     assert popen.stdout is not None and popen.stderr is not None
     outputs = tuple(
-        zip((popen.stdout.fileno(), popen.stderr.fileno()), process.buffers, strict=True)
+        zip((popen.stdout.fileno(), popen.stderr.fileno()), process.outputs, strict=True)
     )
     unsent = memoryview(stdin.encode() if isinstance(stdin, str) else stdin or b"")
     ended = os.pidfd_open(popen.pid)
     try:
         with selectors.DefaultSelector() as selector:
             selector.register(ended, selectors.EVENT_READ)
-            for descriptor, buffer in outputs:
+            for descriptor, output in outputs:
                 os.set_blocking(descriptor, False)
-                selector.register(descriptor, selectors.EVENT_READ, buffer)
+                selector.register(descriptor, selectors.EVENT_READ, output)
             if popen.stdin is not None:
                 os.set_blocking(popen.stdin.fileno(), False)
                 selector.register(popen.stdin, selectors.EVENT_WRITE)
@@ -205,8 +209,8 @@ def _feed_and_collect(
                             selector.unregister(key.fileobj)
                             popen.stdin.close()
                     elif key.fileobj == ended:
-                        for descriptor, buffer in outputs:
-                            _drain(descriptor, buffer)
+                        for descriptor, output in outputs:
+                            _drain(descriptor, output)
                         return False
                     elif not _drain(key.fd, key.data):
                         selector.unregister(key.fileobj)
@@ -224,7 +228,7 @@ def _feed(descriptor: int, unsent: memoryview) -> int:
         return len(unsent)
 
 
-def _drain(descriptor: int, buffer: bytearray) -> bool:
+def _drain(descriptor: int, output: Ends) -> bool:
     """Read what is there; tell whether more may come."""
     while True:
         try:
@@ -233,8 +237,7 @@ def _drain(descriptor: int, buffer: bytearray) -> bool:
             return True
         if not chunk:
             return False
-        room = OUTPUT_LIMIT_BYTES - len(buffer)
-        buffer.extend(chunk[: max(0, room)])
+        output.extend(chunk)
 
 
 def kill_marked(token: str) -> int:

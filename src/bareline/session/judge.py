@@ -41,31 +41,42 @@ def judge_output(
     tuple
         The outcome and the caveats that the probe sees in the output.
     """
-    if output.timed_out:
-        return Failed(Stage.TIMEOUT, _with_tail(f"no end after {timeout_s:g} s", output.stderr)), ()
-    if output.exit_code < 0:
-        return Failed(
-            Stage.SIGNAL, _with_tail(f"died by {_signal_name(-output.exit_code)}", output.stderr)
-        ), ()
-    if output.exit_code > 0:
-        text = f"exit code {output.exit_code}"
-        if output.exit_code > 128:
-            text += f" ({_signal_name(output.exit_code - 128)})"
-        return Failed(Stage.EXIT, _with_tail(text, output.stderr)), ()
+    doubts = ("output-cut",) if output.cut else ()
+
+    def failed(stage: Stage, reason: str) -> tuple[Failed, tuple[str, ...]]:
+        return Failed(stage, _with_tail("; ".join([reason, *output.cut]), output.stderr)), doubts
+
+    ended = _ended(output, timeout_s)
+    if ended is not None:
+        return failed(*ended)
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
         caveats = _noticed(probe, params, output, facts)
     except ParseError as error:
-        return Failed(Stage.PARSE, _with_tail(str(error), output.stderr)), ()
+        return failed(Stage.PARSE, str(error))
     except Exception as error:  # a probe of a third party may raise anything
-        reason = f"{probe.name} cannot read its output: {type(error).__name__}: {error}"
-        return Failed(Stage.PARSE, _with_tail(reason, output.stderr)), ()
+        what = f"{type(error).__name__}: {error}"
+        return failed(Stage.PARSE, f"{probe.name} cannot read its output: {what}")
     if profile:
         reason = why_unprofiled(output)
         if reason:
-            return Failed(Stage.PARSE, _with_tail(f"no profile: {reason}", output.stderr)), ()
+            return failed(Stage.PARSE, f"no profile: {reason}")
         caveats = (*caveats, "profiled")
-    return Measured(samples), caveats
+    return Measured(samples), (*caveats, *doubts)
+
+
+def _ended(output: Output, timeout_s: float) -> tuple[Stage, str] | None:
+    """Say how a launch went wrong; None where it ended well."""
+    if output.timed_out:
+        return Stage.TIMEOUT, f"no end after {timeout_s:g} s"
+    if output.exit_code < 0:
+        return Stage.SIGNAL, f"died by {_signal_name(-output.exit_code)}"
+    if output.exit_code > 0:
+        text = f"exit code {output.exit_code}"
+        if output.exit_code > 128:
+            text += f" ({_signal_name(output.exit_code - 128)})"
+        return Stage.EXIT, text
+    return None
 
 
 def _noticed(

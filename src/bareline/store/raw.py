@@ -41,6 +41,7 @@ def write_raw(folder: Path, output: Output) -> None:
         "duration_s": output.duration_s,
         "clock": output.clock,
         "files": sorted(output.files),
+        "cut": list(output.cut),
     }
     said = {"stdout": output.stdout, "stderr": output.stderr}
     if not output.files and sum(map(len, said.values())) <= _SMALL_CHARACTERS:
@@ -67,6 +68,7 @@ class _About(BaseModel):
     duration_s: float
     clock: Clock
     files: tuple[Annotated[str, Field(pattern=r"^[^/]+$")], ...]
+    cut: tuple[str, ...] = ()
     stdout: str = ""
     stderr: str = ""
 
@@ -99,6 +101,7 @@ def read_raw(run: Path, folder: Path) -> Output | None:
             timed_out=about.timed_out,
             clock=about.clock,
             argv=about.argv,
+            cut=about.cut,
             files={name: text(folder / f"file.{name}") for name in about.files},
         )
     except NotRegular:

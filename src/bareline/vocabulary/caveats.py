@@ -40,6 +40,7 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "profiled": "measured under the profiler, which adds a little to every MPI call",
         "imported": "imported from an existing output: bareline did not run it",
         "unpaired": "not measured in common blocks: drift between the platforms is not removed",
+        "output-cut": "part of a long output, or of a file, was not kept and not read",
         "cut": "sizes were cut because they exceeded their time budget",
         "pages-not-given": "working sets left out: the node did not give their pages or memory",
         "drifting": "the values drift over the run: the order of trials matters",
@@ -117,6 +118,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "within-control": "a quieter machine, or platforms that boot more often (blocks_per_boot)",
         "few-boots": f"at least {MIN_LAUNCHES} launches, with guests made anew for every block "
         "(`blocks_per_boot = 1`)",
+        "output-cut": "let the program print less, or write its log to a file that nobody reads",
         "cut": "raise the probe's time budget",
         "two-machines": "measure again into a new folder, on one machine",
         "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",

@@ -188,7 +188,8 @@ class Output:
 
     `exit_code` is negative for death by a signal, as in `subprocess`. `argv` is the command line
     as it was really launched, for the raw record. `caveats` are what the platform noticed while
-    the command ran, e.g. stolen processor time.
+    the command ran, e.g. stolen processor time. `cut` says, each in words, what of its output and
+    its files was not kept.
     """
 
     stdout: str
@@ -200,6 +201,7 @@ class Output:
     argv: tuple[str, ...] = ()
     clock: Clock = "wall"
     caveats: tuple[str, ...] = ()
+    cut: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from bareline.platforms.hosts import (
     mentions,
     needs_folder,
 )
+from bareline.platforms.kept import KEEP_FILE
 from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.conversation import conversation, script
@@ -176,7 +177,8 @@ class RemoteAllocation(HostsAllocation):
         arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
-        lines = self.talk_lines(nodes, END_MARKED + OWN_FOLDER + script("housekeeper"), arguments)
+        housekeeper = END_MARKED + OWN_FOLDER + KEEP_FILE + script("housekeeper")
+        lines = self.talk_lines(nodes, housekeeper, arguments)
         try:
             with conversation(lines) as talk, housekeeping(talk, cores) as house:
                 house.begin(command.inputs)
@@ -220,9 +222,11 @@ class RemoteAllocation(HostsAllocation):
             house.raise_lost(self.lost_hint)
             self.explain_failure(done.stderr)
         house.stop()
-        files = {}
+        files, cut = {}, done.cut
         if command.outputs and done.exit_code == 0:
-            files = house.fetch(self.nodes[first].name, command.outputs)
+            node = self.nodes[first].name
+            files = house.fetch(node, command.outputs)
+            cut = (*cut, *house.left_out(node, command.outputs))
         shown = (*line[:-1], *argv) if self.quotes and not command.mpi else tuple(line)
         if command.mpi:
             exit_code = self.job_exit_code(done.exit_code, done.stderr)
@@ -237,6 +241,7 @@ class RemoteAllocation(HostsAllocation):
             files=MappingProxyType(files),
             argv=shown,
             caveats=tuple(dict.fromkeys((*house.caveats(), *hidden))),
+            cut=cut,
         )
 
     def job_exit_code(self, code: int, stderr: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 
 from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
+from bareline.platforms.kept import cut_of_file
 from bareline.platforms.remote.conversation import Conversation
 from bareline.platforms.serving import READY_S
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -17,6 +19,8 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 _BEGIN_S = 60.0
 _ORDER_S = 20.0
 _AFTER_FAILURE_S = 5.0
+#: What a node says a file is: its bytes, or that it is no regular one.
+_KIND = re.compile(r"\d{1,18}|odd")
 
 
 class Housekeeping:
@@ -92,6 +96,16 @@ class Housekeeping:
             name, _, content = line.partition(" ")
             found[name] = base64.b64decode(content).decode(errors="replace")
         return found
+
+    def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
+        """Say in words what is left out of files that were fetched."""
+        kinds = (line.partition(" ") for line in self._talk.said[node].get("kind", ()))
+        return tuple(
+            said
+            for name, _, kind in kinds
+            if name in names and _KIND.fullmatch(kind)
+            for said in cut_of_file(name, kind)
+        )
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
         """End what carries the trial's mark and remove its directory, on every node."""

@@ -177,6 +177,7 @@ class SimAllocation(Allocation):
             argv=tuple(line),
             clock="simulated",
             caveats=("simulated",),
+            cut=done.cut,
         )
 
     def run_as_it_is(

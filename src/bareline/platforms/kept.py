@@ -1,0 +1,101 @@
+"""What is kept of what a program writes: all of it, or both ends of what is too long.
+
+A program that prints a line a step may print its figures last: its end counts as much as its
+beginning. What is left out is told in words, and whole lines are left out, so that no number is
+read that was cut in two.
+"""
+
+from __future__ import annotations
+
+import re
+
+#: More than this is cut: a benchmark prints kilobytes, a program gone wild prints for ever.
+MOST_BYTES = 32 << 20
+_END_BYTES = MOST_BYTES // 2
+_MOST = f"{MOST_BYTES >> 20} MiB"
+
+
+class Ends:
+    """Collects what a program prints, and keeps both ends of it."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._head = bytearray()
+        self._tail = bytearray()
+
+    def extend(self, chunk: bytes) -> None:
+        """Take what was read."""
+        self.total += len(chunk)
+        room = _END_BYTES - len(self._head)
+        if room > 0:
+            self._head += chunk[:room]
+            chunk = chunk[room:]
+        self._tail += chunk
+        if len(self._tail) > 2 * _END_BYTES:  # now and then, not at every piece
+            del self._tail[:-_END_BYTES]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some of it is left out."""
+        return self.total > MOST_BYTES
+
+    @property
+    def text(self) -> str:
+        """What is kept; between both ends a line says that something is missing."""
+        if not self.is_cut:
+            return (self._head + self._tail).decode(errors="replace")
+        head = self._head[: self._head.rfind(b"\n") + 1 or None]
+        tail = self._tail[-_END_BYTES:]
+        tail = tail[tail.find(b"\n") + 1 :]
+        left_out = self.total - len(head) - len(tail)
+        marker = f"\n[{left_out} bytes left out]\n".encode()
+        return (bytes(head).rstrip(b"\n") + marker + bytes(tail)).decode(errors="replace")
+
+    def cut(self, name: str) -> tuple[str, ...]:
+        """Say in words what is left out; nothing where all is there."""
+        return (_too_long(name, self.total),) if self.is_cut else ()
+
+
+def _too_long(name: str, total: int) -> str:
+    return f"{name} has {total:,} bytes, of which {_MOST} are kept, half of each end"
+
+
+#: Functions of a shell: what a file is, and what is kept of it. A fifo is waited for for ever, a
+#: device never ends.
+KEEP_FILE = f"""\
+kind_of() {{
+    if [ -f "$1" ]; then wc -c <"$1" | tr -d ' '; elif [ -e "$1" ] || [ -L "$1" ]; then echo odd; fi
+}}
+kept_of() {{
+    if [ "$2" -le {MOST_BYTES} ]; then head -c {MOST_BYTES} -- "$1"; return; fi
+    head -c {_END_BYTES} -- "$1" | sed '$d'
+    echo "[both ends of $2 bytes]"
+    tail -c {_END_BYTES} -- "$1" | tail -n +2
+}}
+"""
+#: A script that gives what is kept of the file ``$1``, and on standard error what it is.
+FETCH = f"""{KEEP_FILE}
+kind=$(kind_of "$1")
+echo "kind: $kind" >&2
+case $kind in odd|"") ;; *) kept_of "$1" "$kind" ;; esac
+"""
+_KIND = re.compile(r"^kind: (odd|\d+)$", re.MULTILINE)
+
+
+def kind_told(stderr: str) -> str:
+    """Give what `FETCH` says of a file: its bytes, "odd", or nothing where there is none."""
+    found = _KIND.search(stderr)
+    return found[1] if found else ""
+
+
+def cut_of_file(name: str, kind: str) -> tuple[str, ...]:
+    """Say in words what is left out of a file; nothing where all is there.
+
+    Parameters
+    ----------
+    kind
+        Its bytes, or "odd".
+    """
+    if kind == "odd":
+        return (f"{name} is no regular file, and nothing of it is read",)
+    return (_too_long(name, int(kind)),) if kind and int(kind) > MOST_BYTES else ()
