@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from bareline.analysis.amounts import mean_pieces
+from bareline.analysis.amounts import mean_pieces, with_interval
 from bareline.analysis.cell import Cell, Estimate, Lost, read_cell
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.parts import sentence
@@ -173,7 +173,7 @@ class Condition:
         if value is None:
             return f"has no {self.end}: {row.cell.verdict}"
         met = _OPERATORS[self.sign](value, self.limit)
-        return f"{self.end} {significant(value, 4)} {self.sign} {self.limit:g}" if met else ""
+        return f"{self.end} {_digits(value)} {self.sign} {self.limit:g}" if met else ""
 
     def _select(self, points: pl.DataFrame) -> pl.DataFrame:
         platform, colon, name = self.selector.rpartition(":")
@@ -224,10 +224,12 @@ def _name(cell: Cell) -> str:
 
 
 def _figures(ratio: Estimate) -> str:
-    text = f"ratio {significant(ratio.value, 4)}"
-    if ratio.lo is not None and ratio.hi is not None:
-        text += f" [{significant(ratio.lo)}, {significant(ratio.hi)}]"
-    return text
+    return f"ratio {with_interval(ratio, write=_digits)}"
+
+
+def _digits(value: float) -> str:
+    """Write a figure finely enough to see which side of a limit it lies on."""
+    return significant(value, 4)
 
 
 def parse_condition(text: str) -> Condition:

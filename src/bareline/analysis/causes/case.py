@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from bareline.analysis.amounts import with_interval
 from bareline.analysis.causes.cause import Cause
 from bareline.analysis.causes.split import Split
 from bareline.analysis.cell import Cell, Estimate
@@ -15,7 +16,6 @@ from bareline.analysis.emulation import is_emulated
 from bareline.analysis.findings import Finding
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
 Facts = Mapping[str, Scalar]
@@ -39,7 +39,7 @@ class Measurement:
     def acquits(self) -> str:
         """Why it contradicts what it measures the effect of; empty where it does not."""
         if self.point.said in (Verdict.EQUIVALENT, Verdict.FASTER):
-            return f"{self.finding.subject} is not worse {bounds(self.ratio)}"
+            return f"{self.finding.subject} is not worse: {with_interval(self.ratio)}"
         return ""
 
     @property
@@ -181,9 +181,4 @@ def within_node(place: Place) -> bool:
 
 def times(ratio: Estimate) -> str:
     """Write how much worse something is, with its interval."""
-    return f"{significant(ratio.value)} {bounds(ratio)} times worse"
-
-
-def bounds(ratio: Estimate) -> str:
-    """Write an interval in brackets."""
-    return f"[{significant(ratio.lo or 0.0)}, {significant(ratio.hi or 0.0)}]"
+    return f"{with_interval(ratio)} times worse"

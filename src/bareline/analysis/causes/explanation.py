@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from bareline.analysis.amounts import with_interval
 from bareline.analysis.causes.cause import DECADE, Cause, Word
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
@@ -108,10 +109,7 @@ class Explanation:
     @property
     def text(self) -> str:
         """Measured, explained and residual in words; what remains comes first where much does."""
-        ratio = self.measured
-        measured = f"measured {significant(ratio.value)}"
-        if ratio.lo is not None and ratio.hi is not None:
-            measured += f" [{significant(ratio.lo)}, {significant(ratio.hi)}]"
+        measured = f"measured {with_interval(self.measured)}"
         match self.word:
             case Word.EXPLAINS:
                 return f"{measured} = explained {_range(*self.explained)} x residual " + _range(

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bareline.analysis.causes.case import Case, Facts, Measurement, bounds, number
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.causes.case import Case, Facts, Measurement, number
 from bareline.analysis.causes.cause import WITHIN_NODE, Absent, Cause
 from bareline.analysis.causes.links import ONE_WAY, carries_much, network_rate
 from bareline.analysis.causes.rule import Need, Rule
 from bareline.analysis.cell import Estimate
 from bareline.analysis.sizes import Size
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import format_value, significant
+from bareline.vocabulary.units import format_value
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 #: Probes that measure how long a small message takes.
@@ -133,7 +134,7 @@ def _beside(own: Estimate, cause: Cause, platform: str, facts: Facts, other: Est
     ratio = Estimate(own.value / other.value, own.lo / other.hi, own.hi / other.lo)
     assert ratio.lo is not None and ratio.hi is not None
     beside = f"on {platform}, whose NIC is {facts['net.kind']}"
-    told = f"{significant(ratio.value)} {bounds(ratio)}"
+    told = with_interval(ratio)
     if ratio.hi <= 1 + DEFAULT_MARGIN:
         return replace(cause, withdrawn=f"it takes {told} times as long as {beside}")
     if ratio.lo <= 1:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bareline.analysis.causes.case import Case, Measurement, bounds, nodes_of, within_node
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.causes.case import Case, Measurement, nodes_of, within_node
 from bareline.analysis.causes.cause import Absent, Cause
 from bareline.analysis.causes.processor import uses_all_cores
 from bareline.analysis.causes.rule import Rule
@@ -70,10 +71,10 @@ class _Part:
         if own is None or own.lo is None or own.hi is None:
             words = f"{begin}, loses up to {_loses(most)}"
             return self._bounded(words, lo, hi)
-        words = f"{begin}, takes {_longer(own)} times as long, and {most.finding.subject} "
-        words += f"loses up to {significant(most.ratio.value)} {bounds(most.ratio)} times"
+        words = f"{begin}, takes {with_interval(own)} times as long, and {most.finding.subject} "
+        words += f"loses up to {with_interval(most.ratio)} times"
         if own.hi <= 1 + DEFAULT_MARGIN:
-            why = f"by itself it takes {_longer(own)} times as long"
+            why = f"by itself it takes {with_interval(own)} times as long"
             return replace(self._bounded(words, lo, hi), withdrawn=why)
         if own.lo <= hi and lo <= own.hi:
             lo, hi = max(lo, own.lo), min(hi, own.hi)
@@ -142,12 +143,7 @@ def _most(measured: Sequence[Measurement]) -> float:
 
 
 def _loses(most: Measurement) -> str:
-    ratio = most.ratio
-    return f"{significant(ratio.value)} {bounds(ratio)} times ({most.finding.subject})"
-
-
-def _longer(own: Estimate) -> str:
-    return f"{significant(own.value)} {bounds(own)}"
+    return f"{with_interval(most.ratio)} times ({most.finding.subject})"
 
 
 def _percent(share: float) -> str:

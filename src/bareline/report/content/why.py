@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bareline.analysis.amounts import ratio_words
+from bareline.analysis.amounts import ratio_words, with_interval
 from bareline.analysis.breakdown import Breakdown
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
@@ -64,11 +64,8 @@ def _steps(one: Breakdown) -> Steps:
         bars.append(
             _bar(piece.name, f"{piece.extra:+.2f}", piece.call, begin, piece.extra, full, look)
         )
-    known = rest.lo is not None and rest.hi is not None
-    spread = f" [{rest.lo:+.2f}, {rest.hi:+.2f}]" if known else ""
-    bars.append(
-        _bar("not explained", f"{rest.value:+.2f}{spread}", "", ends[-1], rest.value, full, "rest")
-    )
+    left = with_interval(rest, write="{:+.2f}".format)
+    bars.append(_bar("not explained", left, "", ends[-1], rest.value, full, "rest"))
     total = f"{one.ratio.value:.2f}"
     bars.append(_bar(one.platform, total, "", 0.0, one.ratio.value, full, "own"))
     largest = one.largest
