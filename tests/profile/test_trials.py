@@ -176,5 +176,5 @@ def test_profiled_and_plain_trials_are_never_mixed(tmp_path, null_platforms):
         ("b", "profile=true"): pytest.approx(4.5e-6),
     }
     (finding,) = Comparison(records, "a").findings
-    assert finding.ratio == pytest.approx(1.5)
+    assert finding.ratio.value == pytest.approx(1.5)
     assert profile_lines(records) == []

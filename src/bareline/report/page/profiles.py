@@ -6,35 +6,24 @@ from collections.abc import Sequence
 
 from bareline.report.content.profiles import ProfileLine
 from bareline.report.content.wording import percent
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.tables import Rows
 
 
 def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
     """Lay the lines out for the page."""
-    columns = (
-        Column("probe", "text"),
-        Column("case", "text"),
-        Column("platform", "text"),
-        Column("n"),
-        Column("computing"),
-        Column("MPI calls"),
-        Column("files"),
-        Column("most time in", "text"),
-        Column("profile of the first trial", "text"),
-    )
-    rows = tuple(
-        (
-            Field(line.probe),
-            Field(line.case),
-            Field(line.platform, platform=line.platform),
-            Field(str(line.n), line.n),
-            Field(percent(line.computing), line.computing),
-            Field(percent(line.mpi), line.mpi),
-            Field(percent(line.files), line.files),
-            Field(line.busiest),
-            Field("/".join(line.path.parts[-3:])),
-        )
-        for line in lines
+    table = (
+        Rows(lines)
+        .text("probe", lambda line: line.probe)
+        .text("case", lambda line: line.case)
+        .platform(lambda line: line.platform)
+        .number("n", lambda line: line.n)
+        .number("computing", lambda line: line.computing, percent)
+        .number("MPI calls", lambda line: line.mpi, percent)
+        .number("files", lambda line: line.files, percent)
+        .text("most time in", lambda line: line.busiest)
+        .text("profile of the first trial", lambda line: "/".join(line.path.parts[-3:]))
+        .table()
     )
     return Figure(
         id="profiles",
@@ -42,5 +31,5 @@ def profiles_table(lines: Sequence[ProfileLine]) -> Figure:
         caption="Shares of the time from MPI_Init to MPI_Finalize, a rank's mean; the median over "
         "the trials. The run directory keeps every profile, for bareline show and bareline report.",
         wide=True,
-        data_table=DataTable(columns, rows),
+        data_table=table,
     )

@@ -16,8 +16,9 @@ from bareline.profile.summary import (
 from bareline.report.content.anchors import slug
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.channels import heading, inline, tip
-from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, Field, Figure
 from bareline.report.figures.scales import unit_scale, zero_ticks
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.report.profile.sentences import size_range, total
 from bareline.vocabulary.units import format_size, format_value
@@ -32,35 +33,22 @@ def calls_figure(profile: Profile) -> Figure:
     each = unit_scale([call.mean_s for call in calls], "s")
     longest = unit_scale([call.longest_s for call in calls], "s")
     opened = unit_scale([call.overlap_s for call in calls], "s")
-    split = profile.mode == "split"
+    rows = (
+        Rows(calls)
+        .text("call", lambda call: call_name(call.call, call.kind))
+        .number("share", lambda call: call.share, percent)
+        .number(times.titled("time"), lambda call: call.time_s, times.show)
+        .number("calls", lambda call: call.count)
+        .number(each.titled("mean"), lambda call: call.mean_s, each.show)
+        .number(longest.titled("longest"), lambda call: call.longest_s, longest.show, kind="light")
+        .number("data", lambda call: call.bytes or None, format_size, absent="")
+    )
+    if profile.mode == "split":
+        rows.number("waiting", lambda call: call.waited, percent, absent="")
     posted = any(call.overlap_s is not None for call in calls)
-    columns = [
-        Column("call", "text"),
-        Column("share"),
-        Column(times.titled("time")),
-        Column("calls"),
-        Column(each.titled("mean")),
-        Column(longest.titled("longest"), "light"),
-        Column("data"),
-        *([Column("waiting")] if split else []),
-        *([Column(opened.titled("open for"), "light")] if posted else []),
-    ]
-
-    def row(call: CallSum) -> tuple[Field, ...]:
-        waited = Field(percent(call.waited), call.waited) if call.waited is not None else Field("")
-        overlap = call.overlap_s
-        return (
-            Field(call_name(call.call, call.kind)),
-            Field(percent(call.share), call.share),
-            Field(times.show(call.time_s), call.time_s),
-            Field(total(call.count), call.count),
-            Field(each.show(call.mean_s), call.mean_s),
-            Field(longest.show(call.longest_s), call.longest_s),
-            Field(format_size(call.bytes) if call.bytes else "", call.bytes),
-            *([waited] if split else []),
-            *([Field("" if overlap is None else opened.show(overlap), overlap)] if posted else []),
-        )
-
+    if posted:
+        title = opened.titled("open for")
+        rows.number(title, lambda call: call.overlap_s, opened.show, kind="light", absent="")
     return Figure(
         id="calls",
         title="Calls, all ranks together",
@@ -70,7 +58,7 @@ def calls_figure(profile: Profile) -> Figure:
         else "",
         layer="calls",
         wide=True,
-        data_table=DataTable(tuple(columns), tuple(row(call) for call in calls)),
+        data_table=rows.table(),
     )
 
 
@@ -122,21 +110,19 @@ def _histogram(call: CallSum, own: Sequence[SizeSum]) -> Figure:
         .properties(width=_histogram_width(len(own)), height=130, title=heading("calls", 200))
     )
     each = unit_scale([size.mean_s for size in own], "s")
-    rows = tuple(
-        (
-            Field(size_range(size.low, size.high), size.low),
-            Field(total(size.count), size.count),
-            Field(format_size(size.bytes), size.bytes),
-            Field(each.show(size.mean_s), size.mean_s),
-        )
-        for size in own
+    table = (
+        Rows(own)
+        .column("size", lambda size: Field(size_range(size.low, size.high), size.low))
+        .number("calls", lambda size: size.count)
+        .number("data", lambda size: size.bytes, format_size)
+        .number(each.titled("mean"), lambda size: size.mean_s, each.show)
+        .table()
     )
-    columns = (Column("size"), Column("calls"), Column("data"), Column(each.titled("mean")))
     return Figure(
         id=slug("sizes", name),
         title=f"Message sizes of {name}",
         layer="sizes",
         panels=(chart,),
         text_summary="; ".join(str(bar["tip"]) for bar in bars[:12]),
-        data_table=DataTable(columns, rows),
+        data_table=table,
     )

@@ -11,8 +11,9 @@ from bareline.profile.summary import (
     communication_matrix,
 )
 from bareline.report.figures.channels import inline, tip
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import DataTable, Field, Figure
 from bareline.report.figures.scales import count_ticks
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.report.profile.sentences import total
 from bareline.report.profile.times import rank_name
@@ -113,21 +114,17 @@ def _pairs(profile: Profile) -> DataTable:
     """List the pairs that exchange most."""
     block = profile.ranks_per_cell
     table = profile.send_table.sort("bytes", "count", descending=True).head(_PAIRS)
-    rows = tuple(
-        (
-            Field(rank_name(row["from"], block, profile.ranks), row["from"]),
-            Field(rank_name(row["to"], block, profile.ranks), row["to"]),
-            Field(total(row["count"]), row["count"]),
-            Field(format_size(row["bytes"]), row["bytes"]),
-            Field(plain(row["bytes"] / row["count"]) if row["count"] else "–", row["count"]),
+    ranks = profile.ranks
+    return (
+        Rows(table.iter_rows(named=True))
+        .column(
+            "from", lambda row: Field(rank_name(row["from"], block, ranks), row["from"]), "text"
         )
-        for row in table.iter_rows(named=True)
+        .column("to", lambda row: Field(rank_name(row["to"], block, ranks), row["to"]), "text")
+        .number("messages", lambda row: row["count"])
+        .number("data", lambda row: row["bytes"], format_size)
+        .number(
+            "mean (B)", lambda row: row["bytes"] / row["count"] if row["count"] else None, plain
+        )
+        .table()
     )
-    columns = (
-        Column("from", "text"),
-        Column("to", "text"),
-        Column("messages"),
-        Column("data"),
-        Column("mean (B)"),
-    )
-    return DataTable(columns, rows)

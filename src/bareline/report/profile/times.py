@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import altair as alt
 import polars as pl
 
+from bareline.analysis.cell import Estimate
 from bareline.profile.model import Profile
 from bareline.profile.summary import (
     Share,
@@ -15,10 +16,10 @@ from bareline.profile.summary import (
 )
 from bareline.report.content.wording import percent
 from bareline.report.figures.channels import heading, inline, raw, tip
-from bareline.report.figures.figure import Chart, Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.scales import Scale, unit_scale, zero_ticks
+from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
-from bareline.report.profile.sentences import total
 from bareline.vocabulary.units import format_size, format_value
 
 _RANK_BARS = 48
@@ -37,30 +38,22 @@ def split_figure(profile: Profile) -> Figure:
     """Divide the mean rank's time into computing, MPI and files."""
     split = time_split(profile)
     scale = unit_scale([max(part.mean_s for part in split)], "s")
-    rows = tuple(
-        (
-            Field(f"\u2003{part.what}" if part.is_part else part.what),
-            Field(percent(part.share), part.share),
-            Field(scale.show(part.mean_s), part.mean_s),
-            Field(_span(part, scale), part.least_s or 0.0),
-        )
-        for part in split
+    table = (
+        Rows(split)
+        .text("", lambda part: f"\u2003{part.what}" if part.is_part else part.what)
+        .number("share", lambda part: part.share, percent)
+        .number(scale.titled("mean"), lambda part: part.mean_s, scale.show)
+        .interval(_span, scale.show, title=scale.titled("ranks"))
+        .table()
     )
-    columns = (
-        Column("", "text"),
-        Column("share"),
-        Column(scale.titled("mean")),
-        Column(scale.titled("ranks"), "light"),
-    )
-    return Figure(
-        id="split", title="Time per rank", layer="time", data_table=DataTable(columns, rows)
-    )
+    return Figure(id="split", title="Time per rank", layer="time", data_table=table)
 
 
-def _span(part: Share, scale: Scale) -> str:
+def _span(part: Share) -> Estimate | None:
+    """Give the least and the most of any rank around the mean."""
     if part.least_s is None or part.most_s is None:
-        return ""
-    return f"{scale.show(part.least_s)} to {scale.show(part.most_s)}"
+        return None
+    return Estimate(part.mean_s, part.least_s, part.most_s)
 
 
 def ranks_figure(profile: Profile) -> Figure:
@@ -174,44 +167,25 @@ def _rank_table(profile: Profile) -> DataTable:
     table = profile.rank_table.sort("rank")
     scale = unit_scale([float(value) * 1e-9 for value in table["wall_ns"]], "s")
 
-    def time(value_ns: int) -> Field:
-        return Field(scale.show(value_ns * 1e-9) if value_ns >= 0 else "–", value_ns)
+    rows = Rows(table.iter_rows(named=True))
 
-    def number(value: int) -> Field:
-        return Field(total(value) if value >= 0 else "–", value)
+    def times(title: str, name: str) -> None:
+        """Add a column of times, which are below zero where the system does not tell them."""
+        rows.number(scale.titled(title), _known(name, 1e-9), scale.show)
 
-    rows = tuple(
-        (
-            Field(str(row["rank"]), row["rank"]),
-            Field(row["host"]),
-            time(row["compute_ns"]),
-            time(row["mpi_ns"]),
-            time(row["posix_ns"]),
-            number(row["calls"]),
-            number(row["voluntary_switches"]),
-            number(row["involuntary_switches"]),
-            number(row["major_faults"]),
-            time(row["queued_ns"]),
-            time(row["steal_ns"]),
-            Field(
-                format_size(row["memory_bytes"]) if row["memory_bytes"] >= 0 else "–",
-                row["memory_bytes"],
-            ),
-        )
-        for row in table.iter_rows(named=True)
-    )
-    columns = (
-        Column("rank"),
-        Column("node", "text"),
-        Column(scale.titled("computing")),
-        Column(scale.titled("MPI")),
-        Column(scale.titled("files")),
-        Column("calls"),
-        Column("yielded"),
-        Column("preempted"),
-        Column("major faults"),
-        Column(scale.titled("queued")),
-        Column(scale.titled("stolen")),
-        Column("memory"),
-    )
-    return DataTable(columns, rows)
+    rows.number("rank", lambda row: row["rank"]).text("node", lambda row: row["host"])
+    times("computing", "compute_ns")
+    times("MPI", "mpi_ns")
+    times("files", "posix_ns")
+    rows.number("calls", _known("calls"))
+    rows.number("yielded", _known("voluntary_switches"))
+    rows.number("preempted", _known("involuntary_switches"))
+    rows.number("major faults", _known("major_faults"))
+    times("queued", "queued_ns")
+    times("stolen", "steal_ns")
+    return rows.number("memory", _known("memory_bytes"), format_size).table()
+
+
+def _known(name: str, factor: float = 1) -> Callable[[Mapping[str, Any]], float | None]:
+    """Read a number of a rank; None where the system does not tell it."""
+    return lambda row: row[name] * factor if row[name] >= 0 else None

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bareline.report.content.document import Document
 from bareline.report.exhibits.base import Exhibit, by_metric, select
-from bareline.report.figures.figure import Column, DataTable, Field, Figure
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 
@@ -16,22 +17,15 @@ class Points(Exhibit):
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give one table, or none."""
-        rows = tuple(
-            (Field(f"{probe} {metric}"), Field(str(len(cells)), order=float(len(cells))))
-            for (probe, metric), cells in by_metric(select(document, spec))
+        rows = list(by_metric(select(document, spec)))
+        table = (
+            Rows(rows)
+            .text("metric", lambda row: " ".join(row[0]))
+            .number("points", lambda row: len(row[1]))
+            .table()
         )
-        if not rows:
-            return []
-        columns = (Column("metric", "text"), Column("points"))
-        title = spec.title or "Points of each metric"
-        return [
-            Figure(
-                id="points",
-                title=title,
-                probe=spec.probe or "",
-                data_table=DataTable(columns=columns, rows=rows),
-            )
-        ]
+        title = "Points of each metric"
+        return [self.figure(spec, title=title, probe=spec.probe or "", table=table)] if rows else []
 
 
 EXHIBIT = Points()
