@@ -85,8 +85,8 @@ point = cell
             "p is 1.30 times slower [1.20, 1.40] at x and 1.25 times faster [1.11, 1.43] at y on b (a 1.40 µs, a 1.40 µs)",
         ),
         # Wide and undecided: from where to where, in one unit.
-        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (from 2.00 times as high to 23 % lower; about 104 launches would decide)"),
-        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (from 1.0 % faster to 3.0 % slower; about 41 launches would decide)"),
+        (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (from 2.00 times as high to 23 % lower; about 60 launches would decide, between 20 and more than 200)"),
+        (said(point(1.01, 0.99, 1.03, Verdict.INCONCLUSIVE)), "cannot tell: p on b (from 1.0 % faster to 3.0 % slower; about 20 launches would decide, between 11 and 90)"),
         (said(point(1.5, None, None, Verdict.INCONCLUSIVE, n=3)), "cannot tell: p on b (not decided yet: 3 of 6 launches)"),
         (said(point(None, None, None, Verdict.FAILED)), "failed: p on b"),
         # A bound that lost launches leave open.
@@ -120,21 +120,21 @@ APART = point(None, None, None, Verdict.INCONCLUSIVE, difference=Estimate(0.5, -
         (
             told_of(open_finding("p", NARROW), open_finding("q", WIDE, SAME, rate=True)),
             "cannot tell: p and q on b (2 of 3 points, the others equal within 2 %; "
-            "widest: q, 64 B on b, from 2.00 times as high to 23 % lower; about 41 to 104 launches would decide)",
+            "widest: q, 64 B on b, from 2.00 times as high to 23 % lower; about 60 launches would decide, between 11 and more than 200)",
         ),
         # A step names its platforms at its beginning.
         (
             told_of(open_finding("p", NARROW), open_finding("q", WIDE), with_platforms=False),
-            "cannot tell: p and q (2 points; widest: q, 64 B, from 2.00 times faster to 1.30 times slower; about 41 to 104 launches would decide)",
+            "cannot tell: p and q (2 points; widest: q, 64 B, from 2.00 times faster to 1.30 times slower; about 60 launches would decide, between 11 and more than 200)",
         ),
         (
             told_of(open_finding("p", NARROW), open_finding("p", NARROW, platform="c"), open_finding("q", WIDE)),
-            "cannot tell: p on b and c and q on b (3 points; widest: q, 64 B on b, from 2.00 times faster to 1.30 times slower; about 41 to 104 launches would decide)",
+            "cannot tell: p on b and c and q on b (3 points; widest: q, 64 B on b, from 2.00 times faster to 1.30 times slower; about 20 launches would decide, between 11 and more than 200)",
         ),
         # Too few launches are another reason, and have no range.
         (
             told_of(open_finding("p", FEW), open_finding("q", FEWER), open_finding("r", NARROW)),
-            "cannot tell: p and q on b (not decided yet: 2 to 3 of 6 launches) and r on b (from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+            "cannot tell: p and q on b (not decided yet: 2 to 3 of 6 launches) and r on b (from 1.0 % faster to 3.0 % slower; about 20 launches would decide, between 11 and 90)",
         ),
         # What is off the scale of ratios has no end in it, and no number of launches.
         (
@@ -145,17 +145,17 @@ APART = point(None, None, None, Verdict.INCONCLUSIVE, difference=Estimate(0.5, -
         (
             told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")),
                     open_finding("p from 8 to 256 KiB", SAME, title="p"), with_platforms=False).partition("; ")[2],
-            "cannot tell: p (below 8 KiB, from 256 KiB) (2 points; widest: p below 8 KiB, 8 B, from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+            "cannot tell: p (below 8 KiB, from 256 KiB) (2 points; widest: p below 8 KiB, 8 B, from 1.0 % faster to 3.0 % slower; about 20 launches would decide, between 11 and 90)",
         ),
         (
             told_of(*(open_finding(f"p {own}", NARROW, title="p") for own in ("below 8 KiB", "from 256 KiB")), with_platforms=False),
-            "cannot tell: p (2 points; widest: p below 8 KiB, 8 B, from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+            "cannot tell: p (2 points; widest: p below 8 KiB, 8 B, from 1.0 % faster to 3.0 % slower; about 20 launches would decide, between 11 and 90)",
         ),
         # All of one layout is that layout.
         (
             told_of(*(replace(open_finding("p", NARROW, where="between two nodes"), sizes=own) for own in (CLASSES[0], CLASSES[2])),
                     open_finding("p below 8 KiB within a node", SAME, title="p", where=" within a node"), with_platforms=False).partition("; ")[2],
-            "cannot tell: p between two nodes (2 points; widest: p below 8 KiB between two nodes, 8 B, from 1.0 % faster to 3.0 % slower; about 41 launches would decide)",
+            "cannot tell: p between two nodes (2 points; widest: p below 8 KiB between two nodes, 8 B, from 1.0 % faster to 3.0 % slower; about 20 launches would decide, between 11 and 90)",
         ),
     ],
 )  # fmt: skip
@@ -375,11 +375,6 @@ def test_caveats_that_differ_by_their_count_are_said_once():
 
 
 def test_what_is_open_at_both_ends_has_words():
-    assert said(point(0.8, None, None, Verdict.INCONCLUSIVE)).endswith(
-        "(no interval; more than 200 launches would be needed)"
-    )
+    assert said(point(0.8, None, None, Verdict.INCONCLUSIVE)).endswith("(no interval)")
     open_ends = said(point(0.8, 0.0, None, Verdict.INCONCLUSIVE))
-    assert (
-        open_ends
-        == "cannot tell: p on b (any amount either way; more than 200 launches would be needed)"
-    )
+    assert open_ends == "cannot tell: p on b (any amount either way)"

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from bareline import stats
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Amount, Interval, Piece
@@ -24,8 +25,6 @@ _HIGHER_PERCENT_BELOW = 2.0
 _FRACTION_FROM = 10.0
 #: From so many times on its per cent are many, and need a decimal to tell an interval's ends apart.
 _FINE_FROM = 3.0
-#: What certainty over a whole verdict needs beyond a single interval, in half-widths.
-_FAMILY = 1.5
 _MOST_LAUNCHES = 200
 
 
@@ -248,42 +247,49 @@ def reach(point: Cell, rate: bool) -> str:
 
 
 def would_decide(findings: Sequence[Finding], margin: float) -> str:
-    """Say how many launches would decide findings; nothing where launches decide nothing.
+    """Say about how many launches would decide findings, and from how few to how many it may be.
 
-    Of a finding it is the median over its undecided points; of several findings the fewest and
-    the most.
+    Of a finding it is that of its middle point; of several findings the range reaches over all.
+    Nothing is said where launches decide nothing.
     """
-    needed = []
-    for finding in findings:
-        own = [point for point in finding.of(Verdict.INCONCLUSIVE) if point.ratio is not None]
-        if own and not finding.exact:
-            each = sorted(launches_needed(point, margin) for point in own)
-            needed.append(each[len(each) // 2])
-    if not needed:
+    every = [
+        middle
+        for finding in findings
+        if not finding.exact and (middle := _middle_outlook(finding, margin)) is not None
+    ]
+    if not every:
         return ""
-    fewest, most = min(needed), max(needed)
-    if fewest > _MOST_LAUNCHES:
+    likely = sorted(outlook.likely for outlook in every)[len(every) // 2]
+    low, high = min(one.fewest for one in every), max(one.most for one in every)
+    if low > _MOST_LAUNCHES:
         return f"more than {_MOST_LAUNCHES} launches would be needed"
-    if most > _MOST_LAUNCHES:
-        return f"about {fewest:.0f} to more than {_MOST_LAUNCHES} launches would decide"
-    several = f" to {most:.0f}" if most > fewest else ""
-    return f"about {fewest:.0f}{several} launches would decide"
+    ends = f"between {_rounded(low)} and {_rounded(high)}"
+    if likely > _MOST_LAUNCHES:
+        return f"{ends} launches would decide"
+    return f"about {_rounded(likely)} launches would decide, {ends}"
 
 
-def launches_needed(point: Cell, margin: float) -> float:
-    """Estimate how many launches would decide a point as it looks now."""
-    ratio = point.ratio
-    if ratio is None or not ratio.lo or not ratio.hi:
-        return math.inf
-    distance, zone = abs(math.log(ratio.value)), math.log1p(margin)
-    half_width = math.log(ratio.hi / ratio.lo) / 2
-    if distance > zone:
-        factor = _FAMILY * half_width / distance
-    elif distance < zone:
-        factor = half_width / (zone - distance)
-    else:
-        return math.inf
-    return max(point.n_both + 2.0, math.ceil(point.n_both * factor**2))
+def _middle_outlook(finding: Finding, margin: float) -> stats.Outlook | None:
+    """Give what would decide the middle one of a finding's undecided points."""
+    known = []
+    for point in finding.of(Verdict.INCONCLUSIVE):
+        ratio = point.ratio
+        if ratio is not None:
+            known.append(
+                stats.launches_to_decide(
+                    ratio.value, ratio.lo, ratio.hi, point.n_both, margin=margin
+                )
+            )
+    found = sorted((one for one in known if one is not None), key=lambda one: one.likely)
+    return found[len(found) // 2] if found else None
+
+
+def _rounded(launches: float) -> str:
+    """Write a number of launches as exactly as it is known: with one digit above ten."""
+    if launches > _MOST_LAUNCHES:
+        return f"more than {_MOST_LAUNCHES}"
+    step = 10 if launches >= 40 else 5 if launches >= 15 else 1
+    return f"{step * round(launches / step):.0f}"
 
 
 def _off_scale(point: Cell, rate: bool) -> list[Piece]:
