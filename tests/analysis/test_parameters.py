@@ -54,6 +54,9 @@ def test_what_was_measured_with_another_default_is_another_case(times):
     old, new = times("a"), with_defaults(times("b"), "null", spread=0.5)
     assert paired(old, new) == []
     assert measured(old, new) == [("a", "spread=0.02"), ("b", "spread=0.5")]
+    (said,) = read_runs([old, new]).unlike_defaults
+    names = [run.path.name for run in (old, new)]
+    assert f"null took spread = 0.02 in {names[0]} and 0.5 in {names[1]} by default" in said
 
 
 def test_a_default_that_is_said_is_the_one_that_is_left_out(times):
@@ -63,6 +66,7 @@ def test_a_default_that_is_said_is_the_one_that_is_left_out(times):
 def test_a_default_of_before_that_is_said_today_is_the_same_case(times):
     old, new = times("a"), with_defaults(times("b", spread=0.02), "null", spread=0.5)
     assert paired(old, new) == [("spread=0.02", "equivalent")]
+    assert read_runs([old, new]).unlike_defaults == ()
 
 
 def test_a_parameter_that_a_probe_learned_since_then_has_its_default(times):

@@ -117,6 +117,12 @@ def texts_of(read: Sequence[Frames], runs: Sequence[Run]) -> list[Text]:
     return parameters.shown(said, [parameters.defaults_of(run.header) for run in runs])
 
 
+def differing_defaults(texts: Sequence[Text], runs: Sequence[Run]) -> tuple[str, ...]:
+    """Say which parameters had other defaults in some runs, so that these are not compared."""
+    known = [parameters.defaults_of(run.header) for run in runs]
+    return parameters.differences(texts, known, [run.path.resolve().name for run in runs])
+
+
 def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
     """Name cases by their texts, profiled ones with the parameter ``profile=true``.
 

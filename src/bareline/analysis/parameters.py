@@ -15,6 +15,7 @@ from importlib import resources
 
 from bareline.store.header import Header
 from bareline.vocabulary.model import Scalar, format_point, parse_point
+from bareline.vocabulary.units import listing
 
 Params = Mapping[str, Scalar]
 #: A probe, and what a case of it says.
@@ -108,6 +109,33 @@ def shown(
         for case, names in named.items()
     }
     return [_apart(own, texts_of) for own in cases]
+
+
+def differences(
+    said: Sequence[Iterable[Said]], known: Sequence[Mapping[str, Params]], runs: Sequence[str]
+) -> tuple[str, ...]:
+    """Say which parameters had other defaults in some runs, whose cases are not each other's like.
+
+    Parameters
+    ----------
+    said, known
+        As for `shown`.
+    runs
+        Names of the runs.
+    """
+    silent: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for texts, defaults, run in zip(said, known, runs, strict=True):
+        for probe, text in texts:
+            given = parse_point(text)
+            for name, value in defaults.get(probe, {}).items():
+                if name not in given:
+                    silent[probe, name][run] = format_point({name: value}).partition("=")[2]
+    return tuple(
+        f"{probe} took {name} = {listing([f'{value} in {run}' for run, value in values.items()])} "
+        "by default: such cases are not compared"
+        for (probe, name), values in silent.items()
+        if len(set(values.values())) > 1
+    )
 
 
 def _apart(cases: Mapping[Said, Said], texts_of: Mapping[Said, str]) -> dict[Said, str]:

@@ -15,7 +15,7 @@ import polars as pl
 from bareline.analysis import parameters
 from bareline.analysis.cube import Cube
 from bareline.analysis.declarations import convert, declarations
-from bareline.analysis.frames import named, read_frames, texts_of
+from bareline.analysis.frames import differing_defaults, named, read_frames, texts_of
 from bareline.analysis.layouts import split_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError
@@ -50,6 +50,8 @@ class Records:
     planned
         One row per case that a plan asks of a platform: platform, the case's columns; None where
         a run did not keep that (imported results, runs of before).
+    unlike_defaults
+        Sentences on parameters whose defaults differ between runs, so that these are not compared.
     """
 
     trials: pl.DataFrame
@@ -60,6 +62,7 @@ class Records:
     planned: pl.DataFrame | None = None
     controls: Mapping[str, str] = field(default_factory=dict)
     whole: Records | None = None
+    unlike_defaults: tuple[str, ...] = ()
 
     @property
     def with_controls(self) -> Records:
@@ -240,6 +243,7 @@ def read_runs(runs: Sequence[Run]) -> Records:
         tuple(runs),
         split.others(pl.concat(left_out)),
         None if planned is None else split.others(pl.concat(planned)),
+        unlike_defaults=differing_defaults(texts, runs),
     )
     return _without_controls(whole, shared)
 

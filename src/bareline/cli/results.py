@@ -31,7 +31,10 @@ def _read(paths: Sequence[Path]) -> Records:
     from bareline.analysis.records import read_runs
     from bareline.store.run import Run
 
-    return read_runs([Run.open(path) for path in paths])
+    records = read_runs([Run.open(path) for path in paths])
+    for line in records.unlike_defaults:
+        complain(line)
+    return records
 
 
 @app.command()

@@ -162,6 +162,8 @@ def _method(records: Records, study: Mapping[str, Any], comparison: Comparison) 
     moves = [session.moved for run in records.runs for session in run.sessions().values()]
     if any(moves):
         details["measured on several machines"] = "; ".join(filter(None, moves))
+    if records.unlike_defaults:
+        details["other defaults"] = "; ".join(records.unlike_defaults)
     if study.get("scale_changes"):
         details[f"changed by scale {study['scale']}"] = "; ".join(study["scale_changes"])
     return Method(
