@@ -7,7 +7,7 @@ Two platforms that are equally fast, compared as bareline compares them (paired 
 - under a random walk of 1 % a trial, which is what a machine does that warms up or fills, and 0.5 %
   of noise, how wide is the interval in each order of trials;
 - with a spread of 2 % between boots and 1 % between launches, how often does the interval hold the
-  truth when guests are made anew every k blocks.
+  truth when guests are made anew every k blocks, over launches and over boots.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.stats import paired_ratio
 from bareline.study.plan import make_plan
 from bareline.study.study import study_from_toml
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 SEED = 20_150_507
 LAUNCHES = 10
@@ -115,24 +116,27 @@ def boot_table(simulations: int, rng: np.random.Generator) -> Iterator[str]:
     sizes = (6, 10, 20)
     yield (
         f"Coverage of the ratio's 95 % interval, {100 * BOOT_SPREAD:g} % between boots, "
-        f"{100 * LAUNCH_SPREAD:g} % between launches, {simulations} runs each:"
+        f"{100 * LAUNCH_SPREAD:g} % between launches, {simulations} runs each, over launches and "
+        "over boots (from six on):"
     )
     yield ""
     yield f"| guests made anew | {' | '.join(f'{size} launches' for size in sizes)} |"
     yield f"|---|{'---|' * len(sizes)}"
     for every in BLOCKS_PER_BOOT:
         name = f"every {every} blocks" if every > 1 else "every block" if every else "never"
-        shares = [f"{100 * coverage(every, size, simulations, rng):.0f} %" for size in sizes]
+        shares = [coverage(every, size, simulations, rng) for size in sizes]
         yield f"| {name} | {' | '.join(shares)} |"
 
 
-def coverage(every: int, launches: int, simulations: int, rng: np.random.Generator) -> float:
+def coverage(every: int, launches: int, simulations: int, rng: np.random.Generator) -> str:
     boots = np.arange(launches) // (every or launches)
     shared = BOOT_SPREAD * rng.standard_normal((simulations, boots[-1] + 1))[:, boots]
     guest = np.exp(shared + LAUNCH_SPREAD * rng.standard_normal((simulations, launches)))
     bare = np.exp(LAUNCH_SPREAD * rng.standard_normal((simulations, launches)))
-    ratio = paired_ratio(guest, bare)
-    return float(np.mean((ratio.lo <= 1) & (ratio.hi >= 1)))
+    found = [paired_ratio(guest, bare), paired_ratio(guest, bare, groups=boots)]
+    shares = [100 * np.mean((ratio.lo <= 1) & (ratio.hi >= 1)) for ratio in found]
+    over_boots = f"{shares[1]:.0f} %" if boots[-1] + 1 >= MIN_LAUNCHES else "-"
+    return f"{shares[0]:.0f} %, {over_boots}"
 
 
 if __name__ == "__main__":
