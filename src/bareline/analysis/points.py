@@ -369,4 +369,6 @@ COLUMNS = (
     "n", "n_baseline", "value", "value_baseline", "ratio", "lo", "hi",
     "difference", "difference_lo", "difference_hi", "delta",
     "p_adjusted", "verdict", "caveats",
+    "lost", "tried", "base_lost", "base_tried", "limit_s", "by_points", "took_s", "at_least",
+    "by_loss", "boots", "few_boots",
 )  # fmt: skip
