@@ -56,7 +56,8 @@ class Overview(Exhibit):
         margin = f"±{document.method.margin * 100:g}\u00a0%"
         caption = (
             f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
-            f"intervals; the shaded band ({margin}) counts as equal."
+            f"intervals of the worst point; pale bars reach over all points of a class. The shaded "
+            f"band ({margin}) counts as equal."
         )
         return [
             self.figure(
@@ -109,11 +110,11 @@ class _Size:
 
     @classmethod
     def choose(cls, platforms: int, longest: int, *, narrow: bool) -> _Size:
-        pitch = 13.0 if platforms <= 3 else 11.0 if platforms <= 5 else 7.0
+        pitch = 15.0 if platforms == 1 else 11.0 if platforms <= 5 else 7.0
         if narrow:
             return cls(0, 262, pitch + 1, 12)
         labels = min(330.0, max(150.0, 14 + 6.2 * longest))
-        return cls(labels, 815 - labels, pitch, 8)
+        return cls(labels, 815 - labels, pitch, 5)
 
 
 class _Drawing:
@@ -125,11 +126,16 @@ class _Drawing:
         self.looks = looks(document.names)
         self.narrow = narrow
         longest = max(len(row[0].subject) for row in rows)
-        self.size = _Size.choose(len(self.names), longest, narrow=narrow)
+        self.size = _Size.choose(max(map(len, rows)), longest, narrow=narrow)
         self.ticks: Ticks = ratio_ticks(
-            end for row in rows for one in row if one.ratio for end in one.ratio.known
+            end
+            for row in rows
+            for one in row
+            if one.ratio
+            for end in (*one.ratio.known, *(p.ratio.value for p in one.compared if p.ratio))
         )
         self.marks: list[dict[str, Any]] = []
+        self.ranges: list[dict[str, Any]] = []
         self.empty: list[dict[str, Any]] = []
         self.labels: list[dict[str, Any]] = []
         self.heads: list[dict[str, Any]] = []
@@ -147,13 +153,12 @@ class _Drawing:
         for number, row in enumerate(rows):
             if number:
                 self.lines.append({"y": self.height - size.gap / 2})
-            depth = len(self.names) * size.pitch
+            depth = max(len(row), 1) * size.pitch  # only what was planned takes room
             middle = self.height + (_NAME_PX if self.narrow else depth) / 2
             self.labels.append({"y": middle, "text": sentence_case(row[0].subject)})
             self.height += _NAME_PX if self.narrow else 0
-            for finding in row:
-                place = self.names.index(finding.platform) + 0.5
-                self._place(finding, self.height + place * size.pitch)
+            for place, finding in enumerate(row):
+                self._place(finding, self.height + (place + 0.5) * size.pitch)
             self.height += depth + size.gap
 
     def _place(self, finding: Finding, y: float) -> None:
@@ -165,6 +170,9 @@ class _Drawing:
             text = f"{finding.platform}: {verdict_word(finding.verdict)}"
             self.empty.append({**base, "text": text})
             return
+        every = [point.ratio.value for point in finding.compared if point.ratio]
+        if len(every) > 1:
+            self.ranges.append({**base, "lo": min(every), "hi": max(every)})
         is_open = ratio.lo is not None and ratio.hi is None
         self.marks.append(
             {
@@ -252,7 +260,11 @@ class _Drawing:
 
     def _values(self) -> list[alt.Chart]:
         base = alt.Chart(inline(self.marks)).encode(y=self._y())
+        classes = alt.Chart(inline(self.ranges)).encode(y=self._y())
         drawn = [
+            classes.mark_rule(strokeWidth=7, opacity=0.16, aria=False).encode(
+                x=self._x("lo"), x2=alt.X2(field="hi"), stroke=raw(alt.Stroke, "colour")
+            ),
             base.mark_rule(strokeWidth=2.2, opacity=0.55, aria=False).encode(
                 x=self._x("lo"), x2=alt.X2(field="hi"), stroke=raw(alt.Stroke, "colour")
             ),
