@@ -57,6 +57,7 @@ def everything(run: Path) -> None:
     opened.facts()
     opened.events()
     opened.left_out()
+    opened.planned()
     opened.read_predictions()
     opened.tables()
     for record in opened.records():
@@ -74,6 +75,8 @@ FILES = (
     "records.jsonl",
     "events.jsonl",
     "left_out.jsonl",
+    "planned.jsonl",
+    "sessions.jsonl",
     "predictions.json",
     "facts/a.json",
     "raw/000000.json",
@@ -128,6 +131,8 @@ def test_a_name_within_an_output_leads_nowhere_else(finished, tmp_path):
         ("records.jsonl", to_zero),
         ("events.jsonl", fifo),
         ("events.jsonl", to_zero),
+        ("sessions.jsonl", fifo),
+        ("sessions.jsonl", to_zero),
         ("facts/a.json.part", fifo),
         ("facts/a.json.part", to_zero),
     ],

@@ -12,7 +12,7 @@ from bareline.session import machine, versions
 from bareline.session.history import status_of
 from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
-from bareline.vocabulary.errors import OtherMachine
+from bareline.vocabulary.errors import OtherMachine, StoreError
 
 OLD = {"cpu.model": "EPYC", "kernel.release": "6.1", "mpi.flavour": "openmpi",
        "mpi.version": "4.1.4", "node.name": "one", "node.count": 1}  # fmt: skip
@@ -203,3 +203,38 @@ def test_facts_are_parsed_again_for_the_session_that_they_are_of(moved):
     assert reparse_run(moved) == (16, 0)
     assert {number: moved.facts_of(number) for number in (1, 2)} == before
     assert sessions_of(moved) == [1] * 7 + [2] * 9
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("number", 0), ("number", 10**30), ("machine", "1"), ("machine", -3), ("host", []),
+     ("versions", {"bareline": 3}), ("differs", "x")],
+)  # fmt: skip
+def test_a_session_that_is_damaged_is_refused_in_a_line(moved, execute, key, value):
+    file = moved.path / "sessions.jsonl"
+    lines = file.read_text().splitlines()
+    odd = json.dumps({**json.loads(lines[1]), key: value})
+    file.write_text(f"{lines[0]}\n{odd}\n")
+    for read in (Run.facts, Run.sessions, status_of, lambda run: read_runs([run]), execute):
+        with pytest.raises(StoreError, match=r"sessions\.jsonl: line 2 is damaged: key '"):
+            read(Run.open(moved.path))
+
+
+@pytest.mark.parametrize("value", [0, 10**7, 10**30, "2"])
+def test_a_record_of_a_session_that_cannot_be_is_damaged(moved, value):
+    file = moved.path / "records.jsonl"
+    lines = file.read_text().splitlines()
+    odd = json.dumps({**json.loads(lines[9]), "session": value})
+    file.write_text("".join(f"{line}\n" for line in [*lines[:9], odd, *lines[10:]]))
+    with pytest.raises(StoreError, match="line 10 is damaged: key 'session'"):
+        list(moved.records())
+
+
+def test_facts_of_a_later_session_are_not_written_through_a_link(killed, execute, tmp_path):
+    run = killed()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (run.path / "facts" / "2").symlink_to(elsewhere)
+    with pytest.raises(StoreError, match="symbolic link"):
+        execute(run)
+    assert list(elsewhere.iterdir()) == []

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
 from bareline.store.cases import case_keys, check_declared
-from bareline.store.sessions import FIRST
+from bareline.store.sessions import FIRST, MOST_SESSIONS
 from bareline.vocabulary.model import (
     Case,
     Clock,
@@ -99,7 +99,8 @@ class _Line(BaseModel):
     started: str
     duration_s: float
     clock: Clock
-    session: Annotated[int, Field(ge=1)] = FIRST  # runs of before sessions were kept lack it
+    # Runs of before sessions were kept lack it.
+    session: Annotated[int, Field(ge=1, le=MOST_SESSIONS)] = FIRST
     boot: Annotated[int, Field(ge=1)] | None = None  # runs of 0.1.0's beginnings lack both
     foreign_cores: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     status: Literal["measured", "failed"]
