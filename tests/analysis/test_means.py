@@ -75,6 +75,11 @@ def test_losses_in_every_case_are_certain_together(mean_of):
     assert not (p <= 0.04).any()
 
 
+def test_five_launches_have_no_mean(mean_of):
+    assert mean_of(1.5, launches=5)[0] is None
+    assert mean_of(1.5, launches=5, split=True)[0] is None
+
+
 def test_one_point_has_no_mean(plant_study):
     run = plant_study(lambda *_: [Sample("time", 1.0, {"point": 0})], {"probe": "null"})
     comparison = Comparison(read_runs([run]))

@@ -32,7 +32,7 @@ class Family:
         For each pair and point: 1 or -1 where lost launches alone make it worse or better, else 0.
     means
         For each pair and group of points their mean; None where it has fewer than two points with
-        a ratio.
+        a ratio, or too few launches.
     exchanged
         How many blocks, or boots, names were exchanged in: the fewest, if pairs differ; 0 where
         nothing was in common blocks.

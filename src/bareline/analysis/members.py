@@ -126,6 +126,8 @@ class Members:
         for at, own_p, told in zip(
             self._told, p[self.rows.size :], by_loss[self.rows.size :], strict=True
         ):
+            if np.isnan(own_p):
+                continue  # too few launches
             mean = replace(self._of(self._whole[at]), p=float(own_p), by_loss=int(told))
             found[at] = replace(mean, verdict=_verdict(mean, margin))
         return found
