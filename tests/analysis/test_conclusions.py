@@ -18,12 +18,12 @@ MODES = {"mode": ["single", "all"]}
 def plant(tmp_path, null_platforms):
     """Make a run whose samples are given by ``samples(trial)``."""
 
-    def make(samples, *measures, platforms=("a", "b"), launches=7):
+    def make(samples, *measures, platforms=("a", "b"), launches=7, nodes=1):
         study = study_from_toml(
             {"study": {"name": "s", "launches": launches, "precision": 0, "min_launches": launches},
              "measure": list(measures)}, where="t",
         )  # fmt: skip
-        specs = null_platforms(**{name: {} for name in platforms})
+        specs = null_platforms(**{name: {"nodes": nodes} for name in platforms})
         run = begin.create_run(study, specs, tmp_path / "r", baseline=platforms[0])
         with run.writing():
             for trial in plan_of(run):
@@ -119,6 +119,15 @@ def test_figures_of_several_cases_are_not_mixed(plant):
         yield Sample("hpl_efficiency", 0.8)
 
     assert Comparison(plant(hpcc, {"probe": "hpcc", "ranks": [2, 4]})).conclusions == []
+
+
+def test_figures_of_several_layouts_are_not_mixed(plant):
+    def hpcc(trial):
+        yield Sample("hpl_efficiency", 0.8 / trial.layout.nodes)
+
+    records = plant(hpcc, {"probe": "hpcc", "ranks": 2, "nodes": [1, 2]}, nodes=2)
+    assert records.trials.get_column("nodes").unique().sort().to_list() == [1, 2]
+    assert Comparison(records).conclusions == []
 
 
 def test_one_platform_has_conclusions_but_no_verdict(plant):

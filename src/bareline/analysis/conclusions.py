@@ -26,6 +26,7 @@ from bareline.analysis.parts import (
 )
 from bareline.analysis.records import Records
 from bareline.vocabulary.model import Layer, Scalar, parse_point
+from bareline.vocabulary.place import CASE
 from bareline.vocabulary.units import format_size, format_value, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
@@ -97,7 +98,7 @@ class _Figures:
         asked = (params or {}).items()
         rows = _where(rows, "params", lambda said: asked <= {**self.defaults, **said}.items())
         rows = _where(rows, "point", lambda said: said == point)
-        if rows.n_unique(["params", "ranks", "threads"]) != 1:
+        if rows.n_unique(list(CASE)) != 1:
             return {}
         return {(run, at): value for run, at, value in rows.select("run", key, "value").iter_rows()}
 

@@ -110,7 +110,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "page-cache": "write more than the memory holds, or use direct I/O",
         "memory-file-system": "name a folder on a device",
         "n-too-small": "run the study with `--launches 6` or more",
-        "precision-not-reached": "more launches, or a quieter machine",
+        "precision-not-reached": "measure more launches, or on a quieter machine",
         "steal-time": "measure while the host's other guests are idle",
         "busy-machine": "measure again on a quiet machine",
         "unpaired": "measure both platforms in one run",
@@ -267,15 +267,17 @@ def _most(alike: set[Caveat]) -> str:
     return most.brief.replace(" in ", " in up to ", 1) if most.share < 1 else most.brief
 
 
-def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
-    """Say what caveats mean and what can be done about them, as it stands under a table.
-
-    What can be done is said once of those that differ by their trials alone.
-    """
+def steps(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
+    """Say what can be done about caveats, once of those that differ by their trials alone."""
     told: dict[Caveat, str] = {}
     kinds: set[tuple[str, str]] = set()
     for caveat in dict.fromkeys(caveats):
-        step = "" if caveat.kind in kinds else caveat.next_step
+        told[caveat] = "" if caveat.kind in kinds else caveat.next_step
         kinds.add(caveat.kind)
-        told[caveat] = f"{caveat.text}; {step}" if step else caveat.text
     return told
+
+
+def notes(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
+    """Say what caveats mean and what can be done about them, as it stands under a table."""
+    told = steps(caveats)
+    return {one: f"{one.text}; {step}" if step else one.text for one, step in told.items()}

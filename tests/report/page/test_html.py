@@ -17,6 +17,8 @@ from bareline.analysis.records import read_runs
 from bareline.host.tools import find_browser
 from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
+from bareline.report.exhibits.base import find_exhibit
+from bareline.report.page.drawing import draw_figure
 from bareline.report.page.files import write_figures, write_page, write_report
 from bareline.report.page.html import render_page
 from bareline.report.page.terms import link_terms
@@ -393,3 +395,16 @@ def test_the_page_says_that_rates_of_npb_are_nominal(planted: Callable[..., Docu
     assert "Rates are nominal" not in render_page(
         planted(("bare", "net"), probes=("compute.dgemm",))
     )
+
+
+def test_a_table_stands_beside_a_drawing_only_where_that_stays_readable(
+    in_roles: Document, document: Document
+) -> None:
+    (printed,) = find_exhibit("against-published").figures(
+        in_roles, ExhibitSpec(kind="against-published")
+    )
+    (bars,) = find_exhibit("bars").figures(
+        document, ExhibitSpec(kind="bars", probe="compute.dgemm")
+    )
+    assert not draw_figure(printed).beside, "it is shrunk to half its size there"
+    assert draw_figure(bars).beside

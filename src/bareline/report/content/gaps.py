@@ -10,7 +10,7 @@ import polars as pl
 from bareline.analysis.profiled import unprofiled
 from bareline.report.content.document import Document
 from bareline.report.content.wording import count
-from bareline.vocabulary.caveats import Caveat, notes
+from bareline.vocabulary.caveats import Caveat, steps
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, KEY, Place
@@ -55,9 +55,10 @@ class Unfit:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A caveat and where it applies."""
+    """A caveat, what can be done about it, and where it applies."""
 
     text: str
+    step: str
     platforms: str
     probes: str
     values: int
@@ -220,10 +221,11 @@ def _caveats(document: Document) -> list[Doubt]:
             pl.len().alias("values"),
         )
     )
-    told = notes(map(Caveat.read, groups.get_column("caveats")))
+    told = steps(map(Caveat.read, groups.get_column("caveats")))
     return [
         Doubt(
-            told[Caveat.read(row["caveats"])],
+            (caveat := Caveat.read(row["caveats"])).text,
+            told[caveat],
             listing(row["platform"]),
             listing(row["probe"]),
             row["values"],

@@ -123,13 +123,7 @@ class Bars:
 
     def _panel(self, groups: Sequence[Group]) -> Chart:
         document = self.document
-        labels_px = min(170.0, max(76.0, 26 + 6.3 * max(map(len, document.names))))
-        panel = RowPanel(
-            self.ticks,
-            looks(document.names),
-            plot_px=WIDTH_PX - labels_px,
-            labels_px=labels_px,
-        )
+        panel = row_panel(document, self.ticks)
         for label, cells in groups:
             panel.head(label)
             printed = expected(document, cells, self.published)
@@ -176,6 +170,12 @@ class Bars:
     def parts(self, cell: Cell) -> Sequence[tuple[float, float]]:
         """Divide a bar; none is."""
         return ()
+
+
+def row_panel(document: Document, ticks: Ticks) -> RowPanel:
+    """Begin a panel with as much room at the left as the platforms' names need."""
+    labels_px = min(170.0, max(76.0, 26 + 6.3 * max(map(len, document.names))))
+    return RowPanel(ticks, looks(document.names), plot_px=WIDTH_PX - labels_px, labels_px=labels_px)
 
 
 def grouped(cells: Sequence[Cell], *, several: bool) -> list[Group]:

@@ -10,19 +10,14 @@ from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint, beside, points_for
 from bareline.report.content.wording import metric_name, verdict_word
+from bareline.report.exhibits.barpanel import row_panel
 from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
 from bareline.report.exhibits.columns import CellRows
 from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio
 from bareline.report.figures.figure import Chart, DataTable, Figure
-from bareline.report.figures.rows import RowPanel
 from bareline.report.figures.scales import signed_ticks
-from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-
-PLOT_PX = 430
-LABELS_PX = 230
-PITCH_PX = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +103,7 @@ def _panel(document: Document, losses: Sequence[_Loss], points: Sequence[Publish
     }
     values = [end for one in losses if one.lost for end in one.lost.known]
     values += [value for own in printed.values() for value, _ in own]
-    panel = RowPanel(
-        signed_ticks(values),
-        looks(document.names),
-        plot_px=PLOT_PX,
-        labels_px=LABELS_PX,
-        pitch_px=PITCH_PX,
-    )
+    panel = row_panel(document, signed_ticks(values))
     for title, own in grouped_by(losses, _title).items():
         panel.head(title)
         for one in own:

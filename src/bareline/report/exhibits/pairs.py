@@ -56,7 +56,8 @@ class _Bars(Bars):
         if share is None:
             return value
         change = f"{-share.value:+.1f}".replace("-", "\u2212")
-        return f"{value}  ({change} %)"
+        # The last space is slack: a reader's font may be wider than the one that was measured.
+        return f"{value}  ({change} %)\u2003"
 
 
 def _ruled(document: Document, rule: str, cells: Sequence[Cell]) -> list[Cell]:

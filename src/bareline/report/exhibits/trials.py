@@ -122,8 +122,8 @@ def _measured(
             )
         )
         if cell.n_failed:
-            counts.append(f"{name}: {count(cell.n_failed, 'further trial')} failed")
-    note = ". ".join(filter(None, [dots.note.replace("drawn as dots", "listed"), *counts]))
+            counts.append(f"{name}: {count(cell.n_failed, 'further trial')} failed.")
+    note = " ".join(filter(None, [dots.note.replace("drawn as dots", "listed"), *counts]))
     return listings, note
 
 

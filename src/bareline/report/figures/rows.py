@@ -19,6 +19,8 @@ from bareline.report.figures.theme import Look, colour
 
 Rows = Sequence[Mapping[str, Any]]
 
+#: Height of a platform's row, and of the head of a group.
+_PITCH_PX, _HEAD_PX = 18, 20
 #: Half the height of a bar.
 _HALF_PX = 5
 #: How strongly a bar is filled.
@@ -104,15 +106,11 @@ class RowPanel:
         *,
         plot_px: float,
         labels_px: float,
-        pitch_px: float = 18,
-        head_px: float = 20,
     ) -> None:
         self.ticks = ticks
         self.looks = looks
         self.plot_px = plot_px
         self.labels_px = labels_px
-        self.pitch_px = pitch_px
-        self.head_px = head_px
         self.height_px = 0.0
         self._heads: list[dict[str, Any]] = []
         self._bars: list[dict[str, Any]] = []
@@ -124,8 +122,8 @@ class RowPanel:
     def head(self, text: str) -> None:
         """Begin a group."""
         if text:
-            self._heads.append({"y": self.height_px + self.head_px / 2 + 2, "text": text})
-            self.height_px += self.head_px
+            self._heads.append({"y": self.height_px + _HEAD_PX / 2 + 2, "text": text})
+            self.height_px += _HEAD_PX
 
     def empty(self, name: str, text: str) -> float:
         """Add a platform's row that says why it has no bar; give the height of its middle."""
@@ -182,8 +180,8 @@ class RowPanel:
         self._diamonds.append({"x": x, "y": y, "colour": self.looks[name].colour, "tip": tip})
 
     def _next(self) -> float:
-        self.height_px += self.pitch_px
-        return self.height_px - self.pitch_px / 2
+        self.height_px += _PITCH_PX
+        return self.height_px - _PITCH_PX / 2
 
     def chart(self, title: str) -> Chart:
         """Draw the panel."""
@@ -253,10 +251,12 @@ class RowPanel:
                 shape=raw(alt.Shape, "shape"),
             )
         )
-        wide = self.labels_px + self.plot_px
+        style: dict[str, Any] = {"fontWeight": 600, "limit": self.labels_px + self.plot_px}
         return [
             marked,
             written(rows, left + 14, self._y(), "name", limit=self.labels_px - 20),
-            written(self._heads, left, self._y(), fontWeight=600, limit=wide),
+            # Names lie over the grid: the ground around the letters is cleared.
+            written(self._heads, left, self._y(), **style, stroke=colour("paper"), strokeWidth=5),
+            written(self._heads, left, self._y(), **style),
             told_instead(self._empty, zero_px + 5, self._y()),
         ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,11 @@ _OPEN_ROWS = 14
 _PLAIN_ROWS = 100
 #: Rows that a table shows at most: a browser is slow with more, and the CSV under it holds all.
 _MOST_ROWS = 2_000
+
+
+#: Drawings up to this width are readable in the column that stands beside a table.
+_BESIDE_PX = 470
+_VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +53,8 @@ class DrawnFigure:
     @property
     def beside(self) -> bool:
         """Whether the table stands beside the drawing instead of under it."""
-        return self.open and self.figure.wide and len(self.panels) == 1 and not self.narrow
+        alone = self.open and self.figure.wide and len(self.panels) == 1 and not self.narrow
+        return alone and _width_px(self.panels[0]) <= _BESIDE_PX
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,11 @@ class TableView:
         return ",".join(
             sorted(self.letters[caveat] for caveat in caveats if caveat in self.letters)
         )
+
+
+def _width_px(panel: str) -> float:
+    view = _VIEW.search(panel)
+    return float(view[1]) if view else 0.0
 
 
 def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:

@@ -185,6 +185,7 @@ def _gaps(document: Document, found: gaps.Gaps) -> Iterator[str]:
         yield "\n".join(
             f"- {escaped(c.text)}: {count(c.values, 'value')} of {escaped(c.probes)} "
             f"on {escaped(c.platforms)}"
+            + (f". {escaped(sentence_case(c.step))}." if c.step else "")
             for c in found.caveats
         )
     if found.empty:
