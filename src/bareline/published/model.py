@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from bareline.published.findings import Finding, hold_references
 from bareline.published.quantities import UNITS, Condition
 from bareline.vocabulary.model import Better
 
@@ -302,16 +303,6 @@ class Inconsistency(_Table):
     says: str
 
 
-class Finding(_Table):
-    """A ``[[finding]]``: what the document says without a number, in our words."""
-
-    benchmark: str = ""
-    platform: str = ""
-    statement: str
-    part: str
-    where: str
-
-
 class Workload(_Table):
     """A ``[[workload]]``: how a benchmark or application was used."""
 
@@ -390,6 +381,7 @@ class PublishedStudy(_Table):
         for name in [name for row in self.inconsistencies for name in row.results]:
             if name not in results:
                 raise ValueError(f"no result '{name}', which an inconsistency refers to")
+        hold_references(self.findings, platforms, {*results, *(row.id for row in self.trials)})
         return self
 
     def _placed(self) -> list[Any]:

@@ -1,0 +1,121 @@
+"""What publications say in words, and how a run of ours can be held against it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bareline.published.quantities import Condition
+
+#: What a claim is about, and thus what is compared with what.
+CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
+
+
+class Check(BaseModel):
+    """A ``[[finding.check]]``: what of a run tells whether a claim holds there, too.
+
+    Attributes
+    ----------
+    kind
+        ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at the
+        most ranks than at the fewest. ``rise``: larger on two nodes than on one. ``more``: larger
+        in `probe` than in the mean of `than`. ``order``: worse, or better, than each of
+        `against` at every number of ranks.
+    probe, than
+        Patterns of probes; ``*`` matches anything.
+    metric
+        The probe's metric.
+    platform, against
+        Ids of the document's platforms; only ``order`` has several of the second.
+    at
+        Conditions, as results have them.
+    expect, within
+        What the document says; "equal" up to so many times.
+    printed, printed_first
+        Ids of results that print it; the second where `kind` begins.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: CheckKind
+    probe: Annotated[list[str], Field(min_length=1)]
+    metric: str
+    platform: str
+    against: Annotated[list[str], Field(min_length=1)]
+    at: dict[str, Condition] = {}
+    than: list[str] = []
+    expect: Literal["worse", "better", "equal"] = "worse"
+    within: Annotated[Decimal, Field(gt=1)] | None = None
+    printed: list[str] = []
+    printed_first: list[str] = []
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        if (self.expect == "equal") != (self.within is not None):
+            raise ValueError("'within' belongs to expect = \"equal\", and to no other")
+        if (self.kind == "more") != bool(self.than):
+            raise ValueError("'than' belongs to kind = \"more\", and to no other")
+        if len(self.against) > 1 and self.kind != "order":
+            raise ValueError('only kind = "order" is against several platforms')
+        if self.expect != "worse" and self.kind not in ("ratio", "order"):
+            raise ValueError(f'kind = "{self.kind}" is about a loss that becomes larger')
+        if self.printed_first and self.kind not in ("grows", "rise", "more"):
+            raise ValueError(f'kind = "{self.kind}" has no beginning that is printed')
+        return self
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """All platforms of the document that it needs."""
+        return (self.platform, *self.against)
+
+
+class Finding(BaseModel):
+    """A ``[[finding]]``: what the document says, in our words.
+
+    Attributes
+    ----------
+    claim
+        The statement in a line of a table; empty where it is short enough.
+    checks
+        How it can be held against a run; the first counts that the run measures.
+    unmeasured
+        Why nothing here can tell; one of both is given.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    benchmark: str = ""
+    platform: str = ""
+    statement: str
+    claim: str = ""
+    part: str
+    where: str
+    checks: Annotated[list[Check], Field(alias="check")] = []
+    unmeasured: str = ""
+
+    @model_validator(mode="after")
+    def _told_once(self) -> Self:
+        if bool(self.checks) == bool(self.unmeasured):
+            raise ValueError(f"give either 'check' or 'unmeasured' of: {self.statement}")
+        return self
+
+    @property
+    def words(self) -> str:
+        """The claim in one line."""
+        return self.claim or self.statement.rstrip(".")
+
+
+def hold_references(
+    findings: Sequence[Finding], platforms: Collection[str], results: Collection[str]
+) -> None:
+    """Hold that checks name platforms and results that exist; ValueError otherwise."""
+    for check in (check for finding in findings for check in finding.checks):
+        for name in check.platforms:
+            if name not in platforms:
+                raise ValueError(f"no platform '{name}', which a finding's check refers to")
+        for name in (*check.printed_first, *check.printed):
+            if name not in results:
+                raise ValueError(f"no result '{name}', which a finding's check refers to")

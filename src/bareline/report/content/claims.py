@@ -1,0 +1,367 @@
+"""Printed beside measured: what a publication claims, and whether a run says the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.cell import Estimate, read_cell
+from bareline.analysis.claims import Held, Loss, Outcome, Status, holds_at
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.profiled import unprofiled
+from bareline.published.catalogue import conditions, publications
+from bareline.published.findings import Check, Finding
+from bareline.published.model import PublishedStudy
+from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.report.content.wording import count
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.units import listing, significant
+
+#: Claims that stand open; the others are folded.
+OPEN = 12
+#: Conditions that say where in a system a figure was measured.
+_WHERE = ("ranks", "nodes", "placement")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A printed range; `same` where the run measured at its ranks and nodes."""
+
+    low: float | None
+    high: float | None
+    same: bool
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim of a publication beside what was measured.
+
+    Attributes
+    ----------
+    claim, source
+        In the publication's words, and where it stands there.
+    sides
+        Who is compared with whom here; empty where nobody is.
+    printed, measured
+        Both figures in words; the second with its interval.
+    where
+        The ranks and nodes of what was measured.
+    status
+        Whether both say the same.
+    why
+        Why it is not measured, or what is to be known of what is.
+    bars, dots
+        What is drawn, toward the claim: above 1 is what the publication says. Of a growth the
+        first and the last of either.
+    """
+
+    claim: str
+    source: str
+    sides: str
+    printed: str
+    measured: str
+    where: str
+    status: Status
+    why: str
+    bars: tuple[Bar, ...] = ()
+    dots: tuple[Estimate, ...] = ()
+
+    @property
+    def comparable(self) -> bool:
+        """Whether it stands open: the run has something to say to it."""
+        return self.status is not Status.NOT_MEASURED
+
+    @property
+    def elsewhere(self) -> str:
+        """Say where the printed figure was measured, if that is not where the run did."""
+        told = [bar.where for bar in self.bars if not bar.same]
+        return " → ".join(dict.fromkeys(told))
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """All claims of a study's publications: those that stand open, and the others."""
+
+    open: tuple[ClaimRow, ...]
+    folded: tuple[ClaimRow, ...]
+
+    @property
+    def rows(self) -> tuple[ClaimRow, ...]:
+        """All of them."""
+        return (*self.open, *self.folded)
+
+
+def claims_of(comparison: Comparison) -> Claims:
+    """Give a row for every claim of the publications that a study repeats; none for others."""
+    if comparison.alone:
+        return Claims((), ())
+    roles = comparison.records.runs[0].header.study.get("role", {})
+    casts = _casts(roles, set(comparison.records.platforms))
+    if not casts:
+        return Claims((), ())
+    cells = [read_cell(None, row) for row in unprofiled(comparison.points).iter_rows(named=True)]
+    rows = []
+    for name, cast in casts.items():
+        held = Held(cells, comparison.baseline, cast, comparison.margin)
+        study = publications()[name]
+        ratios = published_ratios(study)
+        rows += [
+            _row(study, finding, held, ratios, comparison.margin, cast)
+            for finding in study.findings
+        ]
+    comparable = [row for row in rows if row.comparable]
+    others = [row for row in rows if not row.comparable]
+    return Claims(tuple(comparable[:OPEN]), (*comparable[OPEN:], *others))
+
+
+def _casts(roles: Mapping[str, Mapping[str, Any]], here: set[str]) -> dict[str, dict[str, str]]:
+    """Give who took the part of each platform, for each publication that has anybody."""
+    casts: dict[str, dict[str, str]] = {}
+    for role in roles.values():
+        for reference in role.get("published", ()):
+            publication, _, platform = reference.partition(":")
+            cast = casts.setdefault(publication, {})
+            if role.get("platform") in here:
+                cast.setdefault(platform, str(role["platform"]))
+    return casts
+
+
+def _row(
+    study: PublishedStudy, finding: Finding, held: Held, ratios: Sequence[PublishedRatio],
+    margin: float, cast: Mapping[str, str],
+) -> ClaimRow:  # fmt: skip
+    source = f"{study.publication.short}, {study.part(finding.part).label}"
+    if not finding.checks:
+        return ClaimRow(
+            finding.words, source, "", "", "", "", Status.NOT_MEASURED, finding.unmeasured
+        )
+    tried = []
+    for check in finding.checks:
+        prefer = _at_any(_printed(check, check.printed, ratios))
+        tried.append((check, held.outcome(check, prefer)))
+    check, outcome = next(
+        ((check, found) for check, found in tried if found.status is not Status.NOT_MEASURED),
+        tried[0],
+    )
+    first = _bar(check, _printed(check, check.printed_first, ratios), outcome.first_losses)
+    last = _bar(check, _printed(check, check.printed, ratios), outcome.losses)
+    return ClaimRow(
+        claim=finding.words,
+        source=source,
+        sides=_sides(check, outcome, cast),
+        printed=_printed_words(check, first, last),
+        measured=_measured_words(check, outcome),
+        where=_where(outcome),
+        status=_weakened(check, outcome, first, last, margin),
+        why=outcome.reason,
+        bars=tuple(bar for bar in (first, last) if bar is not None),
+        dots=tuple(_toward(check, dot) for dot in (outcome.first, outcome.own) if dot is not None),
+    )
+
+
+# What is printed ------------------------------------------------------------------------------
+
+
+def _printed(
+    check: Check, names: Sequence[str], ratios: Sequence[PublishedRatio]
+) -> list[PublishedRatio]:
+    return [
+        ratio
+        for ratio in ratios
+        if ratio.platform == check.platform
+        and ratio.baseline in check.against
+        and any(name in ratio.results for name in names)
+    ]
+
+
+def _at_any(printed: Sequence[PublishedRatio]) -> Callable[[Place], bool]:
+    return lambda place: any(_same_place(ratio, place) for ratio in printed)
+
+
+def _same_place(ratio: PublishedRatio, place: Place) -> bool:
+    """Tell whether a figure is printed for the ranks and nodes of a place."""
+    told = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
+    return not {"ranks", "nodes"}.isdisjoint(told) and holds_at(told, place)
+
+
+def _bar(check: Check, printed: Sequence[PublishedRatio], losses: Sequence[Loss]) -> Bar | None:
+    if not printed:
+        return None
+    lows, highs = [ratio.span.low for ratio in printed], [ratio.span.high for ratio in printed]
+    low = None if None in lows else float(min(end for end in lows if end is not None))
+    high = None if None in highs else float(max(end for end in highs if end is not None))
+    if check.expect == "better":
+        low, high = (1 / high if high else None), (1 / low if low else None)
+    same = bool(losses) and all(_at_any(printed)(loss.place) for loss in losses)
+    told = [
+        conditions({name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions})
+        for ratio in printed
+    ]
+    return Bar(
+        low, high, same, listing(list(dict.fromkeys(filter(None, told)))) or "ranks not printed"
+    )
+
+
+def _printed_words(check: Check, first: Bar | None, last: Bar | None) -> str:
+    bars = [_span(bar) for bar in (first, last) if bar is not None]
+    if not bars:
+        return {"equal": "equal", "better": "better"}.get(check.expect, "no figure")
+    if check.expect == "equal":
+        return f"{bars[-1]}, called equal"
+    return " → ".join(bars) + (" better" if check.expect == "better" else "")
+
+
+def _span(bar: Bar) -> str:
+    if bar.low is None or bar.high is None:
+        end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
+        return f"{word} {significant(end or 0.0)}"
+    low, high = significant(bar.low), significant(bar.high)
+    return low if low == high else f"{low} to {high}"
+
+
+# What is measured -----------------------------------------------------------------------------
+
+
+def _weakened(
+    check: Check, outcome: Outcome, first: Bar | None, last: Bar | None, margin: float
+) -> Status:
+    """Say "weaker" of what is certainly less than is printed for the same ranks and nodes."""
+    if outcome.status is not Status.YES or check.expect == "equal" or outcome.change is None:
+        return outcome.status
+    if last is None or not last.same or last.low is None:
+        return outcome.status
+    least = last.low
+    if outcome.first is not None:
+        if first is None or not first.same or first.high is None:
+            return outcome.status
+        least /= first.high
+    most = _toward(check, outcome.change).hi
+    return Status.WEAKER if most is not None and most * (1 + margin) < least else Status.YES
+
+
+def _toward(check: Check, ratio: Estimate) -> Estimate:
+    return ratio.inverse() if check.expect == "better" else ratio
+
+
+def _measured_words(check: Check, outcome: Outcome) -> str:
+    if outcome.own is None:
+        return ""
+    ratios = [ratio for ratio in (outcome.first, outcome.own) if ratio is not None]
+    told = " → ".join(with_interval(_toward(check, ratio)) for ratio in ratios)
+    return told + (" better" if check.expect == "better" else "")
+
+
+def _sides(check: Check, outcome: Outcome, cast: Mapping[str, str]) -> str:
+    against = {loss.against for loss in outcome.losses} or set(check.against)
+    others = [cast[name] for name in check.against if name in against and name in cast]
+    return f"{cast[check.platform]} against {listing(others)}" if outcome.losses else ""
+
+
+def _where(outcome: Outcome) -> str:
+    groups = [group for group in (outcome.first_losses, outcome.losses) if group]
+    told = [_ranks(group) for group in groups]
+    text = " → ".join(dict.fromkeys(told))
+    probes = {loss.place.probe for loss in outcome.losses}
+    several = len(outcome.losses)
+    if several > 1:
+        of = count(len(probes), "program") if len(probes) > 1 else count(several, "point")
+        text += f", mean of {of}"
+    return text
+
+
+def _ranks(losses: Iterable[Loss]) -> str:
+    found = list(losses)
+    ranks = sorted({loss.place.ranks for loss in found})
+    nodes = {loss.place.used or loss.place.nodes for loss in found} - {0}
+    span = str(ranks[0]) if len(ranks) == 1 else f"{ranks[0]} to {ranks[-1]}"
+    text = f"{span} rank{'s' if span != '1' else ''}"
+    return f"{text} on {count(nodes.pop(), 'node')}" if len(nodes) == 1 else text
+
+
+# What is drawn --------------------------------------------------------------------------------
+
+#: Width of a drawing and the room at either end, in pixels.
+WIDTH, _ROOM = 280.0, 10.0
+_TICKS = (0.01, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10000)
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnBar:
+    """A printed range on the axis, in pixels."""
+
+    x: float
+    width: float
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnDot:
+    """A measured ratio on the axis, in pixels: its dot and the ends of its whisker."""
+
+    x: float
+    low: float
+    high: float
+    look: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """The log axis that all claims share: above 1 is what the publication says."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, rows: Sequence[ClaimRow]) -> Axis | None:
+        """Choose its ends so that all rows fit; None where none has a figure."""
+        known = [
+            end
+            for row in rows
+            for end in (
+                *(end for bar in row.bars for end in (bar.low, bar.high) if end),
+                *(end for dot in row.dots for end in dot.known if end > 0),
+            )
+        ]
+        return cls(min(0.8, *known) / 1.05, max(2.0, *known) * 1.05) if known else None
+
+    def x(self, value: float) -> float:
+        """Give the place of a ratio."""
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return _ROOM + (WIDTH - 2 * _ROOM) * min(1.0, max(0.0, share))
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Ratios that are marked, at least some 28 pixels apart, 1 among them."""
+        kept = [self.x(1.0)]
+        found = [(kept[0], "1")]
+        for tick in sorted(_TICKS, key=lambda tick: (math.log10(tick) % 1 > 1e-9, tick)):
+            at = self.x(tick)
+            if self.low <= tick <= self.high and all(abs(at - other) >= 28 for other in kept):
+                kept.append(at)
+                found.append((at, f"{tick:g}"))
+        return sorted(found)
+
+    def bars(self, row: ClaimRow) -> Iterator[DrawnBar]:
+        """Give the printed ranges of a row; a single figure is a narrow bar."""
+        for bar in row.bars:
+            left = self.x(bar.low if bar.low else self.low)
+            right = self.x(bar.high if bar.high else self.high)
+            width = max(4.0, right - left)
+            middle = (left + right) / 2
+            yield DrawnBar(middle - width / 2, width, "printed" if bar.same else "printed pale")
+
+    def dots(self, row: ClaimRow) -> Iterator[DrawnDot]:
+        """Give the measured ratios of a row; where a growth begins is hollow."""
+        for number, dot in enumerate(row.dots):
+            low = self.x(dot.lo if dot.lo else self.low)
+            high = self.x(dot.hi if dot.hi else self.high)
+            bounded = dot.lo is not None or dot.hi is not None
+            at = self.x(dot.value)
+            begins = len(row.dots) == 2 and number == 0
+            yield DrawnDot(
+                at, low if bounded else at, high if bounded else at, "begin" if begins else "own"
+            )
