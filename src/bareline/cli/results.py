@@ -129,6 +129,7 @@ def compare(
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.rows import as_rows
+    from bareline.report.content.claims import claims_of
     from bareline.report.terminal.results import print_comparison, print_control
 
     conditions = [parse_condition(text) for text in fail_if or []]
@@ -143,6 +144,7 @@ def compare(
                 comparison.sentences,
                 comparison.table,
                 console,
+                claims=claims_of(comparison),
                 details=everything,
             )
         if control or comparison.alone:

@@ -11,6 +11,7 @@ from bareline.analysis.parts import Evidence, Sentence
 from bareline.published.catalogue import conditions
 from bareline.report.content import gaps
 from bareline.report.content.anchors import layer_anchor, probe_anchor
+from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.why import waterfalls
@@ -37,6 +38,7 @@ def render_page(document: Document) -> str:
     sections = layer_sections(document, drawn)
     anchors |= {layer_anchor(section.layer) for section in sections}
     anchors |= {probe_anchor(probe) for section in sections for probe in section.probes}
+    claims = claims_of(document.comparison)
     template = template_environment().get_template("page.html.j2")
     page = template.render(
         document=document,
@@ -44,6 +46,8 @@ def render_page(document: Document) -> str:
         infos={info.name: info for info in document.platforms},
         other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
         why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
+        claims=claims,
+        claims_axis=Axis.of(claims.open),
         whole=[figure for figure in drawn if not figure.figure.layer],
         sections=sections,
         facts=split_facts(document),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bareline.analysis.parts import Amount, Sentence
 from bareline.report.content import gaps
+from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.wording import VERDICT_MARKS, count, sentence_case
 from bareline.report.exhibits.choice import draw_figures
@@ -29,7 +30,7 @@ def render_markdown(document: Document, figures: Path | None = None) -> str:
         Folder of the figures' files, as the text is to name it; without it no picture is shown.
     """
     drawn, empty = draw_figures(document)
-    parts = [*_head(document), *_verdict(document), *_platforms(document)]
+    parts = [*_head(document), *_verdict(document), *_claims(document), *_platforms(document)]
     whole = [figure for figure in drawn if not figure.layer]
     parts += _section("Overview", whole, figures)
     for layer in Layer:
@@ -107,6 +108,28 @@ def _verdict(document: Document) -> Iterator[str]:
         yield "\n".join(_listed(statement) for statement in document.statements)
     if glance is not None and glance.promise:
         yield escaped(glance.promise)
+
+
+def _claims(document: Document) -> Iterator[str]:
+    claims = claims_of(document.comparison)
+    if not claims.rows:
+        return
+    yield "## Printed and measured"
+    heads = ["claim", "source", "printed", "measured here", "where", "same direction?"]
+    yield _table(
+        heads,
+        [
+            [
+                row.claim,
+                row.source,
+                f"{row.printed} ({row.elsewhere})" if row.elsewhere else row.printed,
+                row.measured,
+                "; ".join(filter(None, [row.sides, row.where, row.why])),
+                row.status.value,
+            ]
+            for row in claims.rows
+        ],
+    )
 
 
 def _platforms(document: Document) -> Iterator[str]:

@@ -19,6 +19,7 @@ from bareline.analysis.parts import Sentence
 from bareline.analysis.profiled import unprofiled
 from bareline.analysis.verdict import Glance
 from bareline.report.content.cells import headline_first, numeric_axis
+from bareline.report.content.claims import Claims
 from bareline.report.content.wording import (
     axis_name,
     count,
@@ -116,16 +117,19 @@ def print_comparison(
     comparison: pl.DataFrame,
     console: Console,
     *,
+    claims: Claims | None = None,
     details: bool = False,
 ) -> None:
     """Print the verdict, then every comparison with the baseline.
 
     Parameters
     ----------
+    claims
+        What publications claim, printed after the matrix.
     details
         Also detail metrics, and every point of a sweep.
     """
-    print_verdict(glance, statements, console)
+    print_verdict(glance, statements, console, claims)
     _print_rows(comparison if details else unprofiled(comparison), console, details=details)
 
 

@@ -10,7 +10,9 @@ from rich.text import Text
 
 from bareline.analysis.parts import Amount, Interval, Lead, Part, Sentence
 from bareline.analysis.verdict import Glance, Square
+from bareline.report.content.claims import Claims
 from bareline.report.content.wording import VERDICT_MARKS
+from bareline.report.terminal.claims import print_claims
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, fitting_tables, print_table
 from bareline.vocabulary.verdicts import Verdict
@@ -29,12 +31,19 @@ _SQUARES: Mapping[Verdict, str] = {
 }
 
 
-def print_verdict(glance: Glance | None, statements: Sequence[Sentence], console: Console) -> None:
-    """Print the headline, the matrix, then every sentence; a single platform has no headline."""
+def print_verdict(
+    glance: Glance | None,
+    statements: Sequence[Sentence],
+    console: Console,
+    claims: Claims | None = None,
+) -> None:
+    """Print headline, matrix, claims, then every sentence; a single platform has no headline."""
     if glance is not None:
         console.print(_set(glance.headline, Text(style="bold")))
         console.print()
         _print_matrix(glance, console)
+    if claims is not None:
+        print_claims(claims, console)
     print_statements(statements, console)
     if glance is not None and glance.promise:
         console.print(Text(clean(glance.promise), style="dim"))
