@@ -77,8 +77,9 @@ def plant(
     failing: list[str] | None = None,
     noise: float = 0.01,
     seed: int = 1,
+    equal: bool = False,
 ) -> Run:
-    """Make the run; a role is a platform of its own name."""
+    """Make the run; a role is a platform of its own name. Where all are `equal`, none loses."""
     study = find_study(name)
     if launches is not None:
         study = study.with_launches(launches)
@@ -91,10 +92,11 @@ def plant(
     with run.writing():
         for trial in plan_of(run):
             lost = trial.platform != run.header.baseline and trial.case.probe in (failing or [])
+            losing = not equal and trial.platform != run.header.baseline
             outcome = (
                 Failed(Stage.EXIT, "exit code 1")
                 if lost
-                else Measured(tuple(_samples(run, trial, printed, noise, generator)))
+                else Measured(tuple(_samples(run, trial, printed, noise, generator, losing)))
             )
             run.append(Record(trial=trial, outcome=outcome, started=_STARTED, duration_s=1.0))
     return run
@@ -124,6 +126,7 @@ def _samples(
     printed: Mapping[str, list[PublishedRatio]],
     noise: float,
     generator: np.random.Generator,
+    losing: bool,
 ) -> Iterator[Sample]:
     declared = run.header.probes[trial.case.probe]
     layer = Layer(declared["layer"])
@@ -132,16 +135,12 @@ def _samples(
         for metric, about in declared["metrics"].items():
             value = _base(trial, layer, about["unit"], point)
             worse = 1.0
-            if trial.platform != run.header.baseline:
+            if losing:
                 worse = _worse(trial, layer, metric, point, theirs)
             share = _communication(trial)
             if metric.startswith(("compute", "communication")) and layer in (Layer.NPB, Layer.APP):
                 # What a program computes loses as DGEMM does; the rest of its loss is messages.
-                whole = (
-                    worse
-                    if trial.platform == run.header.baseline
-                    else _worse(trial, layer, "time", point, theirs)
-                )
+                whole = worse if not losing else _worse(trial, layer, "time", point, theirs)
                 computed = (1 - share) * min(whole, _COMPUTING if whole > 1 else 1.0)
                 value *= computed if metric.startswith("compute") else whole - computed
                 worse = 1.0

@@ -18,7 +18,7 @@ from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.wording import count
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.units import listing
 
 #: Claims that stand open; the others are folded.
 OPEN = 12
@@ -212,14 +212,14 @@ def _printed_words(check: Check, first: Bar | None, last: Bar | None) -> str:
         return {"equal": "equal", "better": "better"}.get(check.expect, "no figure")
     if check.expect == "equal":
         return f"{bars[-1]}, called equal"
-    return " → ".join(bars) + (" better" if check.expect == "better" else "")
+    return " → ".join(bars) + (" times better" if check.expect == "better" else "")
 
 
 def _span(bar: Bar) -> str:
     if bar.low is None or bar.high is None:
         end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
-        return f"{word} {significant(end or 0.0)}"
-    low, high = significant(bar.low), significant(bar.high)
+        return f"{word} {end or 0.0:.3g}"
+    low, high = f"{bar.low:.3g}", f"{bar.high:.3g}"
     return low if low == high else f"{low} to {high}"
 
 
@@ -252,7 +252,7 @@ def _measured_words(check: Check, outcome: Outcome) -> str:
         return ""
     ratios = [ratio for ratio in (outcome.first, outcome.own) if ratio is not None]
     told = " → ".join(with_interval(_toward(check, ratio)) for ratio in ratios)
-    return told + (" better" if check.expect == "better" else "")
+    return told + (" times better" if check.expect == "better" else "")
 
 
 def _sides(check: Check, outcome: Outcome, cast: Mapping[str, str]) -> str:

@@ -35,7 +35,7 @@ def print_claims(claims: Claims, console: Console) -> None:
         print_table(heads, [_fields(row) for row in claims.open], console)
     if claims.folded:
         noun = count(len(claims.folded), "further claim")
-        told = f"{noun}, most of them not measured here; the page lists them, with the reason."
+        told = f"{noun} on the page (`bareline report`): why what is not measured is not."
         console.print(Text(clean(told), "dim"))
     console.print()
 

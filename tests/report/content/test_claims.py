@@ -1,0 +1,196 @@
+"""Printed beside measured: every claim has its row, and its status follows from the cells."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from bareline.analysis.cell import Cell, Estimate
+from bareline.analysis.claims import Held, Status, mean_of, quotient
+from bareline.analysis.comparison import Comparison
+from bareline.analysis.records import read_runs
+from bareline.published.catalogue import publications
+from bareline.published.findings import Check
+from bareline.report.content.claims import OPEN, Axis, ClaimRow, Claims, claims_of
+from bareline.vocabulary.model import Layer, Metric
+from bareline.vocabulary.place import Place
+from bareline.vocabulary.verdicts import Verdict
+
+ROOT = Path(__file__).parents[3]
+STUDIES = ("flexible-fabric", "infinicloud", "magellan", "nebula")
+
+
+@pytest.fixture(scope="module")
+def claims_in(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Claims]:
+    """Plant a run of a study with the printed losses and give its claims."""
+    sys.path.insert(0, str(ROOT / "benchmarks"))
+    try:
+        from planted_study import plant
+    finally:
+        sys.path.remove(str(ROOT / "benchmarks"))
+    known: dict[str, Claims] = {}
+
+    def make(study: str, **how: object) -> Claims:
+        key = f"{study} {how}"
+        if key not in known:
+            folder = tmp_path_factory.mktemp("planted") / "run"
+            run = plant(study, folder, launches=8, **how)
+            known[key] = claims_of(Comparison(read_runs([run])))
+        return known[key]
+
+    return make
+
+
+def row(claims: Claims, start: str) -> ClaimRow:
+    (found,) = [row for row in claims.rows if row.claim.startswith(start)]
+    return found
+
+
+@pytest.mark.parametrize("study", STUDIES)
+def test_every_stored_finding_has_its_row(claims_in: Callable[..., Claims], study: str) -> None:
+    claims = claims_in(study)
+    stored = [
+        finding.words
+        for publication in publications().values()
+        if publication.publication.study == study
+        for finding in publication.findings
+    ]
+    assert len(stored) >= 8
+    assert Counter(row.claim for row in claims.rows) == Counter(stored)
+    assert len(claims.open) <= OPEN
+    assert all(row.measured for row in claims.open)
+    assert all(row.why for row in claims.folded if not row.comparable)
+
+
+def test_all_publications_with_findings_are_looked_at() -> None:
+    assert {row.publication.study for row in publications().values() if row.findings} == {*STUDIES}
+
+
+def test_losses_as_they_are_printed_say_yes(claims_in: Callable[..., Claims]) -> None:
+    held = 0
+    for found in (found for study in STUDIES for found in claims_in(study).rows):
+        # Steps of tuning, and one platform that loses against another, are not planted.
+        planted = not found.claim.startswith(("virtIO and jumbo", "PARATEC"))
+        if planted and found.comparable and found.bars and all(bar.same for bar in found.bars):
+            assert found.status is Status.YES, found
+            held += 1
+    assert held >= 10
+
+
+def test_without_losses_nothing_is_confirmed(claims_in: Callable[..., Claims]) -> None:
+    rows = claims_in("flexible-fabric", equal=True)
+    assert row(rows, "Software-only").status is Status.NO
+    assert row(rows, "SR-IOV brings").status is Status.YES  # it claims that both are equal
+    assert row(rows, "SR-IOV has clear").status is not Status.YES
+    assert row(claims_in("infinicloud", equal=True), "Collectives").status is Status.NO
+
+
+def test_what_failed_is_not_measured_and_says_why(claims_in: Callable[..., Claims]) -> None:
+    claims = claims_in("flexible-fabric", failing=["net.nuttcp"])
+    assert not claims.open
+    assert "failed" in row(claims, "Software-only").why
+
+
+# One check on cells ------------------------------------------------------------------------------
+
+CHECK = Check(kind="ratio", probe=["p"], metric="time", platform="cloud", against=["hpc"])
+
+
+def cell(ratio: float, half: float = 1.01, *, ranks: int = 2, platform: str = "c",
+         probe: str = "p", verdict: Verdict = Verdict.INCONCLUSIVE) -> Cell:  # fmt: skip
+    return Cell(
+        place=Place(probe, "time", ranks=ranks, nodes=max(1, ranks // 8)),
+        platform=platform,
+        layer=Layer.MPI,
+        metric=Metric("s", "lower", False),
+        baseline="h",
+        ratio=Estimate(ratio, ratio / half, ratio * half),
+        verdict=verdict,
+    )
+
+
+def status(check: Check, *cells: Cell, **cast: str) -> Status:
+    held = Held(cells, "h", {"cloud": "c", "hpc": "h", **cast}, 0.02)
+    return held.outcome(check, lambda place: False).status
+
+
+@pytest.mark.parametrize(
+    ("ratio", "half", "worse", "better"),
+    [
+        (2.0, 1.01, Status.YES, Status.NO),
+        (1.0, 1.005, Status.NO, Status.NO),
+        (0.5, 1.01, Status.NO, Status.YES),
+        (1.1, 1.5, Status.CANNOT_TELL, Status.CANNOT_TELL),
+    ],
+)
+def test_direction_of_a_ratio(ratio: float, half: float, worse: Status, better: Status) -> None:
+    assert status(CHECK, cell(ratio, half)) is worse
+    assert status(CHECK.model_copy(update={"expect": "better"}), cell(ratio, half)) is better
+
+
+@pytest.mark.parametrize(
+    ("ratio", "half", "said"),
+    [(1.02, 1.01, Status.YES), (1.5, 1.01, Status.NO), (1.04, 1.1, Status.CANNOT_TELL)],
+)
+def test_equality_has_a_limit(ratio: float, half: float, said: Status) -> None:
+    assert status(CHECK.model_copy(update={"expect": "equal", "within": 1.1}), cell(ratio, half)) \
+        is said  # fmt: skip
+
+
+def test_growth_needs_both_intervals_apart() -> None:
+    grows = CHECK.model_copy(update={"kind": "grows"})
+    assert status(grows, cell(2.0, ranks=2), cell(3.0, ranks=8)) is Status.YES
+    assert status(grows, cell(2.0, ranks=2), cell(2.1, 1.1, ranks=8)) is Status.CANNOT_TELL
+    assert status(grows, cell(3.0, ranks=2), cell(2.0, ranks=8)) is Status.NO
+    assert status(grows, cell(3.0, ranks=2)) is Status.NOT_MEASURED
+    rise = CHECK.model_copy(update={"kind": "rise"})
+    assert status(rise, cell(2.0, ranks=8), cell(4.0, ranks=16)) is Status.YES
+    assert status(rise, cell(2.0, ranks=8), cell(4.0, ranks=64)) is Status.NOT_MEASURED
+
+
+def test_an_order_holds_against_each_of_them_or_not_at_all() -> None:
+    order = CHECK.model_copy(update={"kind": "order", "against": ["hpc", "other"]})
+    both = (cell(3.0), cell(2.0, platform="o"))
+    assert status(order, *both, other="o") is Status.YES
+    assert status(order, cell(3.0), cell(4.0, platform="o"), other="o") is Status.NO
+    assert status(order, *both) is Status.YES  # nobody stands for the other
+
+
+def test_failed_and_absent_are_not_measured() -> None:
+    assert status(CHECK, cell(2.0, verdict=Verdict.FAILED)) is Status.NOT_MEASURED
+    assert status(CHECK) is Status.NOT_MEASURED
+    assert Held([], "h", {"hpc": "h"}, 0.02).outcome(CHECK, bool).reason == (
+        "no platform here stands for cloud"
+    )
+
+
+def test_half_widths_add_on_a_log_scale() -> None:
+    held = quotient(Estimate(4.0, 2.0, 8.0), Estimate(2.0, 1.0, 3.0))
+    assert (held.value, held.lo, held.hi) == (2.0, pytest.approx(2 / 3), 8.0)
+    mean = mean_of([Estimate(1.0, 0.5, 2.0), Estimate(4.0, 2.0, 8.0)])
+    assert [mean.value, mean.lo, mean.hi] == pytest.approx([2.0, 1.0, 4.0])
+    assert mean_of([Estimate(2.0), Estimate(2.0, 1.0, 4.0)]).lo is None
+
+
+# The axis ----------------------------------------------------------------------------------------
+
+
+def test_all_that_is_drawn_lies_on_the_axis(claims_in: Callable[..., Claims]) -> None:
+    rows = claims_in("nebula").open
+    axis = Axis.of(rows)
+    assert axis is not None
+    places = [place for place, _ in axis.ticks]
+    assert all(after - before >= 28 for before, after in pairwise(places))
+    for found in rows:
+        for bar in axis.bars(found):
+            assert bar.x >= 0 and bar.x + bar.width <= 280
+        for dot in axis.dots(found):
+            assert 0 <= dot.low <= dot.x <= dot.high <= 280
+    pale = row(claims_in("nebula"), "Exchange between nodes")
+    assert pale.elsewhere == "ranks not printed"
+    assert [bar.look for bar in axis.bars(pale)] == ["printed pale"]
