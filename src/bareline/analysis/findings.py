@@ -177,8 +177,9 @@ class Finding:
         return Estimate(self.mean.ratio, lo, hi)
 
     def of(self, verdict: Verdict) -> list[Cell]:
-        """Give the points with a verdict, farthest from equality first."""
-        return sorted((p for p in self.points if p.said is verdict), key=lambda p: -p.size)
+        """Give the points with a verdict, farthest from equality first, what has no ratio last."""
+        own = (point for point in self.points if point.said is verdict)
+        return sorted(own, key=lambda point: (point.ratio is None, -point.size))
 
     @cached_property
     def worst(self) -> Cell | None:
@@ -247,7 +248,8 @@ def find(
         for group, mean in zip(of_pair, means, strict=True)
     ]
     tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in family.points)
-    return found, tests + sum(mean is not None for means in family.means for mean in means)
+    means = [mean for own in family.means for mean in own if mean is not None]
+    return found, tests + sum(not math.isnan(mean.p) for mean in means)
 
 
 def _asked(rows: Sequence[_Row], height: int) -> _Mask:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 
 from bareline.analysis.amounts import (
     baseline_value,
+    lost_words,
     mean_pieces,
     named,
     reach,
@@ -188,8 +189,18 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
         if naming := named(finding, points):
             aside.append(naming)
         aside.append([f"{finding.baseline} {baseline_value(points[0])}"])
+        aside += _unrated(finding, points)
     aside += _rest(finding, margin)
     return [*pieces, *on([finding]), " (", *joined(aside, last=", "), ")"]
+
+
+def _unrated(finding: Finding, points: Sequence[Cell]) -> list[list[Piece]]:
+    """Name the points without a ratio among others that have one, with what they lost."""
+    apart = [point for point in points if point.ratio is None]
+    if not apart or len(apart) == len(points):
+        return []
+    told = f"{finding.label(apart[0])} {lost_words(apart[0])}" if apart[0].lost else ""
+    return [[told or f"no ratio at {len(apart)} more"]]
 
 
 def _in_the_mean(finding: Finding, margin: float, on: _On) -> _Clause:

@@ -45,8 +45,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "pages-not-given": "working sets left out: the node did not give their pages or memory",
         "drifting": "the values drift over the run: the order of trials matters",
         "dependent": "neighbouring trials resemble each other: the interval is too narrow",
-        "few-boots": f"fewer than {MIN_LAUNCHES} boots (of guests, or jobs of a batch system): "
-        "what is said holds for these boots, another one may differ",
+        "few-boots": f"fewer than {MIN_LAUNCHES} boots (hosts or guests made anew, jobs of a batch "
+        "system): what is said holds for these boots, another one may differ",
         "two-modes": "the values lie in two groups: the median is in one of them",
         "within-control": "no larger than what the baseline differs from itself by: it may be the "
         "machine's, not the platform's",
@@ -91,7 +91,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "simulated": "simulated time",
         "cut": "sizes cut",
         "dependent": "trials not independent",
-        "few-boots": "in these boots alone",
+        "few-boots": "few boots",
         "two-modes": "two modes",
         "unpaired": "not in common blocks",
         "within-control": "as small as the baseline's differences from itself",
