@@ -290,7 +290,7 @@ def test_a_long_table_is_unpacked_when_it_is_unfolded(
     assert rows.count() == 1 and "CSV holds them too" in (rows.text_content() or "")
     figure.locator("summary").click()
     rows.nth(1).wait_for()
-    cells = [cell for cell in document.cells if cell.metric == "latency"]
+    cells = [cell for cell in document.cells if cell.place.metric == "latency"]
     assert rows.count() == len(cells) == 24 * 5
     assert figure.locator("tbody tr:first-child td").all_inner_texts()[:2] == ["0 B", "platform-0"]
     assert figure.locator("tbody svg.mark use").count() == len(cells)
