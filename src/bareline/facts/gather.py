@@ -25,6 +25,8 @@ _PARSERS = (
     parse_software,
     parse_storage,
 )
+#: A node of a thousand cores tells less than a tenth of it.
+_MOST_CHARACTERS = 16 << 20
 
 
 @cache
@@ -48,6 +50,10 @@ def gather(allocation: Nodes) -> Facts:
     nodes = []
     for index, node in enumerate(allocation.nodes):
         done = allocation.on_node(index, ["sh", "-s", "--", node.address, folder], stdin=script())
+        if len(done.stdout) > _MOST_CHARACTERS:
+            raise PlatformError(
+                f"the node tells {len(done.stdout):,} characters of facts", where=node.name
+            )
         facts = parse_node(done.stdout)
         if not facts:
             said = done.stderr.strip().splitlines()

@@ -35,7 +35,7 @@ class StealReading:
 def parse_stat(text: str) -> StealReading | None:
     """Read the first line of ``/proc/stat``; None where the kernel does not count steal time."""
     words = text.split("\n", 1)[0].split()
-    ticks = [int(word) for word in words[1:] if word.isdecimal()]
+    ticks = [int(word) for word in words[1:] if word.isdecimal() and len(word) < 20]
     if not words or words[0] != "cpu" or len(ticks) < 8 or len(ticks) != len(words) - 1:
         return None
     user, nice, system, _idle, _iowait, irq, softirq, stolen = ticks[:8]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,6 +15,8 @@ from bareline.vocabulary.errors import PlatformError
 #: How long a server may take until it listens.
 READY_S = 20.0
 _TRIES = 3
+#: So much is read of what a server said last.
+_TAIL_BYTES = 1 << 16
 _PORTS = range(20_000, 32_000)  # below the kernel's own ephemeral range
 
 
@@ -70,7 +73,10 @@ def serving(
     problem = ""
     for _ in range(_TRIES):
         taken = ports.taken()
-        port, data_port = random.sample([one for one in _PORTS if one not in taken], 2)
+        free = [one for one in _PORTS if one not in taken]
+        if len(free) < 2:
+            raise PlatformError(f"no port of {_PORTS[0]} to {_PORTS[-1]} is free")
+        port, data_port = random.sample(free, 2)
         values = {"server_port": str(port), "server_data_port": str(data_port)}
         # A file for what it says: nobody reads pipes while the command is measured.
         with (
@@ -82,7 +88,7 @@ def serving(
                 yield values
                 return
             end_group(process)
-            said.seek(0)
-            lines = clean(said.read().decode(errors="replace")).strip().splitlines()
+            said.seek(max(0, said.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            lines = clean(said.read(_TAIL_BYTES).decode(errors="replace")).strip().splitlines()
             problem = lines[-1] if lines else problem
     raise PlatformError(f"the server '{program}' did not start: {problem}")

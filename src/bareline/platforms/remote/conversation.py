@@ -1,7 +1,8 @@
 """A script that runs on nodes while bareline talks with it.
 
 The nodes answer by lines of their own: ``bareline NODE WORD...``. One local process may stand for
-one node (ssh) or for many (a step of a batch system).
+one node (ssh) or for many (a step of a batch system). A node is not trusted to be right: what it
+says is bounded, and none speaks for another.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import queue
 import subprocess
-import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
-from typing import IO
 
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import spawn
@@ -32,8 +33,23 @@ def script(name: str) -> str:
     return Path(__file__).with_name(name).read_text(encoding="utf-8")
 
 
+#: Longest line: a file of a trial in base64.
+MOST_LINE_BYTES = 64 << 20
+#: Most that one process says in a conversation, which may be some files.
+MOST_SAID_BYTES = 256 << 20
+#: So much of the end of what it complains about is kept.
+_COMPLAINT_BYTES = 1 << 16
 #: How long the last lines of a process that has ended may be on their way to us.
 _LAST_LINES_S = 1.0
+
+
+@dataclass(slots=True)
+class _Heard:
+    """What a process said beside its answers."""
+
+    complaint: bytearray = field(default_factory=bytearray)
+    excess: str = ""
+    listener: threading.Thread | None = None
 
 
 class Conversation:
@@ -50,7 +66,7 @@ class Conversation:
         #: What each node has said, by its first word.
         self.said: dict[str, dict[str, list[str]]] = {name: {} for name in nodes}
         self._lines: queue.Queue[tuple[str, str, str] | None] = queue.Queue()
-        self._processes: list[tuple[tuple[str, ...], subprocess.Popen[bytes], IO[bytes]]] = []
+        self._processes: list[tuple[tuple[str, ...], subprocess.Popen[bytes], _Heard]] = []
 
     def tell(self, order: str, content: bytes = b"") -> None:
         """Give every node an order, and what follows it."""
@@ -102,6 +118,21 @@ class Conversation:
             if self._lines.empty() and time.monotonic() - ended_at > _LAST_LINES_S:
                 raise self._lost(lost)
 
+    def answer(self, node: str, word: str) -> str:
+        """Give what a node said first after a word.
+
+        Raises
+        ------
+        PlatformError
+            It never said that.
+        """
+        said = self.said[node].get(word)
+        if not said:
+            raise PlatformError(
+                f"the node did not tell its '{word}'", where=node, hint=f"see what runs on {node}"
+            )
+        return said[0]
+
     def lost(self) -> tuple[str, ...] | None:
         """Name the nodes of the first process that has ended, None while all go on."""
         for names, popen, _ in self._processes:
@@ -111,12 +142,17 @@ class Conversation:
 
     def reason(self, names: Sequence[str]) -> str:
         """Give what a process complained about last, or how it ended."""
-        for those, popen, errors in self._processes:
+        for those, popen, heard in self._processes:
             if those == tuple(names):
-                errors.seek(0)
-                lines = errors.read().decode(errors="replace").strip().splitlines()
+                if heard.excess:
+                    return heard.excess
+                if popen.poll() is not None and heard.listener is not None:
+                    heard.listener.join(_LAST_LINES_S)
+                lines = bytes(heard.complaint).decode(errors="replace").strip().splitlines()
                 said = [line for line in lines if line.strip()]
-                return said[-1][:300] if said else f"exit code {popen.poll()}"
+                code = popen.poll()
+                ended = "it does not answer" if code is None else f"exit code {code}"
+                return said[-1][:300] if said else ended
         return "no such node"
 
     def drop(self, word: str) -> None:
@@ -137,26 +173,42 @@ class Conversation:
         if line is not None and line[0] in self.said:
             self.said[line[0]].setdefault(line[1], []).append(line[2])
 
-    def _read(self, pipe: IO[bytes]) -> None:
+    def _read(self, names: tuple[str, ...], popen: subprocess.Popen[bytes], heard: _Heard) -> None:
+        assert popen.stdout is not None
+        left = MOST_SAID_BYTES
         # Whoever ends the process closes the pipe, perhaps in the middle of a read.
         with contextlib.suppress(ValueError, OSError):
-            for raw in pipe:
+            while raw := popen.stdout.readline(MOST_LINE_BYTES + 1):
+                left -= len(raw)
+                if left < 0 or len(raw) > MOST_LINE_BYTES:
+                    heard.excess = "it says more than any node has to say"
+                    popen.kill()
+                    return
+                if not raw.startswith(_SIGN.encode()):
+                    continue
                 text = raw.decode(errors="replace").rstrip("\n")
-                if text.startswith(_SIGN):
-                    node, _, rest = text.removeprefix(_SIGN).partition(" ")
-                    word, _, more = rest.partition(" ")
+                node, _, rest = text.removeprefix(_SIGN).partition(" ")
+                word, _, more = rest.partition(" ")
+                if node in names:
                     self._lines.put((node, word, more))
+
+    @staticmethod
+    def _listen(pipe: BufferedReader, heard: _Heard) -> None:
+        with contextlib.suppress(ValueError, OSError):
+            while raw := pipe.read1(1 << 16):
+                heard.complaint += raw
+                del heard.complaint[:-_COMPLAINT_BYTES]
 
     def start(self, names: Sequence[str], line: Sequence[str], stack: ExitStack) -> None:
         """Start the local process that stands for some nodes; it ends with the stack."""
-        errors = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-        process = stack.enter_context(
-            spawn(line, env=local_environment(), stdin=True, errors=errors)
-        )
-        popen = process.popen
-        assert popen.stdout is not None
-        self._processes.append((tuple(names), popen, errors))
-        threading.Thread(target=self._read, args=(popen.stdout,), daemon=True).start()
+        process = stack.enter_context(spawn(line, env=local_environment(), stdin=True))
+        popen, heard, own = process.popen, _Heard(), tuple(names)
+        self._processes.append((own, popen, heard))
+        reader = threading.Thread(target=self._read, args=(own, popen, heard), daemon=True)
+        about = (popen.stderr, heard)
+        heard.listener = threading.Thread(target=self._listen, args=about, daemon=True)
+        for thread in (reader, heard.listener):
+            thread.start()
 
     def close(self) -> None:
         """End every script by the end of its input, and give it a moment to clean up."""

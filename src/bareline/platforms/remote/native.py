@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import os
 import platform
-import subprocess
+import re
 import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,10 +21,10 @@ from bareline.build.native import NativeBuild, ensure_native
 from bareline.build.sources import source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts import Node, local_environment
+from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.remote.conversation import script
-from bareline.platforms.remote.files import pack, send
+from bareline.platforms.remote.files import Exchanged, exchange, pack, send
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.units import listing
@@ -35,6 +35,10 @@ _BUILD_S = 1800.0
 #: How many nodes are sent programs at once.
 _SENDERS = 16
 _FIND_S = 60.0
+#: An archive of the programs takes some MiB.
+_MOST_BYTES = 256 << 20
+#: What a node says of a copy, and of what it lacks.
+_REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 
 
 class Nodes(Protocol):
@@ -159,8 +163,8 @@ class NativePrograms:
                     self._tell(f"this machine's builds of the native programs are used: {error}")
         by_node: dict[str, list[str]] = {}
         for line in lacking:
-            _, name, library = line.split()
-            by_node.setdefault(name, []).append(library)
+            _, name, *library = line.split()
+            by_node.setdefault(name, []).extend(library)
         for name, libraries in by_node.items():
             self._tell(f"{name} lacks {listing(libraries)}: programs that want it fail there")
 
@@ -173,7 +177,7 @@ class NativePrograms:
 
         with ThreadPoolExecutor(max_workers=_SENDERS) as pool:
             said = [line for rows in pool.map(send_one, lines.items()) for line in rows]
-        return [line for line in said if line.startswith(("lacks ", "unseen "))]
+        return [line for line in said if _REMARK.match(line)]
 
     def _made_here(self, machine: str) -> Path | None:
         """Build with this machine's MPI library where it is the nodes' own."""
@@ -241,20 +245,28 @@ def fetch(nodes: Nodes, build: Path) -> bytes:
     """
     line = nodes.node_argv(0, ["tar", "-C", str(build), "-cf", "-", "."], {})
     done = _exchange(line, b"", "read", nodes.nodes[0].name)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise BuildError(f"cannot be read: {said}", where=f"{nodes.nodes[0].name}:{build}")
+    if done.exit_code:
+        raise BuildError(f"cannot be read: {done.said}", where=f"{nodes.nodes[0].name}:{build}")
     return done.stdout
 
 
+#: What a node tells of a build.
+_BUILT = ("target", "toolchain", "seconds")
+_SECONDS = re.compile(r"\d{1,9}(\.\d{1,9})?")
+
+
 def _finished(said: Mapping[str, Sequence[str]], host: str) -> NativeBuild:
-    path = Path(said["target"][0])
+    target, toolchain, seconds = (said.get(word, [""])[0] for word in _BUILT)
+    if not (target and toolchain and _SECONDS.fullmatch(seconds)):
+        told = f"'{target[:60]}' of '{toolchain[:60]}' in '{seconds[:20]}' s"
+        raise BuildError(f"the node tells no build, but {told}", where=host)
+    path = Path(target)
     return NativeBuild(
-        toolchain=said["toolchain"][0],
+        toolchain=toolchain,
         path=path,
         log=path / "log",
         left_out=tuple(said.get("left", ())),
-        seconds=float(said["seconds"][0]),
+        seconds=float(seconds),
         cached="cached" in said,
         host=host,
     )
@@ -272,31 +284,29 @@ def _ask(nodes: Nodes, order: str, sources: bytes = b"") -> dict[str, list[str]]
     for row in done.stdout.decode(errors="replace").splitlines():
         word, _, rest = row.partition(" ")
         said.setdefault(word, []).append(rest)
-    if done.returncode and not ("missing" in said or "failed" in said):
+    if done.exit_code and not ("missing" in said or "failed" in said):
         log = said.get("log", [""])[0]
         raise BuildError(
-            f"the native programs do not build:\n{done.stderr.decode(errors='replace').strip()}",
+            f"the native programs do not build:\n{done.said}",
             where=where,
             hint=f"the whole log is {where}:{log}" if log else None,
         )
     return said
 
 
-def _exchange(
-    line: Sequence[str], content: bytes, done_what: str, where: str
-) -> subprocess.CompletedProcess[bytes]:
+def _exchange(line: Sequence[str], content: bytes, done_what: str, where: str) -> Exchanged:
+    timeout_s = _BUILD_S if content else _FIND_S
     try:
-        return subprocess.run(
-            line,
-            input=content,
-            capture_output=True,
-            env=local_environment(),
-            timeout=_BUILD_S if content else _FIND_S,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        return exchange(line, content, timeout_s, _MOST_BYTES)
+    except TimeoutError as error:
         raise BuildError(
-            f"the native programs are not {done_what} after {error.timeout:.0f} s", where=where
+            f"the native programs are not {done_what} after {timeout_s:.0f} s", where=where
+        ) from error
+    except OverflowError as error:
+        raise BuildError(
+            f"the native programs are not {done_what}: the node says more than "
+            f"{_MOST_BYTES >> 20} MiB",
+            where=where,
         ) from error
 
 

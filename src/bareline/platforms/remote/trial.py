@@ -13,6 +13,7 @@ from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
 from bareline.platforms.kept import cut_of_file
 from bareline.platforms.remote.conversation import Conversation
+from bareline.platforms.remote.description import number_of
 from bareline.platforms.serving import READY_S
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
@@ -21,6 +22,7 @@ _ORDER_S = 20.0
 _AFTER_FAILURE_S = 5.0
 #: What a node says a file is: its bytes, or that it is no regular one.
 _KIND = re.compile(r"\d{1,18}|odd")
+_HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 
 class Housekeeping:
@@ -74,9 +76,12 @@ class Housekeeping:
         """Name what disturbed the trial: processor time stolen, other programs before it began."""
         found: list[str] = []
         for node, said in self._talk.said.items():
-            readings: list[StealReading | None] = [parse_stat(text) for text in said["stat"]]
-            found += steal_caveats(readings[0], readings[-1])
-            running = int(said["load"][0].partition("/")[0]) - 1  # the script itself
+            readings: list[StealReading | None] = [
+                parse_stat(text) for text in said.get("stat", ())
+            ]
+            found += steal_caveats(readings[0], readings[-1]) if readings else ()
+            load = self._talk.answer(node, "load").partition("/")[0]
+            running = number_of(load, node, "load") - 1  # the script itself
             if node in self._cores and running >= max(1.0, 0.25 * self._cores[node]):
                 found.append("busy-machine")
         return tuple(dict.fromkeys(found))
@@ -94,7 +99,14 @@ class Housekeeping:
         found = dict.fromkeys(names, "")
         for line in self._talk.said[node].get("file", ()):
             name, _, content = line.partition(" ")
-            found[name] = base64.b64decode(content).decode(errors="replace")
+            if name not in found:
+                raise PlatformError(f"the node gives '{name}', which nobody asked for", where=node)
+            try:
+                found[name] = base64.b64decode(content, validate=True).decode(errors="replace")
+            except ValueError as error:
+                raise PlatformError(
+                    f"the file '{name}' did not arrive whole", where=node
+                ) from error
         return found
 
     def left_out(self, node: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -142,8 +154,9 @@ class NodePorts:
 
     def taken(self) -> set[int]:
         """List the ports on which something listened when the trial began."""
-        listed = self.talk.said[self.node]["ports"][0].split()
-        return {int(text.rpartition(":")[2], 16) for text in listed}
+        listed = self.talk.answer(self.node, "ports").split()
+        found = [text.rpartition(":")[2] for text in listed]
+        return {int(text, 16) for text in found if _HEXADECIMAL.fullmatch(text)}
 
     def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
         """Wait until something listens on a port; say what is wrong if nothing does."""

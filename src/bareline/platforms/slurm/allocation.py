@@ -23,6 +23,7 @@ from bareline.platforms.launchers import (
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.conversation import conversation, script
+from bareline.platforms.remote.description import read_description
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.slurm.commands import (
     JobState,
@@ -116,9 +117,9 @@ class SlurmAllocation(RemoteAllocation):
         text = script("description") + "describe\nsay ready\n"
         with conversation(self.talk_lines(everyone, text, [])) as talk:
             talk.wait("ready", _DESCRIBE_S)
-            told = talk.said
-        self.nodes = tuple(Node(name, name, int(told[name]["cores"][0])) for name in names)
-        self.compare({name: told[name]["flags"][0].split() for name in names})
+            told = {name: read_description(name, talk.said[name]) for name in names}
+        self.nodes = tuple(Node(name, name, told[name].cores) for name in names)
+        self.compare({name: told[name].flags for name in names})
         self.load(self._options.modules)
 
     # How programs are started --------------------------------------------------------------------

@@ -15,6 +15,7 @@ from bareline.platforms.hosts import Node, local_environment
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.description import Description
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.ssh.connection import Connection
 from bareline.platforms.ssh.options import SshOptions
@@ -38,7 +39,7 @@ class SshAllocation(RemoteAllocation):
         options: SshOptions,
         context: Context,
         connections: Sequence[Connection],
-        told: Mapping[str, Mapping[str, Sequence[str]]],
+        told: Mapping[str, Description],
     ) -> None:
         self._options = options
         self.launches_here = options.launcher == "here"
@@ -50,20 +51,19 @@ class SshAllocation(RemoteAllocation):
         for connection in connections:
             said = told[connection.name]
             address = self._address(connection.name, said)
-            nodes.append(Node(connection.name, address, int(said["cores"][0])))
+            nodes.append(Node(connection.name, address, said.cores))
         super().__init__(
             nodes,
             cache=context.cache,
             way=options.native,
             native_target=connections[0].native_folder,
         )
-        self.compare({name: said["flags"][0].split() for name, said in told.items()})
+        self.compare({name: said.flags for name, said in told.items()})
         self.load(options.modules)
 
-    def _address(self, name: str, said: Mapping[str, Sequence[str]]) -> str:
+    def _address(self, name: str, said: Description) -> str:
         """Give the address of a host on MPI's network."""
-        options = self._options
-        listed = [text.split(" ", 1) for text in said.get("address", ())]
+        options, listed = self._options, said.addresses
         if options.device is not None:
             found = [address for device, address in listed if device == options.device]
         elif options.subnet is not None:
@@ -106,7 +106,7 @@ class SshAllocation(RemoteAllocation):
             binding=self._options.binding,
             network=self._network,
             agent=self._agent() if layout.nodes > 1 or here else None,
-            as_root=self._told[self.nodes[0].name]["user"][0] == "0",
+            as_root=self._told[self.nodes[0].name].is_root,
         )
         line = self.mpi.argv(job)
         # The launcher carries the mark too: it must not outlive its trial.
@@ -128,7 +128,7 @@ class SshAllocation(RemoteAllocation):
         if options.subnet is None and options.device is None:
             return None
         address = self.nodes[0].address
-        listed = [text.split(" ", 1) for text in self._told[self.nodes[0].name]["address"]]
+        listed = self._told[self.nodes[0].name].addresses
         device = options.device or next(device for device, own in listed if own == address)
         return Network(
             device=device,
@@ -192,7 +192,7 @@ class SshAllocation(RemoteAllocation):
         return {**facts, **how}
 
 
-def open_all(connections: Sequence[Connection]) -> dict[str, Mapping[str, Sequence[str]]]:
+def open_all(connections: Sequence[Connection]) -> dict[str, Description]:
     """Open every connection; give what each host tells of itself, by its name."""
     for connection in connections:
         connection.start()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.remote.conversation import Conversation, conversation, script
+from bareline.platforms.remote.description import Description, read_description
 from bareline.platforms.remote.shell import remote_line
 from bareline.platforms.workdir import OWN_FOLDER
 from bareline.vocabulary.errors import NotNow, PlatformError
@@ -77,7 +78,7 @@ class Connection:
         argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
         self._keeper = self._stack.enter_context(conversation({(self.name,): argv}))
 
-    def wait(self) -> Mapping[str, Sequence[str]]:
+    def wait(self) -> Description:
         """Wait until the host is taken; give what it tells of itself.
 
         Raises
@@ -96,6 +97,8 @@ class Connection:
                 # Its connection was cut, and the host has not noticed yet.
                 self.start(holder.partition(" ")[2])
                 self._keeper.wait("ready", 2 * self._connect_s)
+            self._earlier = self._keeper.answer(self.name, "pid")
+            return read_description(self.name, self._keeper.said[self.name])
         except PlatformError as error:
             explained = self._explained(self._keeper, error)
             self.close()
@@ -103,8 +106,6 @@ class Connection:
         except BaseException:
             self.close()
             raise
-        self._earlier = self._keeper.said[self.name]["pid"][0]
-        return self._keeper.said[self.name]
 
     def _explained(self, keeper: Conversation, error: PlatformError) -> PlatformError:
         said = keeper.said[self.name]
@@ -116,6 +117,8 @@ class Connection:
             )
         if "failed" in said:
             return PlatformError(said["failed"][0], where=self.name)
+        if "ready" in said:  # it can be reached, but what it tells is odd
+            return error
         reason = keeper.reason((self.name,))
         kind = PlatformError if _is_refused(reason) else NotNow
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
