@@ -20,7 +20,7 @@ from bareline.analysis.conclusions import Conclusion, conclusions
 from bareline.analysis.control import Control, doubted, judge_control, promised
 from bareline.analysis.emulation import emulated_platforms
 from bareline.analysis.family import certainly_beyond
-from bareline.analysis.findings import Finding, find
+from bareline.analysis.findings import Finding, Found, find
 from bareline.analysis.layouts import ANY
 from bareline.analysis.lopsided import lopsided
 from bareline.analysis.pairs import Pair
@@ -233,7 +233,7 @@ class Comparison:
     # Words ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _found(self) -> tuple[list[Finding], int]:
+    def _found(self) -> Found:
         """All findings that sentences rest on: what they claim is certain over all of them."""
         steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
         table = self.points
@@ -244,7 +244,7 @@ class Comparison:
     @property
     def findings(self) -> list[Finding]:
         """One finding per probe, size class and platform, compared with the baseline."""
-        return [finding for finding in self._found[0] if finding.baseline == self.baseline]
+        return [finding for finding in self._found.findings if finding.baseline == self.baseline]
 
     @cached_property
     def statements(self) -> list[Sentence]:
@@ -285,10 +285,11 @@ class Comparison:
             breakdowns=self.breakdowns,
             promise=promised(
                 promise(
-                    self._found[1],
+                    self._found.tests,
                     tested,
-                    self.records.cube.values.shape[-1],
+                    self._found.exchanged,
                     in_blocks=all(pair.paired for pair in self._pairs),
+                    booted=any(pair.boots.count is not None for pair in self._pairs),
                 ),
                 self.controls,
             ),
@@ -307,7 +308,7 @@ class Comparison:
             return []
         told = []
         for before, name in pairwise(self.rungs[:-1]):
-            found = [f for f in self._found[0] if (f.baseline, f.platform) == (before, name)]
+            found = [f for f in self._found.findings if (f.baseline, f.platform) == (before, name)]
             if found:
                 told.append(step_sentence(before, name, found, self.margin))
         return told

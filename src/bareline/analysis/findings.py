@@ -209,9 +209,24 @@ class Finding:
         return self.worst.size if self.worst else 0.0
 
 
-def find(
-    records: Records, table: pl.DataFrame, pairs: Sequence[Pair], *, margin: float
-) -> tuple[list[Finding], int]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Findings, and what their certainty rests on.
+
+    Parameters
+    ----------
+    tests
+        How many comparisons the certainty of "slower" and "faster" holds over.
+    exchanged
+        How many blocks, or boots, names were exchanged in; 0 where nothing was in common blocks.
+    """
+
+    findings: tuple[Finding, ...]
+    tests: int
+    exchanged: int
+
+
+def find(records: Records, table: pl.DataFrame, pairs: Sequence[Pair], *, margin: float) -> Found:
     """Gather what a comparison found, one finding per probe, size class and platform.
 
     Parameters
@@ -223,10 +238,8 @@ def find(
 
     Returns
     -------
-    findings : list of Finding
-        By pair, layer and probe.
-    tests : int
-        How many comparisons the certainty of "slower" and "faster" holds over.
+    Found
+        The findings by pair, layer and probe.
     """
     rows = unprofiled(
         table.filter(pl.col("headline").fill_null(False) & (pl.col("better") != "none"))
@@ -249,7 +262,8 @@ def find(
     ]
     tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in family.points)
     means = [mean for own in family.means for mean in own if mean is not None]
-    return found, tests + sum(not math.isnan(mean.p) for mean in means)
+    tests += sum(not math.isnan(mean.p) for mean in means)
+    return Found(tuple(found), tests, family.exchanged)
 
 
 def _asked(rows: Sequence[_Row], height: int) -> _Mask:

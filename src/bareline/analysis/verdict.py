@@ -210,7 +210,7 @@ def _lost(group: Sequence[Finding]) -> str:
     return ", ".join(told)
 
 
-def promise(tests: int, rows: int, blocks: int, *, in_blocks: bool) -> str:
+def promise(tests: int, rows: int, exchanged: int, *, in_blocks: bool, booted: bool = False) -> str:
     """Say how sure a verdict is, from what was done.
 
     Parameters
@@ -219,20 +219,23 @@ def promise(tests: int, rows: int, blocks: int, *, in_blocks: bool) -> str:
         Comparisons that the sentences rest on.
     rows
         Rows of tables that were tested.
-    blocks
-        Blocks of the run.
+    exchanged
+        Blocks, or boots, in which names were exchanged: the fewest, if pairs differ.
     in_blocks
         Whether everything was measured in common blocks.
+    booted
+        Whether platforms came up anew, so that a boot is what is exchanged.
     """
     if not tests and not rows:
         return ""
     level = f"{stats.ALPHA * 100:g} %"
-    if not in_blocks:
+    unit = "boots or blocks" if booted else "blocks"
+    if not in_blocks or not exchanged:
         how = "Holm's correction where platforms share no blocks"
-    elif blocks <= stats.ALL_FLIPS_BLOCKS:
-        how = f"all {2**blocks} exchanges of names in {blocks} blocks"
+    elif exchanged <= stats.ALL_FLIPS_BLOCKS:
+        how = f"all {2**exchanged} exchanges of names in {exchanged} {unit}"
     else:
-        how = f"4096 exchanges of names in {blocks} blocks"
+        how = f"4096 exchanges of names in {exchanged} {unit}"
     return (
         f"The sentences rest on {tests} comparisons: with a probability of at most {level} they "
         f"claim any difference that is none ({how}). Each 'equal' is wrong with at most 2.5 %. "
