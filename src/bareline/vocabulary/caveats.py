@@ -37,6 +37,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "simulated": "simulated time, not wall time",
         "exact-in-model": "simulated: exact within the model, so one trial is enough; an interval "
         "is the error that calibration found, never a spread",
+        "recorded-busy": "what the program computes was recorded once, while other programs used "
+        "this machine's processors",
         "profiled": "measured under the profiler, which adds a little to every MPI call",
         "imported": "imported from an existing output: bareline did not run it",
         "unpaired": "not measured in common blocks: drift between the platforms is not removed",
@@ -89,6 +91,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "steal-time": "processor time stolen",
         "busy-machine": "busy machine",
         "simulated": "simulated time",
+        "recorded-busy": "computation recorded on a busy machine",
         "cut": "sizes cut",
         "dependent": "trials not independent",
         "few-boots": "few boots",
@@ -113,6 +116,8 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "precision-not-reached": "measure more launches, or on a quieter machine",
         "steal-time": "measure while the host's other guests are idle",
         "busy-machine": "measure again on a quiet machine",
+        "recorded-busy": "remove the recordings (`compute` in the cache folder) and run again on a "
+        "quiet machine",
         "unpaired": "measure both platforms in one run",
         "lopsided-noise": "look at the launches: what delays some of them is the difference",
         "within-control": "a quieter machine, or platforms that boot more often (blocks_per_boot)",

@@ -107,3 +107,11 @@ def test_ranks_of_a_node_share_its_nic(tmp_path, messages_per_s):
         assert of_eight == pytest.approx(messages_per_s, rel=0.2)
     else:
         assert of_eight == pytest.approx(8 * of_one, rel=0.01)
+
+
+@pytest.mark.parametrize(("name", "printed_us"), [("ib-qdr", 19.1), ("10g-vm", 315.4)])
+def test_the_random_ring_takes_what_the_nebula_paper_prints(tmp_path, name, printed_us):
+    """Table IV, 240 cores, 12 a node: what the messages a second of a NIC are taken from."""
+    with cluster(tmp_path / "c", network=name, nodes=20, cores=12) as allocation:
+        found = points(run(allocation, Layout(20, 12), "ring_random", "-m", "8:8"))[8]
+    assert 1e6 * found["loop_mean_max"] == pytest.approx(printed_us, rel=0.05)

@@ -44,11 +44,14 @@ class Recording:
         What the seconds are multiplied by: those of the real program over those recorded.
     source
         How it was made, for people.
+    busy_cores
+        How many cores other programs kept busy meanwhile.
     """
 
     stretches: Mapping[Kind, tuple[int, float]]
     scale: float
     source: str
+    busy_cores: float = 0.0
 
     def timed_s(self, ranks: int) -> float:
         """Computation in the timed part, mean over the ranks, as it was recorded."""
@@ -137,7 +140,12 @@ def load(path: Path) -> Recording | None:
             (stage, before, count, after, after_count): (calls, float(seconds))
             for stage, before, count, after, after_count, calls, seconds in content["stretches"]
         }
-        return Recording(stretches, float(content["scale"]), str(content["source"]))
+        return Recording(
+            stretches,
+            float(content["scale"]),
+            str(content["source"]),
+            float(content["busy_cores"]),
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -147,7 +155,12 @@ def save(path: Path, recording: Recording, about: Mapping[str, Any]) -> None:
     import tomli_w
 
     rows = [[*kind, calls, seconds] for kind, (calls, seconds) in recording.stretches.items()]
-    content = {**about, "scale": recording.scale, "source": recording.source, "stretches": rows}
+    told = {
+        "scale": recording.scale,
+        "source": recording.source,
+        "busy_cores": recording.busy_cores,
+    }
+    content = {**about, **told, "stretches": rows}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(tomli_w.dumps(content), encoding="utf-8")

@@ -17,6 +17,7 @@ from bareline.platforms.sim.network import (
     preset,
     presets,
 )
+from bareline.platforms.sim.processor import processors
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
 from bareline.vocabulary.platform import Options
@@ -96,8 +97,11 @@ class SimOptions(Options):
     algorithms
         Other algorithms, by function in lower case, e.g. ``{ allreduce = "rdb" }``; SimGrid's
         names.
+    processor
+        A processor by name, with printed rates: computation takes as many times as long as on the
+        machine that simulates as that is faster. Without one it is the machine's own.
     compute_factor
-        Computation takes this many times as long as on the machine that simulates.
+        Computation takes this many times as long as on that processor.
     checks
         What calibration measured and simulated, for the page.
     fold
@@ -126,6 +130,7 @@ class SimOptions(Options):
     oversubscription: Annotated[float, Field(ge=1, le=1e6)] = 1.0
     library: Literal["openmpi", "mpich"] = "openmpi"
     algorithms: Annotated[dict[str, str], Field(default_factory=dict)]
+    processor: str | None = None
     compute_factor: Annotated[float, Field(gt=0, le=1e6)] = 1.0
     checks: tuple[CheckRow, ...] = ()
     fold: bool = False
@@ -147,6 +152,14 @@ class SimOptions(Options):
         if name is not None and name not in presets():
             hint = did_you_mean(name, presets(), f"use one of: {', '.join(presets())}")
             raise ValueError(f"no network is named '{name}'; {hint}")
+        return name
+
+    @field_validator("processor")
+    @classmethod
+    def _known_processor(cls, name: str | None) -> str | None:
+        if name is not None and name not in processors():
+            hint = did_you_mean(name, processors(), f"use one of: {', '.join(processors())}")
+            raise ValueError(f"no processor is named '{name}'; {hint}")
         return name
 
     @field_validator("curve", "send_overhead_s", "receive_overhead_s", "departure_s")

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import ClassVar
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
-from bareline.facts.sections import pairs
+from bareline.host.load import BUSY_CORES
 from bareline.host.memory import memory_bytes
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform
@@ -25,9 +25,15 @@ from bareline.platforms.sim.algorithms import collectives, made_anew
 from bareline.platforms.sim.cluster import SPEED, cluster_xml, eager_bytes, settings
 from bareline.platforms.sim.network import Network, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
-from bareline.platforms.sim.real import real_compute_s
+from bareline.platforms.sim.processor import (
+    compute_factor,
+    processor_here,
+    processors,
+    rates_here,
+    widest_set,
+)
+from bareline.platforms.sim.recorder import RECORDING_TIMEOUT_S, Recorder
 from bareline.vocabulary.errors import PlatformError, ToolMissing
-from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -37,7 +43,6 @@ _REPETITIONS = ("-i", "3", "-x", "0")
 _UNBOUNDED = ("-t", "1e9")
 #: Arrays from this size on are shared by all ranks where memory is folded.
 _FOLDED_BYTES = 65_536
-_RECORDING_TIMEOUT_S = 3600.0
 #: What the buffers of all ranks together may take of this machine's memory; mpibench's own limit
 #: is for one rank of many machines.
 _MEMORY_SHARE = 0.5
@@ -65,7 +70,7 @@ class Simulator:
     @property
     def choices(self) -> Mapping[str, str]:
         """Have kernels for this machine alone, where all ranks run: a third of the compiling."""
-        return MappingProxyType({"BARELINE_SIMULATED_SET": _widest_set()})
+        return MappingProxyType({"BARELINE_SIMULATED_SET": widest_set()})
 
 
 @cache
@@ -109,8 +114,8 @@ class SimAllocation(Allocation):
             "sim.simulator": find_simulator().title,
             "sim.nodes": options.nodes,
             "sim.cores_per_node": options.cores,
-            "sim.compute_factor": options.compute_factor,
-            "sim.instruction_set": _widest_set(),
+            **self._processor_facts(),
+            "sim.instruction_set": widest_set(),
             **({"sim.folded_memory": "MG, FT, BT, SP, LU: not verified"} if options.fold else {}),
             "sim.network_from": network.source,
             "sim.latency_s": network.latency_s,
@@ -135,6 +140,22 @@ class SimAllocation(Allocation):
             ),
             "sim.algorithms_as_counted": " ".join(made_anew(options.library, options.algorithms)),
         }
+
+    def _processor_facts(self) -> dict[str, Scalar]:
+        """Tell how much longer computation takes than here, and by what that is known."""
+        name = self._options.processor
+        told: dict[str, Scalar] = {"sim.compute_factor": self._compute_factor()}
+        if name is not None:
+            told["sim.processor"] = processors()[name]["title"]
+            told["sim.processor_from"] = processors()[name]["source"]
+            told["sim.processor_here"] = rates_here(self._context, processor_here()).told
+        return told
+
+    def _compute_factor(self) -> float:
+        options = self._options
+        return compute_factor(
+            options.processor, options.compute_factor, self._context, processor_here()
+        )
 
     def events(self) -> tuple[str, ...]:
         """Tell what computation was recorded, once."""
@@ -162,8 +183,12 @@ class SimAllocation(Allocation):
             argv += _UNBOUNDED
             argv += ["-M", str(_buffers_bytes(layout.ranks))]
         variables = dict(command.env) | self._folding(program)
+        caveats = ["simulated"]
         if RECORDED.fullmatch(program):
-            variables["BARELINE_COMPUTE"] = f"inject:{self._computation(command, argv, layout)}"
+            recording = self._computation(command, argv, layout)
+            if recording.busy_cores > BUSY_CORES:
+                caveats.append("recorded-busy")
+            variables["BARELINE_COMPUTE"] = f"inject:{self._to_inject(recording)}"
             variables["BARELINE_BUSY_AFTER_SEND"] = self._network.busy_after()
             variables["BARELINE_RANKS_PER_NODE"] = str(layout.ranks_per_node)
         line = self._line(argv, layout)
@@ -176,7 +201,7 @@ class SimAllocation(Allocation):
             timed_out=done.timed_out,
             argv=tuple(line),
             clock="simulated",
-            caveats=("simulated",),
+            caveats=tuple(caveats),
             cut=done.cut,
         )
 
@@ -191,52 +216,24 @@ class SimAllocation(Allocation):
         folds = self._options.fold and FOLDED.fullmatch(program)
         return {"BARELINE_FOLD": str(_FOLDED_BYTES)} if folds else {}
 
-    def _computation(self, command: Command, argv: list[str], layout: Layout) -> Path:
-        """Give the file of seconds to inject; recorded first where there is none yet."""
-        folding = self._folding(Path(argv[0]).name)
-        parts = [*argv, *folding, str(layout.ranks), _processor()]
-        path = self._context.cache / "compute" / f"{compute.key_of(parts)}.toml"
-        known = compute.load(path)
-        if known is None:
-            known = self._record(command, argv, layout)
-            about = {
-                "program": Path(argv[0]).name,
-                "arguments": argv[1:],
-                "ranks": layout.ranks,
-                "processor": _processor(),
-            }
-            compute.save(path, known, about)
-            self._told.append(f"recorded the computation of {_what(argv, layout)}: {known.source}")
-        inject = self._context.scratch / f"{path.stem}.inject"
-        inject.write_text(known.to_inject(self._options.compute_factor), encoding="utf-8")
+    def _to_inject(self, recording: compute.Recording) -> Path:
+        """Give the file of seconds to inject."""
+        inject = self._context.scratch / "inject"
+        inject.write_text(recording.to_inject(self._compute_factor()), encoding="utf-8")
         return inject
 
-    def _record(self, command: Command, argv: list[str], layout: Layout) -> compute.Recording:
-        def launch(variables: Mapping[str, str]) -> float:
-            line = self._line(argv, layout)
-            every = dict(command.env) | self._folding(Path(argv[0]).name) | dict(variables)
-            done = self._execute(line, every, layout, _RECORDING_TIMEOUT_S)
-            if done.exit_code != 0 or done.timed_out:
-                raise PlatformError(
-                    f"the computation of {_what(argv, layout)} could not be recorded: "
-                    f"{done.stderr.strip()[-300:] or 'no end'}",
-                    where=self._name,
-                )
-            return done.duration_s
+    def _computation(self, command: Command, argv: list[str], layout: Layout) -> compute.Recording:
+        """Give what a program computes; recorded first where that is not known yet."""
+        folding = self._folding(Path(argv[0]).name)
 
-        stretches, count = compute.record(launch, self._context.scratch)
-        recorded = compute.Recording(stretches, 1.0, "")
-        source = f"{count} recordings in the simulator on one core"
-        if self._folding(Path(argv[0]).name):
-            source += ", all ranks in one memory, which caches hold more of than of many"
-        real = real_compute_s(command.argv, layout.ranks, self._context)
-        total = recorded.timed_s(layout.ranks)
-        if real is None or total <= 0:
-            return compute.Recording(stretches, 1.0, f"{source}, not held against the real program")
-        scale = real / total
-        return compute.Recording(
-            stretches, scale, f"{source}, times {scale:.3f} to agree with the real program"
-        )
+        def launch(variables: Mapping[str, str]) -> Finished:
+            every = dict(command.env) | folding | dict(variables)
+            return self._execute(self._line(argv, layout), every, layout, RECORDING_TIMEOUT_S)
+
+        recorder = Recorder(self._name, self._context, processor_here(), launch)
+        recording, told = recorder.computation(command.argv, argv, layout, folded=bool(folding))
+        self._told += told
+        return recording
 
     def _execute(
         self, line: list[str], variables: Mapping[str, str], layout: Layout, timeout_s: float
@@ -347,29 +344,9 @@ def _overheads_by_size(network: Network) -> dict[str, str]:
     return {name: stretches(curve) for name, curve in overheads.items() if len(curve) > 1}
 
 
-@cache
-def _first_processor() -> Mapping[str, str]:
-    """Give what the kernel says of this machine's first processor."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
-    return dict(pairs(text.partition("\n\n")[0]))
-
-
-def _processor() -> str:
-    return _first_processor().get("model name", "unknown processor")
-
-
-def _widest_set() -> str:
-    """Name the widest instruction set of this machine, as the kernels' launcher chooses it."""
-    return kernel_set(_first_processor().get("flags", "").split()).name
-
-
 def _buffers_bytes(ranks: int) -> int:
     """Give what the buffers of one rank may take: all ranks lie in this machine's memory."""
     return min(_LARGEST_BUFFERS_BYTES, int(_MEMORY_SHARE * memory_bytes()) // ranks)
-
-
-def _what(argv: list[str], layout: Layout) -> str:
-    return f"{Path(argv[0]).name} {' '.join(argv[1:])} on {layout.ranks} ranks"
 
 
 PLATFORM = SimPlatform

@@ -1,0 +1,176 @@
+"""A processor by name: how much longer it computes than this machine, from printed rates."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from bareline.facts.sections import pairs
+from bareline.host.load import foreign_cores, read_load
+from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.local import LocalOptions, LocalPlatform
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.instructions import kernel_set
+from bareline.vocabulary.model import Command, Layout
+
+#: Noise only ever slows: of so many runs of each, and all repetitions in them, the best counts.
+_RUNS = 3
+_TIMEOUT_S = 120.0
+_DGEMM = ("dgemm", "--n", "512", "--repeat", "20", "--budget", "2")
+_STREAM = ("stream", "--repeat", "10", "--threads", "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one core does.
+
+    Parameters
+    ----------
+    dgemm_flops_per_s
+        Matrix product in double precision.
+    stream_bytes_per_s
+        Memory bandwidth, STREAM's triad.
+    """
+
+    dgemm_flops_per_s: float
+    stream_bytes_per_s: float
+
+    def times_slower(self, other: Rates) -> float:
+        """Give how many times as long computation takes as on another: the geometric mean."""
+        return math.sqrt(
+            (other.dgemm_flops_per_s / self.dgemm_flops_per_s)
+            * (other.stream_bytes_per_s / self.stream_bytes_per_s)
+        )
+
+
+@cache
+def processors() -> Mapping[str, Mapping[str, Any]]:
+    """Give the processors that are known by name, as ``processors.toml`` holds them."""
+    file = resources.files("bareline.platforms.sim") / "processors.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def rates_of(name: str) -> Rates:
+    """Give the printed rates of a processor.
+
+    Raises
+    ------
+    KeyError
+        There is none of this name.
+    """
+    table = processors()[name]
+    return Rates(table["dgemm_flops_per_s"], table["stream_bytes_per_s"])
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """What a core of this machine does, and beside how many busy cores that was measured."""
+
+    rates: Rates
+    busy_cores: float
+
+    @property
+    def told(self) -> str:
+        """Say it for people."""
+        return (
+            f"DGEMM {self.rates.dgemm_flops_per_s / 1e9:.3g} Gflop/s, "
+            f"STREAM {self.rates.stream_bytes_per_s / 1e9:.3g} GB/s on one core, measured beside "
+            f"{self.busy_cores:.1f} busy cores"
+        )
+
+
+def rates_here(context: Context, processor: str) -> Here:
+    """Give what a core of this machine does; measured once for a processor, then known.
+
+    Raises
+    ------
+    PlatformError
+        It cannot be measured here.
+    """
+    name = "".join(letter if letter.isalnum() else "-" for letter in processor)
+    path = context.cache / "compute" / f"rates-{name}.json"
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads(path.read_text(encoding="utf-8"))
+        return Here(Rates(**known["rates"]), float(known["busy_cores"]))
+    found = _measure(context)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(asdict(found)), encoding="utf-8")
+    part.replace(path)
+    return found
+
+
+def _measure(context: Context) -> Here:
+    before = read_load()
+    spec = PlatformSpec("compute", "local", LocalOptions())
+    layout = Layout(1, 1)
+    with LocalPlatform(spec, context).acquire(layout) as here:
+        best = []
+        for benchmark in (_DGEMM, _STREAM):
+            command = Command(argv=("{native}/nodebench", *benchmark))
+            outputs = [here.run(command, layout, timeout_s=_TIMEOUT_S) for _ in range(_RUNS)]
+            rates = [rate for output in outputs for rate in _best_rates(output.stdout)]
+            if not rates:
+                raise PlatformError(
+                    f"nodebench {benchmark[0]} gave no rate of this machine: "
+                    f"{outputs[-1].stderr.strip()[-200:]}",
+                    hint="give the platform a compute_factor instead of a processor",
+                )
+            best.append(max(rates))
+    after = read_load()
+    busy = foreign_cores(before, after) if before and after else 0.0
+    return Here(Rates(*best), round(busy, 2))
+
+
+def _best_rates(stdout: str) -> list[float]:
+    """Read the best repetition of a matrix product, or of STREAM's triad."""
+    found = []
+    for line in stdout.splitlines():
+        with suppress(ValueError, KeyError, TypeError):
+            row = json.loads(line)
+            if row["point"].get("kernel", "triad") == "triad":
+                found.append(float(row["rate"]["max"]))
+    return found
+
+
+def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
+    """Give how many times as long as here computation takes.
+
+    Parameters
+    ----------
+    name
+        The simulated processor; None where it is this machine's.
+    given
+        A factor besides.
+    processor
+        This machine's, as the kernel calls it.
+    """
+    if name is None:
+        return given
+    return given * rates_of(name).times_slower(rates_here(context, processor).rates)
+
+
+@cache
+def _first_processor() -> Mapping[str, str]:
+    """Give what the kernel says of this machine's first processor."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    return dict(pairs(text.partition("\n\n")[0]))
+
+
+def processor_here() -> str:
+    """Give this machine's processor, as the kernel calls it."""
+    return _first_processor().get("model name", "unknown processor")
+
+
+def widest_set() -> str:
+    """Name the widest instruction set of this machine, as the kernels' launcher chooses it."""
+    return kernel_set(_first_processor().get("flags", "").split()).name
