@@ -16,11 +16,12 @@ from typing import Any
 
 from bareline.facts.sections import pairs
 from bareline.host.load import foreign_cores, read_load
-from bareline.platforms.base import Context, PlatformSpec
+from bareline.platforms.base import Context
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.instructions import kernel_set
 from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.platform import PlatformSpec
 
 #: Noise only ever slows: of so many runs of each, and all repetitions in them, the best counts.
 _RUNS = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.wording import count
+from bareline.report.content.score import Meeting, given, score
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
@@ -69,16 +70,34 @@ class Line:
     def _single(self) -> tuple[float, float]:
         return self.point.middle / SINGLE, self.point.middle * SINGLE
 
-    def holds(self, pair: Pair) -> bool:
-        """Tell whether a value lies inside."""
-        return (self.low is None or pair.ratio >= self.low) and (
-            self.high is None or pair.ratio <= self.high
+    @property
+    def meetings(self) -> tuple[Meeting, ...]:
+        """Its values beside its range, in the order of `pairs`."""
+        return tuple(
+            Meeting(pair.ratio, self.low, self.high, given(pair.cell)) for pair in self.pairs
         )
 
     @property
+    def counting(self) -> tuple[Meeting, ...]:
+        """Those that count."""
+        return tuple(meeting for meeting in self.meetings if not meeting.is_given)
+
+    @property
     def inside(self) -> int:
-        """Number of values inside."""
-        return sum(map(self.holds, self.pairs))
+        """Number of them inside."""
+        return sum(meeting.inside for meeting in self.counting)
+
+    @property
+    def outside(self) -> int:
+        """Number of them outside."""
+        return len(self.counting) - self.inside
+
+    @property
+    def kind(self) -> str:
+        """Say what it counts as."""
+        if not self.counting:
+            return "given, not counted"
+        return "a bound" if None in (self.low, self.high) else "a range"
 
     @property
     def span(self) -> str:
@@ -107,14 +126,10 @@ class AgainstPublished(Exhibit):
         if not lines:
             return []
         pairs = [pair for line in lines for pair in line.pairs]
-        inside = sum(line.inside for line in lines)
-        told = (
-            f"{inside} of {count(len(pairs), 'point')} lie inside what was printed, "
-            f"{len(pairs) - inside} outside."
-        )
+        told = score([meeting for line in lines for meeting in line.meetings]).told
         rows = [
             f"{line.title}: printed {line.point.told}, here {line.span}, "
-            f"{line.inside} of {len(line.pairs)} inside"
+            + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
             for line in lines[:12]
         ]
         return [
@@ -188,11 +203,17 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
         y, look = (place + 0.5) * PITCH_PX, styles[line.point.platform]
         bars.append(
             {
-                "x": line.low or least, "end": line.high or most, "top": y - 6, "bottom": y + 6,
-                "y": y, "middle": line.point.middle, "text": line.title, "colour": look.colour,
+                "x": line.low or least,
+                "end": line.high or most,
+                "top": y - 6,
+                "bottom": y + 6,
+                "y": y,
+                "middle": line.point.middle,
+                "text": line.title,
+                "colour": look.colour,
                 "tip": line.point.tip,
             }
-        )  # fmt: skip
+        )
         dots += _dots(line, y, look)
     height = PITCH_PX * len(lines)
     x, up = value_axis(ticks, log=True), rows_axis(height)
@@ -213,9 +234,10 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
 def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
     """Lay out the run's own ratios beside a published one."""
     names = varying(pair.cell.place for pair in line.pairs)
-    for pair in line.pairs:
+    for pair, meeting in zip(line.pairs, line.meetings, strict=True):
         at = pair.cell.place.told(names)
-        word = "inside" if line.holds(pair) else "outside"
+        word = "inside" if meeting.inside else "outside"
+        word += ", given to the simulation" if meeting.is_given else ""
         yield {
             "x": pair.ratio, "y": y, **look.ink(hollow=pair.cell.simulated),
             "tip": f"{line.point.platform}{f', {at}' if at else ''}: "
@@ -232,9 +254,13 @@ def _table(lines: Sequence[Line]) -> DataTable:
         doubts = dict.fromkeys(one for pair in line.pairs for one in pair.cell.caveats)
         return Field(line.span, line.pairs[0].ratio, caveats=tuple(doubts))
 
-    inside = sum(line.inside for line in lines)
-    outside = sum(len(line.pairs) for line in lines) - inside
-    counts = [Field(str(inside), inside), Field(str(outside), outside)]
+    def off(line: Line) -> Field:
+        times = [meeting.off for meeting in line.counting]
+        return Field(plain(statistics.median(times)), statistics.median(times)) if times else blank
+
+    whole = score([meeting for line in lines for meeting in line.meetings])
+    outside = whole.counted - whole.inside
+    counts = [Field(str(whole.inside), whole.inside), Field(str(outside), outside)]
     blank = Field("")
     return (
         Rows(lines)
@@ -244,12 +270,23 @@ def _table(lines: Sequence[Line]) -> DataTable:
         .column("here", here)
         .number("inside", lambda line: line.inside)
         .number(
-            "outside",
-            lambda line: len(line.pairs) - line.inside,
-            tone=lambda line: "" if len(line.pairs) > line.inside else "muted",
+            "outside", lambda line: line.outside, tone=lambda line: "" if line.outside else "muted"
         )
+        .column("times off", off)
+        .text("counts as", lambda line: line.kind)
         .text("source", lambda line: line.point.source)
-        .table(foot=(Field("all"), blank, blank, blank, *counts, blank))
+        .table(
+            foot=(
+                Field("all ranges"),
+                blank,
+                blank,
+                blank,
+                *counts,
+                Field(plain(whole.off), whole.off),
+                blank,
+                blank,
+            )
+        )
     )
 
 

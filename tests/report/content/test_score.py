@@ -1,0 +1,67 @@
+"""Inside, outside, how far off, and what chance would have."""
+
+import math
+import random
+
+import pytest
+
+from bareline.analysis.cell import Cell, Estimate
+from bareline.report.content.score import Meeting, given, score
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.model import Layer, Metric
+from bareline.vocabulary.place import Place
+
+
+def cell(metric="latency", layer=Layer.MPI, nodes=2, simulated=True):
+    return Cell(
+        place=Place("mpi.x", metric, nodes=nodes, used=nodes),
+        platform="p",
+        layer=layer,
+        metric=Metric("s", "lower"),
+        value=Estimate(1.0),
+        caveats=(Caveat("simulated"),) if simulated else (),
+    )
+
+
+def test_what_a_simulation_is_given_does_not_count():
+    assert given(cell("compute", Layer.NPB))
+    assert given(cell(nodes=1))
+    assert not given(cell())
+    assert not given(cell("time", Layer.NPB, nodes=1))
+    assert not given(cell("compute", Layer.NPB, simulated=False))
+
+
+def test_ranges_bounds_and_what_is_given_are_counted_apart():
+    found = score(
+        [
+            Meeting(2.0, 1.0, 4.0),
+            Meeting(8.0, 1.0, 4.0),
+            Meeting(9.0, 3.0, None),
+            Meeting(2.0, 3.0, None),
+            Meeting(1.0, None, 1.1),
+            Meeting(1.0, 1.0, 1.1, is_given=True),
+        ]
+    )
+    assert (found.inside, found.counted) == (1, 2)
+    assert (found.bounds_inside, found.bounds, found.given) == (2, 3, 1)
+    assert found.off == pytest.approx((1 + 4) / 2)
+    assert "1 of 2 points lie inside" in found.told and "not counted" in found.told
+
+
+def test_the_coin_has_what_chance_has():
+    """Draws over all that was printed, against the number that is computed."""
+    ranges = [(1.0, 2.0), (10.0, 100.0), (3.0, 3.5)]
+    found = score([Meeting(1.0, low, high) for low, high in ranges])
+    assert (found.least, found.most) == (1.0, 100.0)
+    draws = random.Random(1)
+    trials = 20_000
+    hits = 0
+    for _ in range(trials):
+        ratio = math.exp(draws.uniform(0, math.log(100)))
+        hits += sum(low <= ratio <= high for low, high in ranges)
+    assert found.coin == pytest.approx(hits / trials, rel=0.03)
+
+
+def test_nothing_that_counts_is_no_score():
+    found = score([Meeting(1.0, 1.0, 1.1, is_given=True)])
+    assert (found.inside, found.counted, found.coin) == (0, 0, 0)
