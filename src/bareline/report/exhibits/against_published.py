@@ -256,12 +256,10 @@ def _table(lines: Sequence[Line]) -> DataTable:
 
     def off(line: Line) -> Field:
         times = [meeting.off for meeting in line.counting]
-        return Field(plain(statistics.median(times)), statistics.median(times)) if times else blank
+        return (
+            Field(plain(statistics.median(times)), statistics.median(times)) if times else Field("")
+        )
 
-    whole = score([meeting for line in lines for meeting in line.meetings])
-    outside = whole.counted - whole.inside
-    counts = [Field(str(whole.inside), whole.inside), Field(str(outside), outside)]
-    blank = Field("")
     return (
         Rows(lines)
         .text("published", lambda line: line.title, wrap=True)
@@ -275,19 +273,16 @@ def _table(lines: Sequence[Line]) -> DataTable:
         .column("times off", off)
         .text("counts as", lambda line: line.kind)
         .text("source", lambda line: line.point.source)
-        .table(
-            foot=(
-                Field("all ranges"),
-                blank,
-                blank,
-                blank,
-                *counts,
-                Field(plain(whole.off), whole.off),
-                blank,
-                blank,
-            )
-        )
+        .table(foot=_foot(lines))
     )
+
+
+def _foot(lines: Sequence[Line]) -> tuple[Field, ...]:
+    whole = score([meeting for line in lines for meeting in line.meetings])
+    outside = whole.counted - whole.inside
+    counts = (Field(str(whole.inside), whole.inside), Field(str(outside), outside))
+    off, blank = Field(plain(whole.off), whole.off), Field("")
+    return (Field("all ranges"), blank, blank, blank, *counts, off, blank, blank)
 
 
 EXHIBIT = AgainstPublished()
