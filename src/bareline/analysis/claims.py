@@ -40,6 +40,7 @@ class Loss:
     ratio: Estimate | None
     reason: str = ""
     against: str = ""
+    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class Outcome:
         What the status rests on: `own`, or by how many times the loss grows.
     losses, first_losses
         What they are the means of.
+    of
+        Of an order, how many ratios must hold.
     reason
         Why it is not measured; else what of it is not.
     """
@@ -68,6 +71,7 @@ class Outcome:
     change: Estimate | None = None
     losses: tuple[Loss, ...] = ()
     first_losses: tuple[Loss, ...] = ()
+    of: int = 1
     reason: str = ""
 
 
@@ -111,7 +115,9 @@ class Held:
             known = [loss for loss in losses if loss.ratio]
             kept = [loss for loss in known if prefer(loss.place)] or _most_ranks(known)
             own = _mean(kept)
-            return Outcome(self._status(check, own), own, None, own, tuple(kept))
+            return Outcome(
+                self._status(check, own), own, None, own, tuple(kept), reason=_lacking(losses)
+            )
         return self._change(check, losses)
 
     def _order(self, check: Check, absent: Sequence[str]) -> Outcome:
@@ -132,8 +138,15 @@ class Held:
         doubtful = [loss for loss, s in zip(known, statuses, strict=True) if s is worst]
         least = min(doubtful, key=lambda loss: _nearness(check, loss.ratio))
         without = sorted({*check.against} - {loss.against for loss in known})
-        reason = f"without {', '.join(without)}" if without else ""
-        return Outcome(worst, least.ratio, None, least.ratio, (least,), reason=reason)
+        return Outcome(
+            worst,
+            least.ratio,
+            None,
+            least.ratio,
+            (least,),
+            of=len(known),
+            reason=f"without {', '.join(without)}" if without else _lacking(losses),
+        )
 
     def _change(self, check: Check, losses: Sequence[Loss]) -> Outcome:
         known = [loss for loss in losses if loss.ratio is not None]
@@ -160,7 +173,9 @@ class Held:
         first = mean_of([_mean(pair[0]) for pair in pairs])
         last = mean_of([_mean(pair[1]) for pair in pairs])
         change = quotient(last, first)
-        return Outcome(self._status(check, change), last, first, change, after, before)
+        return Outcome(
+            self._status(check, change), last, first, change, after, before, reason=_lacking(losses)
+        )
 
     def _losses(self, check: Check, probes: Sequence[str], against: str) -> list[Loss]:
         own, other = self._cast[check.platform], self._cast[against]
@@ -178,7 +193,7 @@ class Held:
         if own == other:
             return Loss(place, None, f"{own} stands for both", against)
         parts: list[Estimate | None] = []
-        used = 0
+        simulated = False
         for name in (own, other):
             if name == self._baseline:
                 parts.append(None)
@@ -186,11 +201,11 @@ class Held:
             cell = self._cells.get((name, place))
             if cell is None or cell.verdict not in COMPARED or cell.ratio is None:
                 return Loss(place, None, _reason(name, cell), against)
-            used = cell.place.used or used
+            simulated = simulated or cell.simulated
             parts.append(cell.ratio)
         mine, theirs = parts
         ratio = mine if theirs is None else quotient(mine or Estimate(1.0, 1.0, 1.0), theirs)
-        return Loss(place, ratio, "", against)
+        return Loss(place, ratio, "", against, simulated)
 
     def _status(self, check: Check, ratio: Estimate | None) -> Status:
         toward = _toward(check, ratio)
@@ -311,6 +326,12 @@ def _beside(
 
 def _unmeasured(reason: str) -> Outcome:
     return Outcome(Status.NOT_MEASURED, reason=reason)
+
+
+def _lacking(losses: Sequence[Loss]) -> str:
+    """Say what a mean or a growth had to leave out."""
+    lost = [loss for loss in losses if loss.ratio is None]
+    return f"without {len(lost)} of {len(losses)} points ({lost[0].reason})" if lost else ""
 
 
 def _why(losses: Sequence[Loss], check: Check) -> str:

@@ -161,6 +161,14 @@ def test_an_order_holds_against_each_of_them_or_not_at_all() -> None:
     assert status(order, *both) is Status.YES  # nobody stands for the other
 
 
+def test_what_a_mean_leaves_out_is_told() -> None:
+    cells = (cell(2.0), cell(2.0, probe="q", verdict=Verdict.FAILED))
+    check = CHECK.model_copy(update={"probe": ["p", "q"]})
+    held = Held(cells, "h", {"cloud": "c", "hpc": "h"}, 0.02).outcome(check, lambda place: False)
+    assert held.status is Status.YES
+    assert held.reason.startswith("without 1 of 2 points")
+
+
 def test_failed_and_absent_are_not_measured() -> None:
     assert status(CHECK, cell(2.0, verdict=Verdict.FAILED)) is Status.NOT_MEASURED
     assert status(CHECK) is Status.NOT_MEASURED

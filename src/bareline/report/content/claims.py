@@ -157,7 +157,7 @@ def _row(
         measured=_measured_words(check, outcome),
         where=_where(outcome),
         status=_weakened(check, outcome, first, last, margin),
-        why=outcome.reason,
+        why="; ".join(filter(None, [_simulated(outcome), outcome.reason])),
         bars=tuple(bar for bar in (first, last) if bar is not None),
         dots=tuple(_toward(check, dot) for dot in (outcome.first, outcome.own) if dot is not None),
     )
@@ -208,6 +208,8 @@ def _bar(check: Check, printed: Sequence[PublishedRatio], losses: Sequence[Loss]
 
 def _printed_words(check: Check, first: Bar | None, last: Bar | None) -> str:
     bars = [_span(bar) for bar in (first, last) if bar is not None]
+    if first is not None and last is None:
+        bars.append("no figure")
     if not bars:
         return {"equal": "equal", "better": "better"}.get(check.expect, "no figure")
     if check.expect == "equal":
@@ -219,7 +221,7 @@ def _span(bar: Bar) -> str:
     if bar.low is None or bar.high is None:
         end, word = (bar.high, "at most") if bar.low is None else (bar.low, "at least")
         return f"{word} {end or 0.0:.3g}"
-    low, high = f"{bar.low:.3g}", f"{bar.high:.3g}"
+    low, high = (f"{end:.3g}" if end >= 1.1 else f"{end:.2f}" for end in (bar.low, bar.high))
     return low if low == high else f"{low} to {high}"
 
 
@@ -266,11 +268,19 @@ def _where(outcome: Outcome) -> str:
     told = [_ranks(group) for group in groups]
     text = " → ".join(dict.fromkeys(told))
     probes = {loss.place.probe for loss in outcome.losses}
+    if outcome.of > 1:
+        return f"{text}, the least clear of {outcome.of}"
     several = len(outcome.losses)
     if several > 1:
         of = count(len(probes), "program") if len(probes) > 1 else count(several, "point")
         text += f", mean of {of}"
     return text
+
+
+def _simulated(outcome: Outcome) -> str:
+    """Say that time was simulated: it must never pass for a measured one."""
+    of = (*outcome.first_losses, *outcome.losses)
+    return "simulated" if any(loss.simulated for loss in of) else ""
 
 
 def _ranks(losses: Iterable[Loss]) -> str:
