@@ -77,9 +77,12 @@ def plant(
     failing: list[str] | None = None,
     noise: float = 0.01,
     seed: int = 1,
-    equal: bool = False,
+    power: float = 1.0,
 ) -> Run:
-    """Make the run; a role is a platform of its own name. Where all are `equal`, none loses."""
+    """Make the run; a role is a platform of its own name.
+
+    Losses are the printed ones to a power: with 0 nobody loses, with 0.5 all lose less.
+    """
     study = find_study(name)
     if launches is not None:
         study = study.with_launches(launches)
@@ -92,11 +95,11 @@ def plant(
     with run.writing():
         for trial in plan_of(run):
             lost = trial.platform != run.header.baseline and trial.case.probe in (failing or [])
-            losing = not equal and trial.platform != run.header.baseline
+            own = 0.0 if trial.platform == run.header.baseline else power
             outcome = (
                 Failed(Stage.EXIT, "exit code 1")
                 if lost
-                else Measured(tuple(_samples(run, trial, printed, noise, generator, losing)))
+                else Measured(tuple(_samples(run, trial, printed, noise, generator, own)))
             )
             run.append(Record(trial=trial, outcome=outcome, started=_STARTED, duration_s=1.0))
     return run
@@ -126,7 +129,7 @@ def _samples(
     printed: Mapping[str, list[PublishedRatio]],
     noise: float,
     generator: np.random.Generator,
-    losing: bool,
+    power: float,
 ) -> Iterator[Sample]:
     declared = run.header.probes[trial.case.probe]
     layer = Layer(declared["layer"])
@@ -134,13 +137,11 @@ def _samples(
     for point in _points(trial):
         for metric, about in declared["metrics"].items():
             value = _base(trial, layer, about["unit"], point)
-            worse = 1.0
-            if losing:
-                worse = _worse(trial, layer, metric, point, theirs)
+            worse = _worse(trial, layer, metric, point, theirs) ** power
             share = _communication(trial)
             if metric.startswith(("compute", "communication")) and layer in (Layer.NPB, Layer.APP):
                 # What a program computes loses as DGEMM does; the rest of its loss is messages.
-                whole = worse if not losing else _worse(trial, layer, "time", point, theirs)
+                whole = _worse(trial, layer, "time", point, theirs) ** power
                 computed = (1 - share) * min(whole, _COMPUTING if whole > 1 else 1.0)
                 value *= computed if metric.startswith("compute") else whole - computed
                 worse = 1.0

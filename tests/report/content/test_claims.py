@@ -83,11 +83,22 @@ def test_losses_as_they_are_printed_say_yes(claims_in: Callable[..., Claims]) ->
 
 
 def test_without_losses_nothing_is_confirmed(claims_in: Callable[..., Claims]) -> None:
-    rows = claims_in("flexible-fabric", equal=True)
+    rows = claims_in("flexible-fabric", power=0.0)
     assert row(rows, "Software-only").status is Status.NO
     assert row(rows, "SR-IOV brings").status is Status.YES  # it claims that both are equal
     assert row(rows, "SR-IOV has clear").status is not Status.YES
-    assert row(claims_in("infinicloud", equal=True), "Collectives").status is Status.NO
+    assert row(claims_in("infinicloud", power=0.0), "Collectives").status is Status.NO
+
+
+def test_the_same_direction_with_less_of_it_is_weaker(claims_in: Callable[..., Claims]) -> None:
+    found = row(claims_in("flexible-fabric", power=0.5), "Software-only")
+    assert found.status is Status.WEAKER
+    assert found.bars[0].same
+    nebula = claims_in("nebula", power=0.5)
+    assert row(nebula, "Files are written").status is Status.WEAKER
+    assert row(nebula, "Bcast of 1 MB").status is Status.WEAKER
+    # Printed for ranks that are not told: its size cannot be held against it.
+    assert row(nebula, "Exchange between nodes").status is Status.YES
 
 
 def test_what_failed_is_not_measured_and_says_why(claims_in: Callable[..., Claims]) -> None:
