@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from bareline.analysis.comparison import Comparison
+    from bareline.analysis.conditions import Outcome
     from bareline.analysis.records import Records
 
 app = typer.Typer()
@@ -129,28 +130,41 @@ def compare(
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.rows import as_rows
-    from bareline.report.content.claims import claims_of
-    from bareline.report.terminal.results import print_comparison, print_control
 
     conditions = [parse_condition(text) for text in fail_if or []]
     comparison = Comparison(_read(paths), baseline, margin)
     outcomes = [condition.check(comparison) for condition in conditions]
     rows = comparison.rows_with_controls
 
-    def people(console: Console) -> None:
-        if not comparison.alone:
-            print_comparison(
-                comparison.glance,
-                comparison.sentences,
-                comparison.table,
-                console,
-                claims=claims_of(comparison),
-                details=everything,
-            )
-        if control or comparison.alone:
-            print_control(comparison.controls, comparison.control_table, console, everything)
+    emit(
+        as_json,
+        lambda: as_rows(rows),
+        lambda console: _print_compared(comparison, console, control=control, details=everything),
+    )
+    _complain_of(outcomes)
 
-    emit(as_json, lambda: as_rows(rows), people)
+
+def _print_compared(
+    comparison: Comparison, console: Console, *, control: bool, details: bool
+) -> None:
+    from bareline.report.content.claims import claims_of
+    from bareline.report.terminal.results import print_comparison, print_control
+
+    if not comparison.alone:
+        print_comparison(
+            comparison.glance,
+            comparison.sentences,
+            comparison.table,
+            console,
+            claims=claims_of(comparison),
+            details=details,
+        )
+    if control or comparison.alone:
+        print_control(comparison.controls, comparison.control_table, console, details)
+
+
+def _complain_of(outcomes: Sequence[Outcome]) -> None:
+    """Say what conditions found, and leave with their exit code if any is met."""
     for outcome in outcomes:
         complain(
             f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
