@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -75,6 +76,30 @@ def test_isend_irecv_wait_codes_do_not_lock():
     found = replay(trace(stream(0, both[0]), stream(1, both[1])), costs())
     each = 1e-4 + LATENCY + size / RATE
     assert found.time_s == pytest.approx(20 * each, rel=0.1)
+
+
+@pytest.mark.parametrize("size", [8, 1 << 20], ids=["eager", "rendezvous"])
+@pytest.mark.parametrize("late_s", [0.0, 1.0], ids=["asked", "sent"])
+def test_many_unmatched_messages_take_time_in_proportion(size, late_s):
+    """A search from the first for each took fifteen times as long for four times as many."""
+
+    def seconds(count):
+        sends = [
+            (replace(shape("MPI_Isend", "send", posts=True, to=1, size=size), send_tag=tag), 0.0)
+            for tag in range(count)
+        ]
+        receive = shape("MPI_Recv", "receive", from_=0, size=size)
+        receives = [
+            (replace(receive, receive_tag=tag), late_s if tag == count - 1 else 0.0)
+            for tag in reversed(range(count))
+        ]
+        waits = [*((done(ago), 0.0) for ago in range(count)), (shape("MPI_Waitall", "wait"), 0.0)]
+        planted = trace(stream(0, sends + waits), stream(1, receives))
+        began = time.process_time()
+        assert replay(planted, costs()).time_s > late_s
+        return time.process_time() - began
+
+    assert min(seconds(8_000) for _ in range(2)) < 9 * min(seconds(2_000) for _ in range(3))
 
 
 def test_a_link_carries_one_message_after_the_other():

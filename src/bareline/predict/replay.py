@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from bareline.predict.costs import Costs
+from bareline.predict.matching import Message, Pending, Request, every_name
 from bareline.predict.needs import (
     COMMUNICATOR_REDUCTIONS,
     IO_KINDS,
@@ -39,31 +39,6 @@ from bareline.vocabulary.errors import AnalysisError
 _LOCAL_S = 1e-7
 
 
-class _Message:
-    """One message from its send to its arrival."""
-
-    __slots__ = ("arrival", "dst", "eager", "ready", "receiver", "sender", "size", "src", "tag")
-
-    def __init__(self, src: int, dst: int, tag: int, size: int, eager: bool) -> None:
-        self.src, self.dst, self.tag, self.size, self.eager = src, dst, tag, size, eager
-        self.arrival: float | None = None
-        self.ready = 0.0
-        self.sender: _Request | None = None
-        self.receiver: _Request | None = None
-
-
-class _Request:
-    """A send, receive or collective that a rank has posted; `done` when it is known."""
-
-    __slots__ = ("done", "message", "overhead", "owner", "source", "tag")
-
-    def __init__(self, owner: int, source: int = ANYBODY, tag: int = -1) -> None:
-        self.owner, self.source, self.tag = owner, source, tag
-        self.done: float | None = None
-        self.overhead = 0.0
-        self.message: _Message | None = None
-
-
 @dataclass(slots=True)
 class _Gathering:
     """One collective while its ranks come."""
@@ -73,7 +48,7 @@ class _Gathering:
     last: float = 0.0
     cost: float = 0.0
     root_at: float | None = None
-    waiting: list[_Request] = field(default_factory=list)
+    waiting: list[Request] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +107,16 @@ class _Replay:
         self.computed = [0.0] * self.ranks
         #: Until when a rank stands in a call that waits; the end of a call may be known before.
         self.inside_until = [-math.inf] * self.ranks
-        self.waits: list[list[_Request] | None] = [None] * self.ranks
+        self.waits: list[list[Request] | None] = [None] * self.ranks
+        #: How many of them, from the first on, are known to be done.
+        self.seen: list[int] = [0] * self.ranks
         self.done_refs: list[list[int]] = [[] for _ in range(self.ranks)]
         self.posts = [0] * self.ranks
-        self.open: list[dict[int, _Request]] = [{} for _ in range(self.ranks)]
-        self.sent: dict[tuple[int, int], deque[_Message]] = {}
-        self.asked: dict[tuple[int, int], deque[_Request]] = {}
-        self.held: list[list[_Message]] = [[] for _ in range(self.ranks)]
+        self.open: list[dict[int, Request]] = [{} for _ in range(self.ranks)]
+        self.sent: dict[tuple[int, int], Pending[Message]] = {}
+        self.asked: dict[tuple[int, int], Pending[Request]] = {}
+        #: Messages that both sides know and that could not start, in the order of their matching.
+        self.held: list[dict[Message, None]] = [{} for _ in range(self.ranks)]
         self.links: dict[tuple[int, int], float] = {}
         self.core_free: dict[tuple[int, int], float] = {}
         self.gathered: dict[tuple[int, int], _Gathering] = {}
@@ -234,7 +212,7 @@ class _Replay:
             self._finish(rank, now + self.spent[rank][self.at[rank]])
 
     def _messages(self, rank: int, shape: Shape, now: float) -> None:
-        requests: list[_Request] = []
+        requests: list[Request] = []
         busy = now
         if shape.from_ != NOBODY:
             requests.append(self._receive(rank, shape, now))
@@ -249,13 +227,13 @@ class _Replay:
             return
         self._block(rank, busy, requests)
 
-    def _send(self, rank: int, shape: Shape, now: float) -> tuple[_Request, float]:
+    def _send(self, rank: int, shape: Shape, now: float) -> tuple[Request, float]:
         """Send; gives the request and when the sender's own share of it is over."""
         place = self.places[rank][shape.to]
         size = shape.size
         eager = self.costs.eager(place, size) and shape.call not in ("MPI_Ssend", "MPI_Issend")
-        message = _Message(rank, shape.to, shape.send_tag, size, eager)
-        request = message.sender = _Request(rank)
+        message = Message(rank, shape.to, shape.send_tag, size, eager)
+        request = message.sender = Request(rank)
         request.message = message
         busy = now + _LOCAL_S
         if eager:
@@ -264,26 +242,26 @@ class _Replay:
             request.done = busy
         message.ready = now
         key = (shape.to, shape.comm)
-        for waiting in self.asked.get(key, ()):
-            if waiting.source in (ANYBODY, rank) and waiting.tag in (-1, shape.send_tag):
-                self.asked[key].remove(waiting)
-                self._match(message, waiting, now)
-                return request, busy
-        self.sent.setdefault(key, deque()).append(message)
+        names = every_name(rank, shape.send_tag)
+        waiting = self.asked[key].take(names) if key in self.asked else None
+        if waiting is not None:
+            self._match(message, waiting, now)
+        else:
+            self.sent.setdefault(key, Pending()).add(message, names)
         return request, busy
 
-    def _receive(self, rank: int, shape: Shape, now: float) -> _Request:
-        request = _Request(rank, shape.from_, shape.receive_tag)
+    def _receive(self, rank: int, shape: Shape, now: float) -> Request:
+        request = Request(rank, shape.from_, shape.receive_tag)
         key = (rank, shape.comm)
-        for message in self.sent.get(key, ()):
-            if shape.from_ in (ANYBODY, message.src) and shape.receive_tag in (-1, message.tag):
-                self.sent[key].remove(message)
-                self._match(message, request, now)
-                return request
-        self.asked.setdefault(key, deque()).append(request)
+        name = ((shape.from_, shape.receive_tag),)
+        message = self.sent[key].take(name) if key in self.sent else None
+        if message is not None:
+            self._match(message, request, now)
+        else:
+            self.asked.setdefault(key, Pending()).add(request, name)
         return request
 
-    def _match(self, message: _Message, request: _Request, now: float) -> None:
+    def _match(self, message: Message, request: Request, now: float) -> None:
         request.message = message
         message.receiver = request
         place = self.places[message.src][message.dst]
@@ -292,11 +270,11 @@ class _Replay:
             request.done = message.arrival
             self._wake(request.owner)
             return
-        self.held[message.src].append(message)
-        self.held[message.dst].append(message)
+        self.held[message.src][message] = None
+        self.held[message.dst][message] = None
         self._try(message, now)
 
-    def _try(self, message: _Message, now: float) -> None:
+    def _try(self, message: Message, now: float) -> None:
         """Start a rendezvous if both sides stand in calls that wait."""
         if message.arrival is not None:
             return
@@ -310,10 +288,10 @@ class _Replay:
                     end.done = message.arrival
                     end.overhead = 0.0
             for rank in (message.src, message.dst):
-                self.held[rank].remove(message)
+                self.held[rank].pop(message, None)
                 self._wake(rank)
 
-    def _transfer(self, message: _Message, now: float) -> None:
+    def _transfer(self, message: Message, now: float) -> None:
         place = self.places[message.src][message.dst]
         link = self.costs.link(message.src, message.dst)
         begin = max(now, self.links.get(link, 0.0))
@@ -332,7 +310,7 @@ class _Replay:
         refs.clear()
         self._block(rank, now, found)
 
-    def _block(self, rank: int, now: float, requests: list[_Request]) -> None:
+    def _block(self, rank: int, now: float, requests: list[Request]) -> None:
         """Stay until all requests are done."""
         self.now[rank] = now
         self.waits[rank] = requests
@@ -347,11 +325,14 @@ class _Replay:
         requests = self.waits[rank]
         if requests is None:
             return
-        known = [request for request in requests if request.done is not None]
-        if len(known) < len(requests):
-            return
+        # What is done stays so: of many requests each is looked at once.
+        while self.seen[rank] < len(requests):
+            if requests[self.seen[rank]].done is None:
+                return
+            self.seen[rank] += 1
+        self.seen[rank] = 0
         end = self.now[rank] + (0.0 if requests else _LOCAL_S)
-        for request in sorted(known, key=lambda one: one.done or 0.0):
+        for request in sorted(requests, key=lambda one: one.done or 0.0):
             done = request.done or 0.0
             end = done if done > end else end + request.overhead
         self.waits[rank] = None
@@ -360,7 +341,7 @@ class _Replay:
     # Collectives -----------------------------------------------------------------------------
 
     def _collective(self, rank: int, shape: Shape, now: float) -> None:
-        request = _Request(rank)
+        request = Request(rank)
         if shape.comm_size <= 1 or shape.comm == 0:
             self._finish(rank, now + _LOCAL_S)
             return
@@ -375,7 +356,7 @@ class _Replay:
             return
         self._block(rank, now, [request])
 
-    def _join(self, rank: int, shape: Shape, now: float, request: _Request) -> None:
+    def _join(self, rank: int, shape: Shape, now: float, request: Request) -> None:
         turn = self.turn[rank].get(shape.comm, 0)
         self.turn[rank][shape.comm] = turn + 1
         key = (shape.comm, turn)
@@ -408,7 +389,7 @@ class _Replay:
         rank: int,
         shape: Shape,
         now: float,
-        request: _Request,
+        request: Request,
         group: _Gathering,
         overhead: float,
     ) -> None:
