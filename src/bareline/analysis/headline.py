@@ -9,12 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bareline.analysis.amounts import at_most, mean_pieces
+from bareline.analysis.amounts import at_most, mean_pieces, said
 from bareline.analysis.breakdown import Breakdown
 from bareline.analysis.cell import Cell
 from bareline.analysis.emulation import EMULATED
 from bareline.analysis.findings import Finding
-from bareline.analysis.parts import Amount, Piece, Platform, Sentence, joined, percent, sentence
+from bareline.analysis.parts import (
+    Amount,
+    Break,
+    Piece,
+    Platform,
+    Sentence,
+    joined,
+    percent,
+    sentence,
+)
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place, nodes_words
 from bareline.vocabulary.units import listing
@@ -32,6 +41,7 @@ _MOST_LOSSES = {True: 3, False: 2}
 _MOST_GAINS = 1
 #: Whole programs first: they are what a platform is for.
 _RANK = {Layer.APP: 0, Layer.NPB: 1}
+_NAMES = {Layer.APP: "applications", Layer.NPB: "NAS benchmarks"}
 #: Pieces of the extra time below this share of the baseline's time are not told.
 _TOLD_FROM = 0.01
 
@@ -69,8 +79,8 @@ def headline(
     if not clauses:
         clauses = [["nothing could be compared"]]
     disturbed = "".join(f"; {text}" for text in _disturbed(findings))
-    told = joined(clauses, between="; ", last="; ")
-    return sentence(*told, "; compared with ", Platform(baseline), f"{disturbed}.")
+    told = joined(clauses, between=Break(), last=Break())
+    return sentence(*told, Break(), "compared with ", Platform(baseline), f"{disturbed}.")
 
 
 def _first_rank(findings: Sequence[Finding]) -> int:
@@ -91,11 +101,8 @@ def _of_platform(
     compared = [finding for finding in findings if finding.compared]
     losses = _by_layer(findings, Verdict.SLOWER)
     gains = _by_layer(findings, Verdict.FASTER)
-    worse = _changes(losses, Verdict.SLOWER, _MOST_LOSSES[alone], with_nodes)
-    if losses:
-        worse[0] += _because(next(iter(losses.values())), why)
     parts = [
-        *worse,
+        *_losses(findings, losses, _MOST_LOSSES[alone], with_nodes, why),
         *_changes(gains, Verdict.FASTER, _MOST_GAINS, with_nodes),
         *_undelivered(findings),
     ]
@@ -125,6 +132,39 @@ def _by_layer(findings: Sequence[Finding], verdict: Verdict) -> dict[Layer, Find
     return {layer: found[layer][1] for layer in order}
 
 
+def _losses(
+    findings: Sequence[Finding],
+    layers: dict[Layer, Finding],
+    most: int,
+    with_nodes: bool,
+    why: Mapping[Place, Breakdown],
+) -> list[_Clause]:
+    """Say losses: of programs their range and the worst, with where its extra time goes."""
+    clauses = _changes(layers, Verdict.SLOWER, most, with_nodes)
+    for number, (layer, worst) in enumerate(list(layers.items())[:most]):
+        if layer not in _RANK:
+            continue
+        reason = _because(worst, why) if number == 0 else ""
+        own = [f for f in findings if f.layer is layer]
+        points = [p for f in own for p in f.of(Verdict.SLOWER) if p.ratio is not None]
+        if len(points) < 2 or worst.by_mean:
+            clauses[number].append(reason)
+            continue
+        points.sort(key=lambda point: -point.size)
+        lost = {f.title for f in own if f.of(Verdict.SLOWER)}
+        every = {f.title for f in own}
+        some = "" if len(lost) == len(every) else f"{len(lost)} of {len(every)} "
+        where = "" if worst.where or not with_nodes else nodes_words(worst.nodes)
+        subject = " ".join(filter(None, [worst.subject, where]))
+        if len(every) == 1:  # one program, at several sizes or on several layouts
+            at = f" at most {nodes_words(worst.nodes)}" if with_nodes and worst.nodes else ""
+            clauses[number] = [f"{worst.title} ", *said(points, worst.rate), f"{at}{reason}"]
+            continue
+        name = f"{some}{_NAMES[layer]} "
+        clauses[number] = [name, *said(points, worst.rate), f", most {subject}{reason}"]
+    return clauses
+
+
 def _changes(
     layers: dict[Layer, Finding], verdict: Verdict, most: int, with_nodes: bool
 ) -> list[_Clause]:
@@ -148,17 +188,19 @@ def _change(finding: Finding, points: Sequence[Cell], with_nodes: bool) -> _Clau
     return [f"{subject} ", *at_most(points[0], finding.rate, of_several=len(finding.compared) > 1)]
 
 
-def _because(finding: Finding, why: Mapping[Place, Breakdown]) -> _Clause:
+def _because(finding: Finding, why: Mapping[Place, Breakdown]) -> str:
     """Say where the largest loss of a program goes, with its call, where that is known."""
     points = finding.of(Verdict.SLOWER)
     one = why.get(points[0].place) if points else None
     if one is None:
-        return []
-    pieces = {"computation": one.computation, "communication": one.communication}
-    told = [f"+{extra:.2f} {name}" for name, extra in pieces.items() if extra >= _TOLD_FROM]
+        return ""
+    pieces = {"communication": one.communication, "computation": one.computation}
+    told = [f"{extra:.2f} {name}" for name, extra in pieces.items() if extra >= _TOLD_FROM]
+    if not told:
+        return ""
     largest = one.largest
-    mostly = f", mostly {largest.call}" if told and largest and largest.call else ""
-    return [f" ({', '.join(told)}{mostly})"] if told else []
+    mostly = f", mostly {largest.call}" if largest and largest.call else ""
+    return f" (of the extra {one.ratio.value - 1:.2f}: {', '.join(told)}{mostly})"
 
 
 def _undelivered(findings: Sequence[Finding]) -> list[_Clause]:

@@ -39,7 +39,8 @@ def print_verdict(
 ) -> None:
     """Print headline, matrix, claims, then every sentence; a single platform has no headline."""
     if glance is not None:
-        console.print(_set(glance.headline, Text(style="bold")))
+        for clause in glance.headline.clauses:
+            console.print(_set(clause, Text(style="bold")))
         console.print()
         _print_matrix(glance, console)
     if claims is not None:
@@ -95,6 +96,6 @@ def _print_matrix(glance: Glance, console: Console) -> None:
 
 def _square(square: Square | None) -> Text:
     if square is None:
-        return Text("not measured", "dim")
+        return Text("–", "dim")
     text = Text(f"{VERDICT_MARKS[square.mark]} ", _SQUARES.get(square.mark, ""))
     return _set(square.words, text)
