@@ -155,6 +155,10 @@ class Conversation:
                 return said[-1][:300] if said else ended
         return "no such node"
 
+    def excess(self, names: Sequence[str]) -> bool:
+        """Tell whether a process was ended because it said too much."""
+        return any(those == tuple(names) and heard.excess for those, _, heard in self._processes)
+
     def drop(self, word: str) -> None:
         """Forget that a word was said, so that it can be waited for again."""
         for said in self.said.values():

@@ -120,7 +120,8 @@ class Connection:
         if "ready" in said:  # it can be reached, but what it tells is odd
             return error
         reason = keeper.reason((self.name,))
-        kind = PlatformError if _is_refused(reason) else NotNow
+        refused = _is_refused(reason) or keeper.excess((self.name,))
+        kind = PlatformError if refused else NotNow
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
 
     def alive(self) -> bool:
