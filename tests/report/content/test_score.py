@@ -62,6 +62,12 @@ def test_the_coin_has_what_chance_has():
     assert found.coin == pytest.approx(hits / trials, rel=0.03)
 
 
+def test_the_coin_draws_over_all_that_was_printed():
+    alone, among = (score([Meeting(2.5, 2.0, 3.0)], ends) for ends in ((), (1.0, 9.0)))
+    assert alone.coin == 1
+    assert among.coin == pytest.approx(math.log(1.5) / math.log(9))
+
+
 def test_nothing_that_counts_is_no_score():
     found = score([Meeting(1.0, 1.0, 1.1, is_given=True)])
     assert (found.inside, found.counted, found.coin) == (0, 0, 0)

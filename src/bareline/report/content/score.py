@@ -71,10 +71,8 @@ class Score:
     off
         Half of the counted points are at most so many times from the middle of their range.
     coin
-        How many would be inside by chance: ratios drawn evenly, on a log scale, over all that was
-        printed of the points that count.
-    least, most
-        From where to where that is.
+        How many would be inside by chance: ratios drawn evenly, on a log scale, from `least` to
+        `most`, over all that was printed for these platforms.
     """
 
     inside: int
@@ -110,12 +108,19 @@ class Score:
         return " ".join(parts)
 
 
-def score(meetings: Sequence[Meeting]) -> Score:
-    """Count them."""
+def score(meetings: Sequence[Meeting], printed: Sequence[float] = ()) -> Score:
+    """Count them.
+
+    Parameters
+    ----------
+    printed
+        Ends of all ranges that were printed, of points that nothing stands beside too.
+    """
     found = [meeting for meeting in meetings if not meeting.is_given]
     ranges = [meeting for meeting in found if not meeting.is_bound]
     bounds = [meeting for meeting in found if meeting.is_bound]
     ends = [end for meeting in ranges for end in (meeting.low, meeting.high) if end]
+    ends += [end for end in printed if end > 0]
     least, most = (min(ends), max(ends)) if ends else (1.0, 1.0)
     span = math.log(most / least) or 1.0
     return Score(

@@ -14,7 +14,7 @@ from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
-from bareline.report.content.score import Meeting, given, score
+from bareline.report.content.score import Meeting, Score, given, score
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
@@ -126,7 +126,7 @@ class AgainstPublished(Exhibit):
         if not lines:
             return []
         pairs = [pair for line in lines for pair in line.pairs]
-        told = score([meeting for line in lines for meeting in line.meetings]).told
+        told = _score(document, lines).told
         rows = [
             f"{line.title}: printed {line.point.told}, here {line.span}, "
             + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
@@ -147,7 +147,7 @@ class AgainstPublished(Exhibit):
                 layer="",
                 panels=[_panel(document, lines)],
                 summary=f"{told} {'; '.join(rows)}.",
-                table=_table(lines),
+                table=_table(document, lines),
                 data=(),
             )
         ]
@@ -245,7 +245,7 @@ def _dots(line: Line, y: float, look: Look) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def _table(lines: Sequence[Line]) -> DataTable:
+def _table(document: Document, lines: Sequence[Line]) -> DataTable:
     def printed(line: Line) -> Field:
         point = line.point
         return Field(point.told, point.middle, link=point.anchor, tip=point.tip)
@@ -273,12 +273,17 @@ def _table(lines: Sequence[Line]) -> DataTable:
         .column("times off", off)
         .text("counts as", lambda line: line.kind)
         .text("source", lambda line: line.point.source)
-        .table(foot=_foot(lines))
+        .table(foot=_foot(_score(document, lines)))
     )
 
 
-def _foot(lines: Sequence[Line]) -> tuple[Field, ...]:
-    whole = score([meeting for line in lines for meeting in line.meetings])
+def _score(document: Document, lines: Sequence[Line]) -> Score:
+    every = [Line(point, ()) for point in document.published]
+    ends = [end for line in every for end in (line.low, line.high) if end is not None]
+    return score([meeting for line in lines for meeting in line.meetings], ends)
+
+
+def _foot(whole: Score) -> tuple[Field, ...]:
     outside = whole.counted - whole.inside
     counts = (Field(str(whole.inside), whole.inside), Field(str(outside), outside))
     off, blank = Field(plain(whole.off), whole.off), Field("")
