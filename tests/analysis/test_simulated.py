@@ -82,3 +82,19 @@ def test_summary_gives_the_models_error_as_interval(simulated):
     a, b = summary.sort("platform").iter_rows(named=True)
     assert a["hi"] == pytest.approx(a["value"] * 1.25)
     assert b["hi"] is None
+
+
+def test_of_exact_values_no_statistics_are_said(simulated):
+    """Exact values have no chance of error, and no busy machine: the models have it all."""
+    said = simulated({"a": {}, "b": {"factor": 1.5}}).glance.promise
+    assert "follows from the models and what they were given" in said
+    for word in ("5 %", "exchanges", "probability", "busy"):
+        assert word not in said
+
+
+def test_beside_measured_platforms_only_those_are_tested(simulated):
+    comparison = simulated(
+        {"a": {}, "b": {"factor": 1.5}, "c": {"factor": 2.0}}, launches=8, only=("a", "b")
+    )
+    said = comparison.glance.promise
+    assert "What is said of b follows" in said and "probability of at most" in said

@@ -276,7 +276,10 @@ class Comparison:
     @cached_property
     def glance(self) -> Glance:
         """The verdict at a glance: one line, and a matrix of layers and platforms."""
-        tested = self.points.get_column("p_adjusted").count()
+        exact = [name for name, pair in zip(self.others, self._pairs, strict=True) if pair.exact]
+        tested = (
+            self.points.filter(~pl.col("platform").is_in(exact)).get_column("p_adjusted").count()
+        )
         return glance(
             self.findings,
             self.others,
@@ -288,8 +291,9 @@ class Comparison:
                     self._found.tests,
                     tested,
                     self._found.exchanged,
-                    in_blocks=all(pair.paired for pair in self._pairs),
+                    in_blocks=all(pair.paired for pair in self._pairs if not pair.exact),
                     booted=any(pair.boots.count is not None for pair in self._pairs),
+                    exact=exact,
                 ),
                 self.controls,
             ),

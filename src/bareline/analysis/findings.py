@@ -260,8 +260,10 @@ def find(records: Records, table: pl.DataFrame, pairs: Sequence[Pair], *, margin
         )
         for group, mean in zip(of_pair, means, strict=True)
     ]
-    tests = sum(int(np.count_nonzero(~np.isnan(p))) for p in family.points)
-    means = [mean for own in family.means for mean in own if mean is not None]
+    # Nothing is tested between simulations: their values are exact.
+    tried = [number for number, pair in enumerate(pairs) if not pair.exact]
+    tests = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
+    means = [mean for k in tried for mean in family.means[k] if mean is not None]
     tests += sum(not math.isnan(mean.p) for mean in means)
     return Found(tuple(found), tests, family.exchanged)
 

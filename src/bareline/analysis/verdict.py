@@ -25,6 +25,7 @@ from bareline.analysis.parts import (
     sentence,
 )
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import listing
 from bareline.vocabulary.verdicts import Verdict
 
 
@@ -210,7 +211,15 @@ def _lost(group: Sequence[Finding]) -> str:
     return ", ".join(told)
 
 
-def promise(tests: int, rows: int, exchanged: int, *, in_blocks: bool, booted: bool = False) -> str:
+def promise(
+    tests: int,
+    rows: int,
+    exchanged: int,
+    *,
+    in_blocks: bool,
+    booted: bool = False,
+    exact: Sequence[str] = (),
+) -> str:
     """Say how sure a verdict is, from what was done.
 
     Parameters
@@ -225,9 +234,17 @@ def promise(tests: int, rows: int, exchanged: int, *, in_blocks: bool, booted: b
         Whether everything was measured in common blocks.
     booted
         Whether platforms came up anew, so that a boot is what is exchanged.
+    exact
+        Platforms that are simulated as the baseline is.
     """
+    apart = (
+        f"What is said of {listing(exact)} follows from the models and what they were given: "
+        "simulated values are exact, and nothing of them was tested."
+        if exact
+        else ""
+    )
     if not tests and not rows:
-        return ""
+        return apart
     level = f"{stats.ALPHA * 100:g} %"
     unit = "boots or blocks" if booted else "blocks"
     if not in_blocks or not exchanged:
@@ -240,5 +257,5 @@ def promise(tests: int, rows: int, exchanged: int, *, in_blocks: bool, booted: b
         f"The sentences rest on {tests} comparisons: with a probability of at most {level} they "
         f"claim any difference that is none ({how}). Each 'equal' is wrong with at most 2.5 %. "
         f"In tables, of the rows called slower or faster among {rows} tested at most {level} are "
-        "expected to be wrong (false discovery rate)."
+        "expected to be wrong (false discovery rate)." + (f" {apart}" if apart else "")
     )

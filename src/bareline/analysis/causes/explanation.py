@@ -53,7 +53,12 @@ class Explanation:
 
     @property
     def bounded(self) -> tuple[Cause, ...]:
-        """The standing causes of which something bounds what they cost, if that says anything."""
+        """The standing causes of which something bounds what they cost, if that says anything.
+
+        Between simulations all of them: nothing but what was given can differ.
+        """
+        if self.point.exact:
+            return self.standing
         found = tuple(cause for cause in self.standing if cause.bounded)
         lo, hi = product(found)
         return () if hi is not None and hi / lo > DECADE else found
@@ -85,7 +90,8 @@ class Explanation:
         """What its causes do together; None where none is known."""
         if not self.bounded:
             return Word.DIFFERS if self.standing else None
-        return Word.EXPLAINS if _may_be_one(*self.residual) else Word.CONTRIBUTES
+        whole = self.point.exact or _may_be_one(*self.residual)
+        return Word.EXPLAINS if whole else Word.CONTRIBUTES
 
     def word_of(self, cause: Cause) -> Word | None:
         """Give what one of its causes does; None where it is withdrawn."""
@@ -110,6 +116,8 @@ class Explanation:
     def text(self) -> str:
         """Measured, explained and residual in words; what remains comes first where much does."""
         measured = f"measured {with_interval(self.measured)}"
+        if self.point.exact:
+            return f"simulated {with_interval(self.measured)}, by what was given alone"
         match self.word:
             case Word.EXPLAINS:
                 return f"{measured} = explained {_range(*self.explained)} x residual " + _range(

@@ -49,6 +49,12 @@ _GIVEN = (
     _Parameter(
         "simulated receive overhead", "sim.receive_overhead_s", "the work on a message received"
     ),
+    _Parameter(
+        "simulated message rate",
+        "sim.messages_per_s",
+        "what its NICs take of messages a second",
+        higher=True,
+    ),
     _Parameter("simulated switch", "sim.oversubscription", "the oversubscription of its switch"),
     _Parameter(
         "simulated computation", "sim.compute_factor", "the time of its computation", computes=True
