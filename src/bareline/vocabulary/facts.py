@@ -302,6 +302,7 @@ _SUFFIXES = (
     ("_flops", "flop/s"),
     ("_bytes", "B"),
     ("_bits_per_s", "bit/s"),
+    ("_messages_per_s", "op/s"),
     ("_bps", "bit/s"),
     ("_ratio", "ratio"),
     ("_hz", "Hz"),

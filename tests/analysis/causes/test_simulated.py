@@ -29,12 +29,13 @@ def test_of_a_rate_less_is_worse_and_far_apart_it_bounds_nothing():
 
 def test_between_simulations_what_was_given_is_the_cause_however_far_apart():
     """19.9 times slower all-reduce with 47 times the latency: nothing remains unexplained."""
-    given = {**GIVEN, "sim.messages_per_s": 1e6}
-    slower = {**given, "sim.messages_per_s": 5e4, "sim.latency_s": 94e-6}
+    given = {**GIVEN, "sim.nic_messages_per_s": 1e6}
+    slower = {**given, "sim.nic_messages_per_s": 5e4, "sim.latency_s": 94e-6}
     one = explained(found("mpi.allreduce", 19.9, **SMALL), facts=slower, base=given)
     one = replace(one, point=replace(one.point, exact=True))
     assert names(one) == ["simulated latency", "simulated message rate"]
     assert one.word is Word.EXPLAINS and not one.differing
+    assert "the rate of messages of its NICs was given as 50.0 k" in one.words
     assert "by what was given alone" in one.text and "unexplained" not in one.text
     none = explained(found("mpi.allreduce", 1.5, **SMALL), facts=given, base=given)
     assert "no known cause" not in replace(none, point=replace(none.point, exact=True)).text

@@ -51,8 +51,8 @@ _GIVEN = (
     ),
     _Parameter(
         "simulated message rate",
-        "sim.messages_per_s",
-        "what its NICs take of messages a second",
+        "sim.nic_messages_per_s",
+        "the rate of messages of its NICs",
         higher=True,
     ),
     _Parameter("simulated switch", "sim.oversubscription", "the oversubscription of its switch"),

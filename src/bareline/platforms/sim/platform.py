@@ -322,7 +322,7 @@ def _message_facts(options: SimOptions, network: Network) -> dict[str, Scalar]:
         "sim.loopback_bits_per_s": 8 * options.loopback_bytes_per_s,
         "sim.loopback_overhead_s": options.loopback_overhead_s,
         "sim.loopback_eager_bytes": options.loopback_eager_bytes,
-        **({} if rate is None else {"sim.messages_per_s": rate}),
+        **({} if rate is None else {"sim.nic_messages_per_s": rate}),
         "sim.latency_by_size": costs["latency_s"],
         "sim.seconds_per_byte_by_size": costs["seconds_per_byte"],
     }
