@@ -309,10 +309,11 @@ def report(
         from bareline.report.profile.page import write_profile_page
 
         print(write_profile_page(read_profile(paths[0]), out or paths[0].with_suffix(".html")))
+        _complain_of_undrawn()
         return
     from bareline.analysis.comparison import Comparison
     from bareline.report.content.gather import document_of
-    from bareline.report.page.files import FORMATS, write_figures, write_report
+    from bareline.report.page.files import FORMATS, default_page, write_figures, write_report
     from bareline.vocabulary.errors import UsageError
 
     ending = out.suffix.removeprefix(".") if out is not None else ""
@@ -322,6 +323,16 @@ def report(
     document = document_of(Comparison(_read(paths), baseline, margin))
     if figures is not None:
         write_figures(document, figures)
-    page = out or paths[0] / f"report.{chosen}"
+    page = out or default_page(paths[0], chosen)
     write_report(document, page, chosen, figures)
     print(page)
+    if chosen != "md":
+        _complain_of_undrawn()
+
+
+def _complain_of_undrawn() -> None:
+    """Say why a page has tables in place of its figures, where that is so."""
+    from bareline.report.figures.svg import LIFT, why_undrawn
+
+    if reason := why_undrawn():
+        complain(f"the page has no drawings: {reason}; {LIFT}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -32,6 +33,8 @@ from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import read_bounded
 
 _AGAIN = "profile the program again"
+#: Half of a pair that stands for one character; alone it is none, and nothing can print it.
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class _Header(BaseModel):
@@ -229,7 +232,17 @@ def _parse(path: Path, raw: Sequence[bytes]) -> Iterator[dict[str, Any]]:
             raise _damaged(path, number, "a line is not JSON") from error
         if not isinstance(line, dict):
             raise _damaged(path, number, "a line is not an object")
+        if _HALF.search(text) and not _is_text(line):
+            raise _damaged(path, number, "half a character")
         yield line
+
+
+def _is_text(line: object) -> bool:
+    try:
+        json.dumps(line, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _header(path: Path, line: Mapping[str, Any]) -> _Header:

@@ -117,6 +117,10 @@ class OtherMachine(StoreError):
     """A run would go on on another machine than the one that it was measured on."""
 
 
+class ReportError(BarelineError):
+    """What a report shows cannot be drawn."""
+
+
 class ProfileError(BarelineError):
     """A profile cannot be made or read, or is not whole."""
 

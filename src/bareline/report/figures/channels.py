@@ -8,12 +8,18 @@ from typing import Any, TypeVar
 
 import altair as alt
 
+from bareline.vocabulary.texts import cleaned_all
+
 Channel = TypeVar("Channel", alt.Fill, alt.Stroke, alt.Shape)
 
 
 def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
-    """Hand rows to a chart as one text, which it neither copies nor checks value by value."""
-    return alt.InlineData(values=json.dumps(list(rows)), format=alt.JsonDataFormat(type="json"))
+    """Hand rows to a chart as one text, which it neither copies nor checks value by value.
+
+    Cleaned here: in that text a control character is an escape sequence, which nobody sees.
+    """
+    text = json.dumps(cleaned_all(list(rows)))
+    return alt.InlineData(values=text, format=alt.JsonDataFormat(type="json"))
 
 
 def raw(channel: type[Channel], field: str) -> Channel:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import resource
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,8 +15,13 @@ import vl_convert
 
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.theme import COLOURS, FONT, colour, config
+from bareline.vocabulary.errors import ReportError
+from bareline.vocabulary.texts import cleaned, cleaned_all
 
 _VEGA_LITE = "6.1"
+LIFT = "see `ulimit -v`, and run it where that is unlimited"
+#: What the engine reserves when it starts: 64 GiB, and a little for what it does.
+_ADDRESSES_BYTES = 66 << 30
 _ENLARGED = 1.12
 _NOTE_PX = 10.5
 _NOTE_LINE_PX = 14.0
@@ -47,12 +54,38 @@ ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 
 def specification(chart: Chart) -> dict[str, Any]:
     """Give the Vega-Lite specification of a chart, with the theme in it."""
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    spec: dict[str, Any] = cleaned_all(chart.to_dict(validate=False))
     return {**spec, "config": config()}
 
 
+def why_undrawn() -> str:
+    """Say why nothing can be drawn here; empty if everything can.
+
+    The engine that draws reserves addresses, without using them, and ends the whole process where
+    it gets none.
+    """
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    if limit - pages * resource.getpagesize() > _ADDRESSES_BYTES:
+        return ""
+    return (
+        f"the address space is limited to {limit / (1 << 30):.3g} GiB, and drawing reserves "
+        f"{_ADDRESSES_BYTES >> 30} GiB of it"
+    )
+
+
 def draw(chart: Chart) -> str:
-    """Draw a chart as it stands, in the light colours."""
+    """Draw a chart as it stands, in the light colours.
+
+    Raises
+    ------
+    ReportError
+        Nothing can be drawn here.
+    """
+    if reason := why_undrawn():
+        raise ReportError(f"no figure can be drawn: {reason}", hint=LIFT)
     return str(vl_convert.vegalite_to_svg(specification(chart), vl_version=_VEGA_LITE))
 
 
@@ -115,7 +148,7 @@ def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
     root = ElementTree.fromstring(drawing)
     left, top, width, height = map(float, root.get("viewBox", "0 0 0 0").split())
     fitting = max(40, int((width - 2 * _NOTE_INDENT_PX) / _NOTE_CHARACTER_PX))
-    written = [line for note in notes for line in textwrap.wrap(note, fitting)]
+    written = [line for note in notes for line in textwrap.wrap(cleaned(note), fitting)]
     for number, line in enumerate(written, 1):
         place = {"x": f"{_NOTE_INDENT_PX:g}", "y": f"{height + number * _NOTE_LINE_PX:g}"}
         ink = {"font-family": FONT, "font-size": f"{_NOTE_PX:g}px", "fill": colour("soft")}

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.wording import lettered
 from bareline.report.figures.figure import DataTable, Field, Figure
-from bareline.report.figures.svg import draw, for_page
+from bareline.report.figures.svg import draw, for_page, why_undrawn
 from bareline.report.page.downloads import Download, figure_csv
 from bareline.vocabulary.caveats import Caveat, notes
 
@@ -97,6 +97,8 @@ def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
     """
 
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
+        if why_undrawn():
+            return ()  # its table stands in its place, and the command line says why
         return tuple(
             Markup(
                 for_page(

@@ -17,6 +17,24 @@ from bareline.vocabulary.errors import StoreError
 FORMATS = ("html", "md", "pdf")
 
 
+def default_page(run: Path, form: str) -> Path:
+    """Name the page of a run, in its folder.
+
+    Raises
+    ------
+    StoreError
+        Something else stands there: a run may come from elsewhere.
+    """
+    page = run / f"report.{form}"
+    if os.path.lexists(page) and (page.is_symlink() or not page.is_file()):
+        raise StoreError(
+            "is no regular file, and is not written to",
+            where=str(page),
+            hint="remove it, or name another file with --out",
+        )
+    return page
+
+
 def write_report(
     document: Document, path: Path, form: str = "html", figures: Path | None = None
 ) -> Path:

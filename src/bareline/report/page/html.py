@@ -25,6 +25,7 @@ from bareline.report.page.profiles import profiles_table
 from bareline.report.page.sections import layer_sections, split_facts
 from bareline.report.page.templates import content_policy, read_asset, template_environment
 from bareline.report.page.terms import link_terms
+from bareline.vocabulary.texts import cleaned
 
 
 def render_page(document: Document) -> str:
@@ -66,7 +67,7 @@ def render_page(document: Document) -> str:
         anchors=anchors,
         marks=VERDICT_MARKS,
     )
-    return link_terms(page)
+    return cleaned(link_terms(page))
 
 
 def _evidence(told: Sentence, known: set[str]) -> Evidence:

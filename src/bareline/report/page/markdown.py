@@ -17,6 +17,7 @@ from bareline.report.figures.predictions import SECTION
 from bareline.report.page.sections import split_facts
 from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Layer
+from bareline.vocabulary.texts import cleaned
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 
@@ -39,7 +40,7 @@ def render_markdown(document: Document, figures: Path | None = None) -> str:
     predicted = [figure for figure in drawn if figure.layer == SECTION]
     parts += _section("Predictions", predicted, figures)
     parts += [*_gaps(document, gaps.find(document, empty)), *_method(document)]
-    return "\n\n".join(parts) + "\n"
+    return cleaned("\n\n".join(parts)) + "\n"
 
 
 def escaped(text: object) -> str:

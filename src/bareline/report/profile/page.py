@@ -18,6 +18,7 @@ from bareline.report.page.templates import content_policy, read_asset, template_
 from bareline.report.profile.figures import figures
 from bareline.report.profile.sentences import findings, subtitle
 from bareline.vocabulary.errors import ProfileError
+from bareline.vocabulary.texts import cleaned
 
 #: Headings of the sections, in the order of the page.
 _SECTIONS = {
@@ -58,7 +59,7 @@ def render_profile_page(profile: Profile) -> str:
         for name, title in _SECTIONS.items()
     ]
     rows = json.dumps(to_rows(profile), ensure_ascii=False, allow_nan=False).encode()
-    return (
+    page = (
         template_environment()
         .get_template("profile.html.j2")
         .render(
@@ -74,3 +75,4 @@ def render_profile_page(profile: Profile) -> str:
             version=__version__,
         )
     )
+    return cleaned(page)

@@ -1,0 +1,31 @@
+"""Texts that others wrote, made fit for pages and drawings."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+#: What XML cannot hold, what a terminal obeys, and what turns the direction of the text after it.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+
+
+def cleaned(text: str) -> str:
+    """Replace every character that a page or a drawing cannot show.
+
+    A single one of them ends the program that draws, for it is no XML.
+    """
+    return _UNFIT.sub("\ufffd", text)
+
+
+def cleaned_all(content: Any) -> Any:
+    """Clean every text of nested lists and tables, names of keys included."""
+    if isinstance(content, str):
+        return cleaned(content)
+    if isinstance(content, dict):
+        return {cleaned_all(key): cleaned_all(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [cleaned_all(value) for value in content]
+    return content
