@@ -1,6 +1,7 @@
 """The command line as a user meets it: output, exit codes, one line for every mistake."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -356,3 +357,42 @@ def test_waiting_takes_a_time_or_none(bareline):
     # A word after it is an argument of its own; null trials run nowhere, so nothing is waited for.
     done = bareline("run", "--wait-quiet", "planted.toml", "--on", "a", "--out", "r")
     assert "7 trials measured" in done.stderr and "waiting" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ('type = "slurm"\nallocation = "inherit"\nnodes = 2', "Slurm|not installed"),
+        ('type = "local"\nio_folder = "/there/is/none"', "/there/is/none"),
+        ('type = "local"\nmpi = "/there/is/none"', "MPI"),
+    ],
+)
+def test_a_platform_that_cannot_be_used_is_refused_before_anything_is_made(
+    tmp_path, monkeypatch, capsys, table, said
+):
+    (tmp_path / "p.toml").write_text(f'[platform.a]\ntype = "null"\n[platform.b]\n{table}\n')
+    (tmp_path / "s.toml").write_text('[study]\nname = "s"\n[[measure]]\nprobe = "null"\n')
+    monkeypatch.chdir(tmp_path)
+    argv = ["run", "s.toml", "--platforms", "p.toml", "--on", "a", "--on", "b", "--out", "run"]
+    monkeypatch.setattr(sys, "argv", ["bareline", *argv])
+    with pytest.raises(SystemExit) as end:
+        main()
+    error = capsys.readouterr().err
+    assert end.value.code == 2
+    assert re.search(said, error) and "'b' cannot be used here" in error and "leave out" in error
+    assert len(error.splitlines()) == 1 and "Traceback" not in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_root_guests_are_refused_with_the_remedy(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.geteuid", lambda: 12345)
+    monkeypatch.setenv("BARELINE_CACHE", str(tmp_path))
+    (tmp_path / "s.toml").write_text('[study]\nname = "s"\n[[measure]]\nprobe = "null"\n')
+    argv = ["run", "s.toml", "--on", "vm-virtio", "--out", "run"]
+    monkeypatch.setattr(sys, "argv", ["bareline", *argv])
+    with pytest.raises(SystemExit) as end:
+        main()
+    error = capsys.readouterr().err
+    assert end.value.code == 2 and "need root" in error and "sudo" in error
+    assert not (tmp_path / "run").exists()

@@ -92,6 +92,7 @@ def run(
         )
         emit(as_json, lambda: rows, lambda on: print_plan(rows, on, about))
         return
+    begin.refuse_unusable(specs)
     if chosen.scale_changes:
         complain(
             f"scale {chosen.scale} is not the study's own size; --dry-run lists what it changes"

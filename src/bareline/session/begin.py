@@ -83,6 +83,26 @@ def _lacking(name: str, known: Mapping[str, PlatformSpec]) -> str:
     return "" if available.ok else f"{name}: {available.reason}"
 
 
+def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
+    """Refuse platforms that are known to be unusable here, before anything is made.
+
+    Each of their trials would fail for the same reason.
+
+    Raises
+    ------
+    UsageError
+        One cannot be acquired, with the remedy.
+    """
+    for spec in platforms:
+        available = availability_of(spec)
+        if not available.ok:
+            others = f"leave out --on {spec.name}" if len(platforms) > 1 else "choose another --on"
+            raise UsageError(
+                f"the platform '{spec.name}' cannot be used here: {available.reason}",
+                hint=f"{available.hint}, or {others}" if available.hint else others,
+            )
+
+
 def default_folder(study: Study) -> Path:
     """Name a run directory that does not exist yet, below ``runs``."""
     stem = f"{study.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
