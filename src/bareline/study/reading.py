@@ -40,6 +40,8 @@ def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
     if not isinstance(programs, dict):
         return content
     for name, program in programs.items():
+        if isinstance(program, dict) and isinstance(program.get("trace"), str):
+            program["trace"] = str(_trace_file(path.parent / program["trace"], path, name))
         inputs = program.get("inputs") if isinstance(program, dict) else None
         if not isinstance(inputs, dict):
             continue
@@ -47,6 +49,17 @@ def _with_inputs(content: dict[str, Any], path: Path) -> dict[str, Any]:
             if isinstance(source, dict) and set(source) == {"file"}:
                 inputs[target] = _input_text(path.parent / str(source["file"]), path, name)
     return content
+
+
+def _trace_file(file: Path, study: Path, name: str) -> Path:
+    """Give where a trace lies; a run directory names it, it may be large."""
+    if not file.is_file():
+        raise StudyError(
+            f"there is no trace '{file}'",
+            where=f"{study}, [app.{name}], trace",
+            hint="make one with `bareline profile --trace -o FILE -- mpirun ...`",
+        )
+    return file.resolve()
 
 
 def _input_text(file: Path, study: Path, name: str) -> str:

@@ -11,6 +11,9 @@ from typing_extensions import TypeVar
 from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.model import Command
 
+#: The program of a command whose argument is a trace that is to be replayed.
+REPLAY = "{native}/replay"
+
 
 class Options(BaseModel):
     """Options of a platform type, as they stand in a platform file."""
@@ -29,7 +32,8 @@ class Options(BaseModel):
 
     def refuses(self, command: Command) -> str:
         """Say why such a command can never run there; "" where it may."""
-        return ""
+        replays = command.argv[0] == REPLAY
+        return "is a trace, which only simulated platforms replay" if replays else ""
 
 
 #: The options of a platform type; a spec whose type nobody has looked at has some `Options`.

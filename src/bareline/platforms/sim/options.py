@@ -20,7 +20,7 @@ from bareline.platforms.sim.network import (
 from bareline.platforms.sim.processor import processors
 from bareline.vocabulary.errors import did_you_mean
 from bareline.vocabulary.model import Command
-from bareline.vocabulary.platform import Options
+from bareline.vocabulary.platform import REPLAY, Options
 
 _NODES_MAX = 65_536
 
@@ -45,13 +45,14 @@ FOLDED = re.compile(r"npb_(mg|ft|bt|sp|lu)")
 
 
 def runs_simulated(command: Command) -> bool:
-    """Tell whether a command is one of the programs that are built for the simulator."""
+    """Tell whether a command is a program that is built for the simulator, or a trace."""
     program = command.argv[0]
     name = PurePath(program).name
     # What overlaps messages with computation needs computation that takes simulated time, and what
     # waits by the clock would wait for ever.
     benchmark = name == "mpibench" and not command.argv[1].startswith(("overlap", "overhead"))
-    ours = program == f"{{native}}/{name}" and (benchmark or RECORDED.fullmatch(name))
+    known = benchmark or RECORDED.fullmatch(name) or program == REPLAY
+    ours = program == f"{{native}}/{name}" and known
     return bool(ours) and command.mpi and command.server is None and not command.inputs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
-from bareline.platforms.sim import compute
+from bareline.platforms.sim import compute, replay
 from bareline.platforms.sim.algorithms import collectives, made_anew
 from bareline.platforms.sim.cluster import SPEED, cluster_xml, eager_bytes, settings
 from bareline.platforms.sim.network import Network, stretches
@@ -33,9 +34,10 @@ from bareline.platforms.sim.processor import (
     widest_set,
 )
 from bareline.platforms.sim.recorder import RECORDING_TIMEOUT_S, Recorder
+from bareline.profile.trace import read_trace
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
-from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.platform import REPLAY, PlatformSpec
 
 #: What a simulator repeats exactly needs no more repetitions.
 _REPETITIONS = ("-i", "3", "-x", "0")
@@ -175,6 +177,8 @@ class SimAllocation(Allocation):
                 where=self._name,
                 hint="leave this probe to other platforms (`platforms = [...]` in its measure)",
             )
+        if command.argv[0] == REPLAY:
+            return self._replay(Path(command.argv[1]), layout, timeout_s)
         program = Path(command.argv[0]).name
         folder = ensure_native(find_simulator(), self._context.cache)
         argv = [str(folder / program), *command.argv[1:]]
@@ -202,6 +206,32 @@ class SimAllocation(Allocation):
             argv=tuple(line),
             clock="simulated",
             caveats=tuple(caveats),
+            cut=done.cut,
+        )
+
+    def _replay(self, path: Path, layout: Layout, timeout_s: float) -> Output:
+        """Replay a trace of a program; see `replay`."""
+        trace = read_trace(path)
+        if trace.ranks != layout.ranks:
+            raise PlatformError(
+                f"the trace is of {trace.ranks} ranks, {layout.ranks} are asked for",
+                where=str(path),
+                hint=f"write ranks = {trace.ranks}, or trace the program on {layout.ranks}",
+            )
+        actions = replay.write(trace, self._compute_factor(), self._context.scratch / "replay")
+        line = self._line(["-replay", str(actions)], layout)
+        line[line.index("-replay") : line.index("-replay")] = ["--log=smpi_replay.thres:info"]
+        done = self._execute(line, {}, layout, timeout_s)
+        ended = done.exit_code == 0 and not done.timed_out
+        return Output(
+            stdout=json.dumps({"time_s": replay.seconds_of(done.stderr)}) if ended else "",
+            stderr=done.stderr,
+            exit_code=done.exit_code,
+            duration_s=done.duration_s,
+            timed_out=done.timed_out,
+            argv=tuple(line),
+            clock="simulated",
+            caveats=("simulated",),
             cut=done.cut,
         )
 

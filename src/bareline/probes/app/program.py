@@ -19,6 +19,7 @@ from bareline.probes.app._expression import Condition
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
+from bareline.vocabulary.platform import REPLAY
 from bareline.vocabulary.units import BASE_UNITS, listing
 
 _NAME = r"^[a-z][a-z0-9_]*$"
@@ -192,6 +193,9 @@ class Program(_Table):
 
     Attributes
     ----------
+    trace
+        A trace of the program (``bareline profile --trace``), beside the study: simulated platforms
+        replay it, and nothing else is said but titles and source.
     title, summary
         What its time is, as the subject of a sentence; one line for lists.
     source
@@ -229,6 +233,7 @@ class Program(_Table):
         Conditions on metrics and values, all of which a right result fulfils.
     """
 
+    trace: str = ""
     title: str = ""
     summary: str = ""
     source: str = ""
@@ -246,6 +251,23 @@ class Program(_Table):
     metrics: Annotated[dict[Annotated[str, Field(pattern=_NAME)], Figure], Field(min_length=1)]
     values: dict[Annotated[str, Field(pattern=_NAME)], Value] = {}
     verify: Annotated[list[str], Field(min_length=1)]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _replays(cls, given: Any) -> Any:
+        """Say how a trace is run and read, which is the same for all."""
+        if not isinstance(given, dict) or not given.get("trace"):
+            return given
+        made: dict[str, Any] = {
+            "command": [REPLAY, str(given["trace"])],
+            "metrics": {"time": {"json_path": "time_s"}},
+            "verify": ["time > 0"],
+        }
+        allowed = {"trace", "title", "summary", "source"}
+        others = sorted(key for key in given if key not in allowed and not _same(given, made, key))
+        if others:
+            raise ValueError(f"a trace is replayed as it is: leave out {listing(others)}")
+        return {**given, **made}
 
     @field_validator("complete")
     @classmethod
@@ -270,6 +292,16 @@ class Program(_Table):
         if "launch_time" in known:
             raise ValueError("launch_time is measured by bareline")
         return self
+
+
+def _same(given: dict[str, Any], made: dict[str, Any], key: str) -> bool:
+    """Tell whether a key holds what a study of before was written with: its default, or ours."""
+    if key == "metrics":
+        return set(given[key]) == {"time"}
+    if key in made:
+        return bool(given[key] == made[key])
+    field = Program.model_fields.get(key)
+    return field is not None and given[key] == field.get_default(call_default_factory=True)
 
 
 def _at(name: str, text: str, path: str) -> float:
@@ -305,6 +337,8 @@ class ProgramProbe(Probe[Any]):
             "threads": layout.threads_per_rank,
         }
         program = self.program
+        if program.trace:
+            return Command(argv=tuple(program.command), mpi=True)
         argv = [_filled(word, known) for word in program.command]
         steps = [[_filled(word, known) for word in step] for step in program.steps]
         inputs = {name: _filled(text, known) for name, text in program.inputs.items()}
@@ -364,6 +398,12 @@ def _filled(text: str, known: Mapping[str, Scalar]) -> str:
     )
 
 
+def _summary(program: Program) -> str:
+    if program.trace:
+        return f"what was traced in {program.trace}, replayed by the simulator"
+    return f"{program.command[0]}, as the study describes it"
+
+
 def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
     """Make the probe of a program.
 
@@ -388,7 +428,7 @@ def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
         {
             "name": name,
             "title": program.title or f"the {headline.replace('_', ' ')} of {name}",
-            "summary": program.summary or f"{program.command[0]}, as the study describes it",
+            "summary": program.summary or _summary(program),
             "source": program.source,
             "params": params,
             "metrics": {**metrics, "launch_time": Metric("s", "none", detail=True)},

@@ -1,0 +1,242 @@
+"""A trace as SimGrid replays it: what each rank of the real program did, a line an action.
+
+Computation takes the traced processor time; messages and collective functions are made again, by
+the simulated cluster's costs and algorithms. SimGrid's actions know no communicator but that of all
+ranks, and no receive from anybody: a trace that has either is refused with its reason. Of vectors
+with counts a trace holds the sum alone: all partners get as much. A collective that is started
+and waited for later is made where it is started.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bareline.profile.trace import ANYBODY, NOBODY, Shape, Stream, Trace
+from bareline.vocabulary.errors import PlatformError
+
+#: SimGrid's numbers of the types of elements.
+_DOUBLE, _BYTE = 0, 6
+_DOUBLE_BYTES = 8
+_POINT_TO_POINT = ("send", "receive", "send-receive")
+_ONE_SIDED = ("one-sided", "one-sided-sync")
+#: As in predictions: making a communicator takes about so many short reductions.
+_COMMUNICATOR_REDUCTIONS = 3
+#: A shorter stretch of computation passes with the next one: each costs the simulator.
+_SHORTEST_S = 1e-6
+_ANY_TAG = -1
+_ROOTED = ("gather", "scatter")
+_NAMES = {
+    "allreduce": "allreduce", "scan": "allreduce", "exscan": "allreduce", "reduce": "reduce",
+    "reduce_scatter": "reducescatter", "reduce_scatter_block": "reducescatter", "bcast": "bcast",
+    "gather": "gather", "gatherv": "gather", "scatter": "scatter", "scatterv": "scatter",
+    "allgather": "allgather", "allgatherv": "allgather", "alltoall": "alltoall",
+    "alltoallv": "alltoall", "alltoallw": "alltoall", "barrier": "barrier",
+}  # fmt: skip
+
+
+def function_of(call: str) -> str:
+    """Name the action of a collective call, blocking or not; empty where there is none."""
+    name = call.removeprefix("MPI_").removesuffix("_init").lower()
+    return _NAMES.get(name) or _NAMES.get(name.removeprefix("i"), "")
+
+
+def why_not(trace: Trace) -> str:
+    """Say what keeps a trace from being replayed by the simulator; empty if nothing does."""
+    if trace.why_partial:
+        return trace.why_partial
+    for stream in trace.streams:
+        for shape in stream.shapes:
+            reason = _why_not(shape, trace.ranks)
+            if reason:
+                return f"{shape.call}: {reason}"
+    return ""
+
+
+def _why_not(shape: Shape, ranks: int) -> str:
+    if shape.kind in _POINT_TO_POINT:
+        if ANYBODY in (shape.to, shape.from_):
+            return "messages from or to anybody are not replayed"
+        if shape.from_ != NOBODY and shape.receive_tag == _ANY_TAG:
+            return "messages of any tag are not replayed"
+    if shape.kind in _ONE_SIDED:
+        return "one-sided communication is not replayed"
+    if shape.kind == "collective" and shape.comm_size > 1:
+        if shape.comm_size != ranks:
+            return f"it is of {shape.comm_size} of {ranks} ranks; only all together are replayed"
+        if not function_of(shape.call):
+            return "the simulator has no such action"
+    return ""
+
+
+@dataclass(slots=True)
+class _Rank:
+    """The lines of one rank, in the making."""
+
+    stream: Stream
+    factor: float
+    tags: dict[tuple[int, int], int]
+    lines: list[str] = field(default_factory=list)
+    posted: list[tuple[int, int, int] | None] = field(default_factory=list)
+    waiting: list[tuple[int, int, int] | None] = field(default_factory=list)
+    computed_s: float = 0.0
+
+    @property
+    def rank(self) -> int:
+        return self.stream.rank
+
+    def act(self, *words: object) -> None:
+        """Write an action, after the computation before it."""
+        if self.computed_s >= _SHORTEST_S:
+            self.lines.append(f"{self.rank} compute {self.computed_s * 1e9:.0f}")
+            self.computed_s = 0.0
+        self.lines.append(" ".join(map(str, (self.rank, *words))))
+
+    def tag(self, shape: Shape, tag: int) -> int:
+        """Give the one number of a communicator and a tag."""
+        return self.tags.setdefault((shape.comm, tag), len(self.tags))
+
+    def wait_for_done(self) -> None:
+        """Wait for the requests that the next call completes."""
+        for request in self.waiting:
+            if request is not None:
+                self.act("wait", *request)
+        self.waiting.clear()
+
+    def message(self, shape: Shape) -> None:
+        """Send, receive, or both."""
+        receives = shape.from_ != NOBODY
+        sends = shape.to != NOBODY
+        both = receives and sends
+        requests: list[tuple[int, int, int]] = []
+        if receives:
+            tag = self.tag(shape, shape.receive_tag)
+            name = "irecv" if shape.posts or both else "recv"
+            self.act(name, shape.from_, tag, shape.received or shape.size, _BYTE)
+            requests.append((shape.from_, self.rank, tag))
+        if sends:
+            tag = self.tag(shape, shape.send_tag)
+            name = "isend" if shape.posts or both else "send"
+            self.act(name, shape.to, tag, shape.size, _BYTE)
+            requests.append((self.rank, shape.to, tag))
+        if shape.posts:
+            self.posted.append(requests[-1] if requests else None)
+        elif both:
+            for request in requests:
+                self.act("wait", *request)
+
+
+def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
+    """Give the rank and the lines of each.
+
+    Parameters
+    ----------
+    factor
+        Computation takes this many times as long as it was traced.
+
+    Raises
+    ------
+    PlatformError
+        The trace has what cannot be replayed.
+    """
+    reason = why_not(trace)
+    if reason:
+        raise PlatformError(f"the trace cannot be replayed: {reason}", where=str(trace.path))
+    sizes = _collective_sizes(trace)
+    tags: dict[tuple[int, int], int] = {}
+    for stream in trace.streams:
+        rank = _Rank(stream, factor, tags)
+        rank.act("init")
+        collectives = iter(sizes)
+        for number, seconds, spent in zip(
+            stream.shape.tolist(), stream.compute_s.tolist(), stream.spent_s.tolist(), strict=True
+        ):
+            shape = stream.shapes[number]
+            if shape.kind == "done":
+                rank.waiting.append(rank.posted[len(rank.posted) - 1 - shape.to])
+                continue
+            rank.computed_s += seconds * factor
+            rank.wait_for_done()
+            _act(rank, shape, spent, collectives, trace.ranks)
+        rank.wait_for_done()
+        rank.act("finalize")
+        yield rank.rank, rank.lines
+
+
+def _act(rank: _Rank, shape: Shape, spent_s: float, collectives: Iterator[int], ranks: int) -> None:
+    if shape.kind in _POINT_TO_POINT:
+        rank.message(shape)
+    elif shape.kind == "collective" and shape.comm_size > 1:
+        rank.act(*_collective(function_of(shape.call), shape, next(collectives), ranks))
+        if shape.posts:
+            rank.posted.append(None)
+    elif shape.kind == "communicator" and shape.comm_size == ranks > 1:
+        for _ in range(_COMMUNICATOR_REDUCTIONS):
+            rank.act("allreduce", 1, 0, _DOUBLE)
+    elif shape.kind in ("mpi-io", "posix-io"):
+        rank.act("sleep", f"{spent_s:.9g}")
+    elif shape.posts:
+        rank.posted.append(None)
+
+
+def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object, ...]:
+    count, kind = (size // _DOUBLE_BYTES, _DOUBLE) if size % _DOUBLE_BYTES == 0 else (size, _BYTE)
+    root = max(shape.root, 0)
+    if name == "barrier":
+        return (name,)
+    if name == "bcast":
+        return (name, size, root, _BYTE)
+    if name == "reduce":
+        return (name, count, 0, root, kind)
+    if name == "allreduce":
+        return (name, count, 0, kind)
+    if name == "reducescatter":
+        parts = (count // ranks + (rank < count % ranks) for rank in range(ranks))
+        return (name, *parts, 0, kind)
+    each = size // ranks if name == "alltoall" else size
+    rooted = (root,) if name in _ROOTED else ()
+    return (name, each, each, *rooted, _BYTE, _BYTE)
+
+
+def _collective_sizes(trace: Trace) -> list[int]:
+    """Give the size of each collective of all ranks: the mean of what the ranks had."""
+    sums: dict[int, int] = defaultdict(int)
+    for stream in trace.streams:
+        shapes = [stream.shapes[number] for number in stream.shape.tolist()]
+        asked = (s.size for s in shapes if s.kind == "collective" and s.comm_size > 1)
+        for place, size in enumerate(asked):
+            sums[place] += size
+    return [-(-total // trace.ranks) for _, total in sorted(sums.items())]
+
+
+def write(trace: Trace, factor: float, folder: Path) -> Path:
+    """Write the actions of all ranks, and give the file that lists theirs."""
+    folder.mkdir(exist_ok=True)
+    files = []
+    for rank, lines in actions(trace, factor):
+        path = folder / f"rank-{rank}.txt"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        files.append(path)
+    listed = folder / "ranks.txt"
+    listed.write_text("".join(f"{path}\n" for path in files), encoding="utf-8")
+    return listed
+
+
+def seconds_of(stderr: str) -> float:
+    """Read how long the replayed program took.
+
+    Raises
+    ------
+    PlatformError
+        The simulator did not come to its end.
+    """
+    found = re.search(r"Simulation time ([\d.]+)", stderr)
+    if found is None or "Deadlock" in stderr:
+        raise PlatformError(
+            f"the replay came to no end: {stderr.strip()[-300:] or 'nothing was said'}",
+            hint="trace the program again",
+        )
+    return float(found[1])
