@@ -194,8 +194,7 @@ class Program(_Table):
     Attributes
     ----------
     trace
-        A trace of the program (``bareline profile --trace``), beside the study: simulated platforms
-        replay it, and nothing else is said but titles and source.
+        A trace (``bareline profile --trace``) that simulated platforms replay instead of a command.
     title, summary
         What its time is, as the subject of a sentence; one line for lists.
     source
