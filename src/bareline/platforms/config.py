@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
 from bareline.vocabulary.files import parse_toml, read_toml
+from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -112,11 +113,9 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         checked = model.model_validate(options)
         return PlatformSpec(name, kind, checked, title, builtin, cores, variables)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        hint = None
-        if first["type"] == "extra_forbidden":
+        problem = problem_of(error)
+        key, message, hint = problem.key, problem.said, None
+        if problem.kind == "extra_forbidden":
             message = "no such option"
             known = sorted([*model.model_fields, *_COMMON[1:]])
             hint = did_you_mean(key, known, f"use one of: {', '.join(known)}")

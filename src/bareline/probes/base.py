@@ -15,6 +15,7 @@ from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 from bareline.vocabulary.errors import ParseError, ProbeError, did_you_mean
+from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import (
     Command,
     Layer,
@@ -139,11 +140,9 @@ class Probe(ABC, Generic[P]):
         try:
             checked: P = _adapter_of(self.params).validate_python(dict(given))
         except ValidationError as error:
-            first = error.errors()[0]
-            key = ".".join(map(str, first["loc"]))
-            message = first["msg"].removeprefix("Value error, ")
+            problem = problem_of(error)
             raise ProbeError(
-                f"{self.name}: parameter '{key}' = {first['input']!r}: {message}",
+                f"{self.name}: parameter '{problem.key}': {problem.said}",
                 where=where,
                 hint=f"see `bareline probes {self.name}`",
             ) from error

@@ -31,6 +31,7 @@ from bareline.profile.model import (
 )
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import read_bounded
+from bareline.vocabulary.invalid import problem_of
 
 _AGAIN = "profile the program again"
 #: Half of a pair that stands for one character; alone it is none, and nothing can print it.
@@ -266,8 +267,8 @@ def _header(path: Path, line: Mapping[str, Any]) -> _Header:
         if header.ranks > MOST_CELLS * header.ranks_per_cell:
             raise _damaged(path, 1, "its matrix has more cells than any")
     except ValidationError as error:
-        key = ".".join(map(str, error.errors()[0]["loc"]))
-        raise _damaged(path, 1, f"'{key}': {error.errors()[0]['msg']}") from error
+        problem = problem_of(error)
+        raise _damaged(path, 1, f"'{problem.key}': {problem.said}") from error
     return header
 
 

@@ -15,6 +15,7 @@ from bareline.published.model import Part, PublishedStudy, Result, Trials
 from bareline.published.quantities import Spread
 from bareline.published.ratios import span_of
 from bareline.vocabulary.errors import UsageError, did_you_mean
+from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.units import format_size, listing
 
 
@@ -42,10 +43,9 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"not valid TOML: {error}", where=where) from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise UsageError(f"'{key}': {message}" if key else message, where=where) from error
+        problem = problem_of(error)
+        said = f"'{problem.key}': {problem.said}" if problem.place else problem.said
+        raise UsageError(said, where=where) from error
 
 
 def find_publications(name: str) -> list[PublishedStudy]:

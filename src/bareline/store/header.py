@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.files import read_toml
+from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better, Layer, Scalar
 
 #: Version of the run directory's layout; a reader refuses every other.
@@ -286,9 +287,8 @@ def first_problem(error: Exception) -> str:
     """Say in one line what is wrong with a file of a run, and at which key."""
     if not isinstance(error, ValidationError):
         return str(error)
-    first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"])
-    return f"key '{key}': {first['msg']}" if key else str(first["msg"])
+    problem = problem_of(error)
+    return f"key '{problem.key}': {problem.said}" if problem.place else problem.said
 
 
 def _read_toml(run: Path) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from bareline.study.order import OrderKind
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
+from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import (
     DEFAULT_PRECISION,
     Case,
@@ -380,17 +381,28 @@ def _check_scales(study: Study) -> None:
         study.at_scale(name)
 
 
+#: How a file names what a study holds.
+_TABLES = {
+    "measures": "measure",
+    "exhibits": "exhibit",
+    "scales": "scale",
+    "roles": "role",
+    "programs": "app",
+}
+
+
 def _readable(error: ValidationError, where: str) -> StudyError:
-    first = error.errors()[0]
-    location = [str(part) for part in first["loc"]]
+    problem = problem_of(error)
+    location = list(problem.place)
     model: type[BaseModel]
-    if location[:1] in (["scales"], ["roles"]):
-        table = location[0].removesuffix("s")
+    if location[:1] in (["scales"], ["roles"], ["programs"]):
+        table = _TABLES[location[0]]
         key = f"[{table}.{location[1]}]" if len(location) > 1 else f"[{table}]"
         key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        model = StudyScale if table == "scale" else Role
+        models: dict[str, type[BaseModel]] = {"scale": StudyScale, "role": Role, "app": Program}
+        model = models[table]
     elif location and location[0] in ("measures", "exhibits"):
-        table = location[0].removesuffix("s")
+        table = _TABLES[location[0]]
         number = int(location[1]) + 1 if len(location) > 1 else 0
         key = f"[[{table}]] number {number}" if number else f"[[{table}]]"
         key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
@@ -399,16 +411,12 @@ def _readable(error: ValidationError, where: str) -> StudyError:
             model = MeasureScale
     else:
         key, model = f"[study], key '{'.'.join(location)}'", Study
-    message = first["msg"].removeprefix("Value error, ")
-    hint = None
-    if first["type"] == "extra_forbidden":
-        message = "no such key"
-        hint = _suggest(
-            location[-1], set(model.model_fields) - {"measures", "exhibits", "scales", "roles"}
-        )
+    message, hint = problem.said, None
+    if problem.kind == "extra_forbidden":
+        hint = _suggest(location[-1], set(model.model_fields) - _TABLES.keys())
     elif not location:
         key = "[study]"
-    elif first["type"] == "too_short" and location == ["measures"]:
+    elif problem.kind == "too_short" and location == ["measures"]:
         message, hint = "the study measures nothing", "add a [[measure]] table"
     return StudyError(f"{key}: {message}", where=where, hint=hint)
 

@@ -1,0 +1,144 @@
+"""What is wrong with a file that people write, in their words: not in those of what checks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+#: What a checker of several kinds adds to a key: the kind that it tried.
+_KIND = re.compile(
+    r"(constrained-)?(int|float|str|bool|list|dict|tuple|none|date|datetime)"
+    r"|(list|dict|tuple|set|frozenset|function|literal|lax-or-strict|json-or-python|tagged)"
+    r"[^A-Za-z0-9_].*"
+)
+_SIZE = re.compile(r"(\d{1,12})\s*([KMGT])i?B?", re.IGNORECASE)
+_POWERS = {"K": 10, "M": 20, "G": 30, "T": 40}
+#: So much of a wrong value is shown.
+_SHOWN = 40
+
+#: Sentences by the kind of a problem: {value} is what was written, the others are of the checker.
+_SENTENCES: Mapping[str, str] = {
+    "missing": "is missing",
+    "extra_forbidden": "no such key",
+    "string_type": "{value} is no text; write it in quotes",
+    "bool_type": "{value} is neither true nor false",
+    "bool_parsing": "{value} is neither true nor false",
+    "list_type": "{value} is no list; write it in brackets",
+    "tuple_type": "{value} is no list; write it in brackets",
+    "dict_type": "{value} is no table",
+    "mapping_type": "{value} is no table",
+    "model_type": "{value} is no table",
+    "model_attributes_type": "{value} is no table",
+    "dataclass_type": "{value} is no table",
+    "float_type": "{value} is no number",
+    "float_parsing": "{value} is no number",
+    "finite_number": "{value} is no finite number",
+    "greater_than": "{value} is not greater than {gt}",
+    "greater_than_equal": "{value} is less than {ge}",
+    "less_than": "{value} is not less than {lt}",
+    "less_than_equal": "{value} is more than {le}",
+    "literal_error": "{value} is none of {expected}",
+    "enum": "{value} is none of {expected}",
+    "string_pattern_mismatch": "{value} is not of the form {pattern}",
+    "string_too_short": "{value} is too short",
+    "string_too_long": "it is longer than {max_length} characters",
+    "too_short": "it holds {actual_length}, and at least {min_length} are needed",
+    "too_long": "it holds {actual_length}, and at most {max_length} are possible",
+    "path_type": "{value} is no path; write it in quotes",
+    "json_invalid": "it is no JSON: {error}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The first thing that is wrong.
+
+    Attributes
+    ----------
+    place
+        The keys that lead to it.
+    kind
+        As the checker names it, e.g. "missing".
+    said
+        A clause about the key.
+    """
+
+    place: tuple[str, ...]
+    kind: str
+    said: str
+
+    @property
+    def key(self) -> str:
+        """The keys that lead to it, as one."""
+        return ".".join(self.place)
+
+
+def problem_of(error: ValidationError) -> Problem:
+    """Give the first thing that is wrong, in words.
+
+    Where a value may be of several kinds, it is the problem of the kind that was written.
+    """
+    every = error.errors(include_url=False)
+    first = every[0]
+    place = _place(first["loc"])
+    rivals = [one for one in every if _place(one["loc"]) == place]
+    chosen = next((one for one in rivals if not one["type"].endswith(_TYPES)), first)
+    return Problem(place, chosen["type"], _said(chosen))
+
+
+_TYPES = ("_type", "_parsing", "_from_float")
+
+
+def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
+    found = [str(key) for key in keys]
+    while len(found) > 1 and _KIND.fullmatch(found[-1]):
+        found.pop()
+    return tuple(found)
+
+
+def _said(one: Mapping[str, Any]) -> str:
+    kind, given = one["type"], one.get("input")
+    if kind.startswith("int_"):
+        return _no_integer(given)
+    sentence = _SENTENCES.get(kind)
+    if sentence is None:
+        return str(one["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    context = {name: _shown(value) for name, value in one.get("ctx", {}).items()}
+    if "expected" in context:
+        context["expected"] = one["ctx"]["expected"]
+    if "pattern" in context:
+        context["pattern"] = one["ctx"]["pattern"]
+    return sentence.format_map({**context, "value": _shown(given)})
+
+
+def _no_integer(given: object) -> str:
+    size = _SIZE.fullmatch(given.strip()) if isinstance(given, str) else None
+    if size:
+        return (
+            f"{_shown(given)} is no whole number; write {int(size[1]) << _POWERS[size[2].upper()]}"
+        )
+    return f"{_shown(given)} is no whole number"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, str):
+        text = f"'{value}'"
+    elif isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, Mapping):
+        return "a table"
+    elif isinstance(value, list | tuple):
+        return "a list"
+    elif isinstance(value, float):
+        text = f"{value:g}"
+    else:
+        try:
+            text = str(value)
+        except ValueError:  # thousands of digits
+            return "a number of thousands of digits"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
