@@ -5,7 +5,6 @@ Each is read within bounds and never through a symbolic link: a run may come fro
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 from collections.abc import Mapping
@@ -18,6 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from bareline.store.files import (
     MOST_FILE_BYTES,
     appended,
+    make_folder,
+    next_step,
     refuse_link,
     whole_lines,
     write_atomically,
@@ -148,8 +149,7 @@ class BesideRecords:
         text = json.dumps(dict(facts), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
         file = facts_file(self.path, platform, session)
         try:
-            file.parent.mkdir(exist_ok=True)
-            refuse_link(file.parent)
+            make_folder(file.parent)
             write_atomically(file, text)
         except OSError as error:
             raise self.unwritable(error) from error
@@ -293,9 +293,7 @@ class BesideRecords:
         return StoreError(
             f"cannot be written: {error.strerror}",
             where=str(self.path),
-            hint="remove it: a run writes nowhere else"
-            if error.errno == errno.ELOOP
-            else f"make room, then `bareline continue {self.path}`; nothing recorded is lost",
+            hint=next_step(error, self.path),
         )
 
 

@@ -5,7 +5,9 @@ Nothing is written or read through a symbolic link: a run may come from elsewher
 
 from __future__ import annotations
 
+import errno
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -61,10 +63,52 @@ def _opened(path: Path, how: int) -> TextIO:
     descriptor = os.open(path, _FLAGS | how, 0o644)
     try:
         refuse_odd(os.fstat(descriptor), path)
+        keep_owner(descriptor, path.parent)
     except OSError:
         os.close(descriptor)
         raise
     return os.fdopen(descriptor, "a" if how & os.O_APPEND else "w", encoding="utf-8")
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder of a run, if it is not there.
+
+    Raises
+    ------
+    OSError
+        It cannot be made, or a symbolic link stands there.
+    """
+    path.mkdir(exist_ok=True)
+    refuse_link(path)
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        keep_owner(descriptor, path.parent)
+    finally:
+        os.close(descriptor)
+
+
+def keep_owner(descriptor: int, folder: Path) -> None:
+    """Give what root has opened in another user's folder to that user: it is his run."""
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        if owner.st_uid and os.fstat(descriptor).st_uid != owner.st_uid:
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+
+
+def next_step(error: OSError, run: Path) -> str:
+    """Say what to do where a run cannot be written to."""
+    again = f"`bareline continue {shlex.quote(str(run))}`; nothing recorded is lost"
+    if error.errno == errno.ELOOP:
+        return "remove it: a run writes nowhere else"
+    if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):
+        return "somebody removed or moved its folder: put it back, or measure again"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"make it yours (`ls -ld {shlex.quote(str(run))}` shows whose it is), then {again}"
+    if error.errno == errno.EROFS:
+        return f"copy it to where you may write, or have that mounted for writing, then {again}"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        return f"make room, then {again}"
+    return f"see to its file system, then {again}"
 
 
 def refuse_odd(found: os.stat_result, path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from bareline.store.files import refuse_link, write_file
+from bareline.store.files import make_folder, write_file
 from bareline.vocabulary.files import NotRegular, read_bounded
 from bareline.vocabulary.model import Clock, Output
 
@@ -48,8 +48,7 @@ def write_raw(folder: Path, output: Output) -> None:
         text = json.dumps({**about, **said}, indent=1, ensure_ascii=False)
         write_file(folder.with_name(f"{folder.name}.json"), text + "\n")
         return
-    folder.mkdir(parents=True, exist_ok=True)
-    refuse_link(folder)
+    make_folder(folder)
     for name, text in said.items():
         write_file(folder / name, text)
     for name, text in output.files.items():

@@ -32,6 +32,8 @@ from bareline.store.beside import EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
 from bareline.store.files import (
     MEND_LINE,
     cut_torn_line,
+    keep_owner,
+    next_step,
     refuse_link,
     refuse_odd,
     whole_lines,
@@ -163,13 +165,12 @@ class Run(BesideRecords):
             if file.exists():
                 refuse_odd(file.stat(), file)
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+            keep_owner(descriptor, self.path)
         except OSError as error:
             raise StoreError(
                 f"cannot be written: {error.strerror}",
                 where=str(self.path),
-                hint="it must be a run of this machine's own, without links to elsewhere"
-                if error.errno == errno.ELOOP
-                else None,
+                hint=next_step(error, self.path),
             ) from error
         try:
             try:
@@ -206,8 +207,11 @@ class Run(BesideRecords):
         """
         assert self._descriptor is not None, "append outside of writing()"
         line = to_line(record).encode()
-        size = os.fstat(self._descriptor).st_size
+        found = os.fstat(self._descriptor)
+        size = found.st_size
         try:
+            if not found.st_nlink:  # what is written now would be gone with the last who holds it
+                raise FileNotFoundError(errno.ENOENT, "records.jsonl was removed")
             written = os.write(self._descriptor, line)
             if written < len(line):
                 raise OSError(28, "No space left on device")
