@@ -1,7 +1,8 @@
 /* Which algorithm Open MPI 4.1 takes, by ranks and bytes.
  *
  * Its monitoring shows what is sent (benchmarks/collective_messages.py holds these to it on up to
- * 64 ranks). Beyond, they are the limits that the library documents in its own decision functions.
+ * 64 ranks). Beyond, they are the limits of Open MPI 4.1's fixed decision rules as SimGrid 3.32
+ * holds them in its selector "ompi"; those have not been counted.
  */
 #ifndef BL_SIMULATOR_CHOICES_HPP
 #define BL_SIMULATOR_CHOICES_HPP
