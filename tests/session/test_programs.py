@@ -211,6 +211,12 @@ Final Summary::HPCG 2.4 rating for historical reasons is=2.6
 def test_the_examples_of_the_page_are_read_as_the_page_says(tmp_path: Path) -> None:
     page = Path(__file__).parents[2] / "docs" / "how-to" / "applications.md"
     blocks = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    (traced,) = [block for block in blocks if re.search("^trace = ", block, re.MULTILINE)]
+    blocks.remove(traced)
+    (tmp_path / "app.trace").write_text("a simulated platform reads it\n")
+    (tmp_path / "x.toml").write_text('[study]\nname = "x"\n' + traced)
+    (measure,) = load_study(tmp_path / "x.toml").measures
+    assert measure.probe in traced
     (tmp_path / "case").mkdir()
     for name in ("data", "input"):
         (tmp_path / "case" / name).write_text("text\n")
