@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
@@ -109,11 +110,10 @@ def _two_modes(rng: np.random.Generator, shape: Shape) -> FloatArray:
 
 def _mixture_median() -> float:
     """Return the median of `_two_modes`: there the two modes' distribution functions add to 1/2."""
-    from scipy.special import ndtr
-
+    cdf = NormalDist().cdf
     low, high = 1.0, 1.1
     while (middle := (low + high) / 2.0) not in (low, high):
-        below = 0.6 * ndtr((middle - 1.0) / 0.01) + 0.4 * ndtr((middle - 1.1) / 0.01)
+        below = 0.6 * cdf((middle - 1.0) / 0.01) + 0.4 * cdf((middle - 1.1) / 0.01)
         low, high = (middle, high) if below < 0.5 else (low, middle)
     return middle
 

@@ -34,7 +34,6 @@ _LIBRARIES = (
     "rich",
     "polars",
     "numpy",
-    "scipy",
     "altair",
     "vl-convert-python",
     "jinja2",

@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from bareline import __version__
 
-_LIBRARIES = ("polars", "numpy", "scipy", "altair", "pydantic")
+_LIBRARIES = ("polars", "numpy", "altair", "pydantic")
 
 
 def versions() -> dict[str, str]:

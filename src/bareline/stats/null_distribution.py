@@ -19,6 +19,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from bareline.stats.special import binomial_half_cdf, normal_cdf
 from bareline.stats.stack import FloatArray, IntArray
 
 EXACT_SIGNED_RANK = 50
@@ -71,12 +72,7 @@ class NullDistribution:
 @lru_cache(maxsize=1024)
 def sign(n: int) -> NullDistribution:
     """Return the distribution of the number of n values below the median: Binomial(n, 1/2)."""
-    from scipy.special import bdtr
-
-    def lower(t: IntArray) -> FloatArray:
-        return np.where(t < 0, 0.0, bdtr(np.maximum(t, 0).astype(np.float64), n, 0.5))
-
-    return NullDistribution(n, lower)
+    return NullDistribution(n, lambda t: binomial_half_cdf(t, n))
 
 
 @lru_cache(maxsize=1024)
@@ -134,9 +130,7 @@ def _tabulated(probability: FloatArray) -> NullDistribution:
 
 
 def _normal(size: int, variance: float) -> NullDistribution:
-    from scipy.special import ndtr
-
     def lower(t: IntArray) -> FloatArray:
-        return np.where(t < 0, 0.0, ndtr((t + 0.5 - size / 2.0) / math.sqrt(variance)))
+        return np.where(t < 0, 0.0, normal_cdf((t + 0.5 - size / 2.0) / math.sqrt(variance)))
 
     return NullDistribution(size, lower)

@@ -15,6 +15,7 @@ import numpy as np
 
 from bareline.stats import null_distribution
 from bareline.stats.family import ALPHA
+from bareline.stats.special import chi_square_quantile, normal_quantile, student_quantile
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: What certainty over a whole verdict needs beyond a single interval, in half-widths.
@@ -63,16 +64,14 @@ def launches_to_decide(
     Outlook or None
         None where there is no interval.
     """
-    from scipy.special import chdtri, ndtri, stdtrit
-
     if not lo or not hi or not math.isfinite(hi) or n < MIN_LAUNCHES or lo >= hi:
         return None
     null = null_distribution.signed_rank(n)
     level = null.level(null.interval_rank(1 - ALPHA))
-    error = math.log(hi / lo) / 2 / float(stdtrit(n - 1, (1 + level) / 2))
+    error = math.log(hi / lo) / 2 / student_quantile((1 + level) / 2, n - 1)
     shares = (np.arange(_LOOKED_AT) + 0.5) / _LOOKED_AT
-    errors = error * np.sqrt((n - 1) / chdtri(n - 1, shares))[:, None]
-    distance = np.abs(math.log(ratio) + errors * ndtri(shares)[None, :])
+    errors = error * np.sqrt((n - 1) / chi_square_quantile(1.0 - shares, n - 1))[:, None]
+    distance = np.abs(math.log(ratio) + errors * normal_quantile(shares)[None, :])
     zone = math.log1p(margin)
     spread = _HALF_WIDTH * errors * math.sqrt(n)
     beyond = distance > zone
