@@ -17,6 +17,7 @@ from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
+import numpy.typing as npt
 
 from bareline.stats.stack import FloatArray, IntArray
 
@@ -25,7 +26,7 @@ _ERFC = np.frompyfunc(math.erfc, 1, 1)
 _QUANTILE = np.frompyfunc(_NORMAL.inv_cdf, 1, 1)
 
 
-def normal_cdf(x: FloatArray) -> FloatArray:
+def normal_cdf(x: npt.ArrayLike) -> FloatArray:
     """Return P(X <= x) of the standard normal distribution; tails keep their relative precision."""
     return np.asarray(0.5 * _ERFC(-np.asarray(x) / math.sqrt(2.0)), dtype=np.float64)
 
