@@ -2,6 +2,8 @@
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "pages.h"
 
+#include "nodebench.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -174,4 +176,13 @@ size_t bl_available_bytes(void)
             available_kib = 0;
     fclose(file);
     return available_kib << 10;
+}
+
+size_t bl_past_cache_bytes(int arrays)
+{
+    const size_t cache_bytes = bl_last_level_cache_bytes();
+    const size_t wanted_bytes = cache_bytes ? 4 * cache_bytes : (size_t)256 << 20;
+    /* Not more than half of the free memory: a program that the kernel ends measures nothing. */
+    const size_t most_bytes = bl_available_bytes() / 2 / (size_t)arrays;
+    return most_bytes > 0 && most_bytes < wanted_bytes ? most_bytes : wanted_bytes;
 }

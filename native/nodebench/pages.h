@@ -1,7 +1,8 @@
 /*
  * Memory in pages of a known size.
  *
- * Exported: struct bl_region, bl_region_map, bl_region_unmap, bl_available_bytes.
+ * Exported: struct bl_region, bl_region_map, bl_region_unmap, bl_available_bytes,
+ *           bl_past_cache_bytes.
  *
  * What the kernel grants is read back from /proc/self/smaps: advice is only advice, and a latency
  * over 4 KiB pages must not pass for one over 2 MiB pages.
@@ -29,5 +30,9 @@ void bl_region_unmap(struct bl_region *region);
 
 /* What the kernel says can be used without swapping; 0: it does not say. */
 size_t bl_available_bytes(void);
+
+/* Size of each of so many arrays whose rate is to be memory's: four times the last-level cache, as
+ * STREAM's rule wants, 256 MiB where that is not known; less where memory is short. */
+size_t bl_past_cache_bytes(int arrays);
 
 #endif

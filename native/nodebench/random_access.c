@@ -18,6 +18,7 @@
 #include "bl_memory.h"
 #include "bl_summary.h"
 #include "nodebench.h"
+#include "pages.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -133,11 +134,10 @@ static void add_options(struct bl_json *json, const void *data)
 }
 
 /* Largest power of two whose table fits into --size; by default past the last-level cache. */
-static uint64_t choose_words(const struct bl_node_options *options)
+static uint64_t choose_words(const struct bl_node_options *options, int tables)
 {
-    const size_t cache_bytes = bl_last_level_cache_bytes();
-    const size_t fallback_bytes = cache_bytes ? 4 * cache_bytes : (size_t)256 << 20;
-    const size_t size_bytes = options->size_bytes ? options->size_bytes : fallback_bytes;
+    const size_t size_bytes =
+        options->size_bytes ? options->size_bytes : bl_past_cache_bytes(tables);
     const uint64_t fewest = STREAMS * PARTS / UPDATES_A_WORD;
     uint64_t words = fewest;
     while (words * 2 * sizeof(uint64_t) <= size_bytes)
@@ -186,7 +186,7 @@ static void write_point(struct bl_json *json, const struct table *tables, int th
 void bl_random_access(const struct bl_node_options *options)
 {
     const int threads = bl_threads_set(options->mode == BL_MODE_SINGLE ? 1 : 0);
-    const uint64_t word_count = choose_words(options);
+    const uint64_t word_count = choose_words(options, threads);
     struct table *tables = calloc((size_t)threads, sizeof *tables);
     if (!tables)
         bl_die(BL_STATUS_FAILED, "cannot allocate %d tables, use fewer threads", threads);

@@ -17,6 +17,7 @@
 #include "bl_memory.h"
 #include "bl_summary.h"
 #include "nodebench.h"
+#include "pages.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -29,10 +30,6 @@
 
 /* Parts begin at cache lines. */
 enum { LINE_DOUBLES = 8 };
-
-/* The definition wants arrays of at least four times the last-level cache; this where it is not
- * known. */
-static const size_t fallback_bytes = (size_t)256 << 20;
 
 typedef void kernel_fn(double *restrict to, const double *restrict x, const double *restrict y,
                        size_t count);
@@ -224,10 +221,8 @@ static void measure(struct stream *stream, const struct kernel *kernel,
 
 static size_t choose_count(const struct bl_node_options *options, int threads)
 {
-    const size_t cache_bytes = bl_last_level_cache_bytes();
-    size_t size_bytes = options->size_bytes;
-    if (size_bytes == 0)
-        size_bytes = cache_bytes ? 4 * cache_bytes : fallback_bytes;
+    const size_t size_bytes =
+        options->size_bytes ? options->size_bytes : bl_past_cache_bytes(ARRAYS);
     const size_t smallest_bytes = (size_t)threads * LINE_DOUBLES * sizeof(double);
     if (size_bytes < smallest_bytes)
         bl_die(BL_STATUS_USAGE,

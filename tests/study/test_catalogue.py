@@ -34,3 +34,14 @@ def test_its_own_platforms_are_compared_on_equal_layouts(name):
 def test_a_name_that_is_none_names_the_closest():
     with pytest.raises(StudyError, match="did you mean 'quick'"):
         find_study("quik")
+
+
+def test_a_name_is_a_study_whatever_lies_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nebula").mkdir()
+    (tmp_path / "quick").write_text("no study\n")
+    (tmp_path / "runs").mkdir()
+    assert find_study("nebula").name == "nebula"
+    assert find_study("quick").name == "quick"
+    with pytest.raises(StudyError, match="no study is named 'runs'"):
+        find_study("runs")

@@ -140,6 +140,21 @@ def cut_caveats(output: Output) -> Iterable[str]:
     return ("cut",) if end.get("cut") else ()
 
 
+def asked_size(output: Output) -> int:
+    """Give the bytes of an array as the header has them.
+
+    Raises
+    ------
+    ParseError
+        It does not say.
+    """
+    options = json.loads(output.stdout.splitlines()[0]).get("options", {})
+    size_bytes = options.get("size_bytes")
+    if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):
+        raise ParseError("the header does not say how large an array was")
+    return size_bytes
+
+
 def spread_samples(
     point: Point, series: str, metric: str, at: Mapping[str, Scalar]
 ) -> Iterable[Sample]:

@@ -117,6 +117,13 @@ class Probe(ABC, Generic[P]):
         """Give what only a running program finds out about its platform, as facts."""
         return {}
 
+    def arrays(self, params: P, output: Output) -> Mapping[str, int]:
+        """Give the bytes of each array whose rate is to be memory's, by how its metrics begin.
+
+        Where the platform's last-level cache holds one, those metrics get the caveat `in-cache`.
+        """
+        return {}
+
     @property
     def headline(self) -> str:
         """The metric that verdicts and adaptive stopping look at."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -51,6 +52,7 @@ def judge_output(
         return failed(*ended)
     try:
         samples: tuple[Sample, ...] = probe.read(params, output)
+        samples = _in_cache(samples, probe.arrays(params, output), facts)
         caveats = _noticed(probe, params, output, facts)
     except ParseError as error:
         return failed(Stage.PARSE, str(error))
@@ -92,6 +94,20 @@ def _noticed(
     told = probe.facts(params, output)
     doubts = blas_caveats({**facts, **told}) if BLAS_KERNELS in told else ()
     return (*probe.caveats(params, output), *doubts)
+
+
+def _in_cache(
+    samples: tuple[Sample, ...], arrays: Mapping[str, int], facts: Mapping[str, Scalar]
+) -> tuple[Sample, ...]:
+    """Mark the rates of memory whose array is no larger than the last-level cache."""
+    cache_bytes = facts.get("cpu.l3_bytes") or facts.get("cpu.l2_bytes") or 0
+    begin = tuple(begin for begin, size in arrays.items() if size <= float(cache_bytes))
+    return tuple(
+        replace(sample, caveats=(*sample.caveats, "in-cache"))
+        if begin and sample.metric.startswith(begin)
+        else sample
+        for sample in samples
+    )
 
 
 def _signal_name(number: int) -> str:

@@ -59,18 +59,21 @@ def named_studies() -> dict[str, Study]:
 def find_study(name: str) -> Study:
     """Give the study with a name of the catalogue or in a file.
 
+    A name is a study whatever lies beside it, such as a folder of its runs; a file without the
+    suffix that is called like one is ``./name``.
+
     Raises
     ------
     StudyError
         There is neither.
     """
+    if name in _files():
+        return _read(name)
     path = Path(name)
-    if path.suffix == ".toml" or path.exists():
+    if path.suffix == ".toml" or path.is_file():
         return load_study(path)
-    if name not in _files():
-        hint = did_you_mean(name, _files(), "`bareline studies` lists them")
-        raise StudyError(f"no study is named '{name}'", hint=hint)
-    return _read(name)
+    hint = did_you_mean(name, _files(), "`bareline studies` lists them")
+    raise StudyError(f"no study is named '{name}'", hint=hint)
 
 
 def study_rows() -> list[dict[str, Any]]:

@@ -23,6 +23,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "emulated-cpu": "emulated CPU: compute and memory figures say nothing about hardware "
         "virtualization",
         "page-cache": "data may come from the page cache instead of the device",
+        "in-cache": "the arrays are no larger than the last-level cache: the rate may be the "
+        "cache's, not memory's",
         "host-cache": "the disk is virtual: its host may answer from memory",
         "memory-file-system": "the file system lies in memory: no device is measured",
         "not-direct": "direct I/O may have gone through the page cache",
@@ -86,6 +88,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "oversubscribed": "more ranks than cores",
         "emulated-cpu": "emulated processor",
         "page-cache": "perhaps from the page cache",
+        "in-cache": "arrays within the cache",
         "host-cache": "perhaps from the host's memory",
         "memory-file-system": "a file system in memory",
         "steal-time": "processor time stolen",
@@ -111,6 +114,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "oversubscribed": "ask for no more ranks than cores, or choose a platform with more",
         "emulated-cpu": "run where `bareline doctor` finds hardware virtualization",
         "page-cache": "write more than the memory holds, or use direct I/O",
+        "in-cache": "leave the size to the probe, or give arrays of four times the cache",
         "memory-file-system": "name a folder on a device",
         "n-too-small": "run the study with `--launches 6` or more",
         "precision-not-reached": "measure more launches, or on a quieter machine",

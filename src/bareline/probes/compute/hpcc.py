@@ -123,6 +123,16 @@ class Hpcc(Probe[HpccParams]):
         single = ranks * values["dgemm_rate_single"]
         yield Sample("hpl_efficiency", values["hpl_rate"] / single)
 
+    def arrays(self, params: HpccParams, output: Output) -> Mapping[str, int]:
+        """Give those of STREAM, and RandomAccess's table of one rank; all are of 8-byte words."""
+        found = {one.probe: one.params for one in hpcc.read(output.files.get(_OUTPUT, ""))}
+        words = {"stream": "vector", "randomaccess": "n"}
+        return {
+            f"{name}_": int(found[f"hpcc.{name}"][key]) * _DOUBLE_BYTES
+            for name, key in words.items()
+            if key in found.get(f"hpcc.{name}", {})
+        }
+
     def facts(self, params: HpccParams, output: Output) -> Mapping[str, Scalar]:
         """Tell whose kernels the BLAS ran."""
         return kernels_printed(output)

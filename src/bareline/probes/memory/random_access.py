@@ -14,7 +14,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import QUANTILES, positive, read_report, spread_samples
+from bareline.probes._native import (
+    QUANTILES,
+    asked_size,
+    positive,
+    read_report,
+    spread_samples,
+)
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -83,6 +89,10 @@ class RandomAccess(Probe[RandomAccessParams]):
         yield from spread_samples(point, "rate", "rate", {})
         mean = positive(point.number("loop_rate"), "loop_rate", point)
         yield Sample("rate_loop_mean", mean)
+
+    def arrays(self, params: RandomAccessParams, output: Output) -> Mapping[str, int]:
+        """Give the size that the node chose, or was given."""
+        return {"": asked_size(output)}
 
 
 PROBE = RandomAccess()

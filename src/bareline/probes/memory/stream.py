@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import QUANTILES, read_report, spread_samples
+from bareline.probes._native import QUANTILES, asked_size, read_report, spread_samples
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -88,6 +88,10 @@ class Stream(Probe[StreamParams]):
             yield from spread_samples(point, "rate", "bandwidth", point.at)
             per_core = point.quantile("rate", "median") / threads
             yield Sample("bandwidth_per_core", per_core, point.at)
+
+    def arrays(self, params: StreamParams, output: Output) -> Mapping[str, int]:
+        """Give the size that the node chose, or was given."""
+        return {"": asked_size(output)}
 
 
 PROBE = Stream()
