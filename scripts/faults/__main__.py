@@ -27,6 +27,7 @@ import files
 import guests
 import kills
 import scarcity
+import values
 from bench import MARK, Bench, is_root
 from table import Count, NotHere, print_table
 from zygote import Zygote
@@ -69,6 +70,13 @@ FAULTS: dict[str, Fault] = {
     "profiles damaged": Fault(files.profiles, 400, 0, programs=("mpicc", "mpirun")),
     "studies damaged": Fault(files.studies, 400, 20),
     "platform files damaged": Fault(files.platforms, 300, 20),
+    "values of a run": Fault(values.run_values, 900, 30),
+    "values of a second version's run": Fault(values.second_version, 200, 6),
+    "values of studies and platforms": Fault(values.settings_values, 400, 12),
+    "values of profiles and traces": Fault(
+        values.profiles_and_traces, 500, 0, programs=("mpicc", "mpirun")
+    ),
+    "special files in a run": Fault(values.special_files, 400, 12),
     "disk full": Fault(scarcity.full_disk, 12, 1, root=True),
     "little memory": Fault(scarcity.little_memory, 40, 3),
     "few open files": Fault(scarcity.few_files, 40, 4),

@@ -88,8 +88,10 @@ _runner.execute = _stop
 
 
 def lines_of(run: Path) -> list[bytes]:
-    """Give the whole lines of a run's records."""
-    data = (run / "records.jsonl").read_bytes() if (run / "records.jsonl").exists() else b""
+    """Give the whole lines of a run's records; none of what is no file of ours."""
+    file = run / "records.jsonl"
+    ours = file.is_file() and not file.is_symlink() and file.stat().st_size < 1 << 30
+    data = file.read_bytes() if ours else b""
     return data[: data.rfind(b"\n") + 1].splitlines(keepends=True)
 
 
@@ -119,7 +121,16 @@ def judge(count: Count, ended: Ended, what: str, *, killed: bool = False) -> Non
     """Count a command that ended as none of ours does."""
     if killed and ended.code == -9:
         return
-    if ended.broke:
+    if ended.memory_kib > 1_000_000_000 // 1024:
+        count.large += 1
+        count.notes.append(f"{what}: {ended.memory_kib >> 10} MiB: {ended.said[-300:]}")
+    if ended.late:
+        count.tracebacks += 1
+        count.notes.append(f"{what}: it did not end: {ended.said[-300:]}")
+    elif ended.code < 0:
+        count.aborts += 1
+        count.notes.append(f"{what}: signal {-ended.code}: {ended.said[-1500:]}")
+    elif ended.broke:
         count.tracebacks += 1
         count.notes.append(f"{what}: exit {ended.code}: {ended.said[-1500:]}")
 

@@ -1,7 +1,7 @@
 """The side of `zygote` that forks: imports bareline once, then runs each command in a child.
 
 Reads one JSON object per line (``argv``, ``cwd``, ``out``, ``env``, ``limits``), answers with the
-child's number and, when it has ended, with its status.
+child's number and, when it has ended, with its status and the most memory it had, in KiB.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def main() -> None:
             sys.argv = ["bareline", *job["argv"]]
             bareline_main()
         print(child, flush=True)
-        print(os.waitpid(child, 0)[1], flush=True)
+        _, status, used = os.wait4(child, 0)
+        print(status, used.ru_maxrss, flush=True)
 
 
 def _prepare(job: dict) -> None:

@@ -21,7 +21,11 @@ class Count:
     lost, repeated
         Finished trials that vanished or changed, and trials that ran twice.
     tracebacks
-        Commands that ended in a traceback, a crash of Python or an exit code of none of ours.
+        Commands that ended in a traceback or an exit code of none of ours, or did not end.
+    aborts
+        Commands that a crash ended.
+    large
+        Commands that took more than 1 GB of memory.
     left
         Processes, folders, bridges that were still there after the next start.
     notes
@@ -32,6 +36,8 @@ class Count:
     lost: int = 0
     repeated: int = 0
     tracebacks: int = 0
+    aborts: int = 0
+    large: int = 0
     left: int = 0
     notes: list[str] = field(default_factory=list)
 
@@ -41,25 +47,29 @@ class Count:
         self.lost += other.lost
         self.repeated += other.repeated
         self.tracebacks += other.tracebacks
+        self.aborts += other.aborts
+        self.large += other.large
         self.left += other.left
         self.notes += other.notes
 
     @property
     def clean(self) -> bool:
         """Whether nothing broke."""
-        return not (self.lost or self.repeated or self.tracebacks or self.left)
+        broken = (self.tracebacks, self.aborts, self.large)
+        return not (self.lost or self.repeated or any(broken) or self.left)
 
 
 def print_table(rows: Sequence[tuple[str, Count | str]]) -> None:
     """Print one line per fault; a text says why it was not tried."""
     width = max(len(name) for name, _ in rows)
-    head = ("tries", "lost", "repeated", "tracebacks", "left behind")
+    head = ("tries", "lost", "repeated", "tracebacks", "aborts", "over 1 GB", "left behind")
     print(f"{'fault':{width}}  " + "  ".join(head))
     for name, count in rows:
         if isinstance(count, str):
             print(f"{name:{width}}  not tried: {count}")
             continue
-        values = (count.tries, count.lost, count.repeated, count.tracebacks, count.left)
+        values = (count.tries, count.lost, count.repeated, count.tracebacks)
+        values += (count.aborts, count.large, count.left)
         cells = "  ".join(
             f"{value:>{len(title)}}" for title, value in zip(head, values, strict=True)
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +19,18 @@ from pathlib import Path
 OURS = {0, 1, 2, 3, 130}
 
 
+#: A command that has not ended by then hangs.
+_LONGEST_S = 180.0
+
+
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended; `code` is negative for death by a signal."""
+    """How a command ended; `code` is negative for death by a signal, `late` one that we sent."""
 
     code: int
     said: str
+    memory_kib: int = 0
+    late: bool = False
 
     @property
     def broke(self) -> bool:
@@ -75,13 +83,25 @@ class Zygote:
         }
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()
-        yield int(self._process.stdout.readline())
+        self._child = int(self._process.stdout.readline())
+        yield self._child
 
     def ended(self) -> Ended:
         """Wait until the command has ended."""
         assert self._process.stdout is not None
-        code = os.waitstatus_to_exitcode(int(self._process.stdout.readline()))
-        return Ended(code, self._out.read_text(errors="replace"))
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._child, signal.SIGKILL)
+
+        clock = threading.Timer(_LONGEST_S, end)
+        clock.start()
+        status, memory = map(int, self._process.stdout.readline().split())
+        clock.cancel()
+        code = os.waitstatus_to_exitcode(status)
+        return Ended(code, self._out.read_text(errors="replace"), memory, late.is_set())
 
     def run(self, argv: Sequence[object], cwd: Path, **more) -> Ended:
         """Run a command to its end."""
