@@ -193,17 +193,22 @@ def continue_(
         bool,
         typer.Option("--anyway", help="Also on another machine: its launches are kept apart."),
     ] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Run the programs of another user's run; asked once.")
+    ] = False,
     wait_quiet: WaitQuietOption = None,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of
     from bareline.session.quiet import look, see_to_quiet
     from bareline.store.run import Run
+    from bareline.store.trust import see_to_trust
     from bareline.vocabulary.units import parse_duration
 
     began = look()
     wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
     opened = Run.open(path)
+    see_to_trust(opened, trust=trust)
     see_to_quiet(platforms_of(opened), began, wait_s, complain)
     _execute(opened, retry_failed=retry_failed, anyway=anyway)
 

@@ -57,6 +57,8 @@ from bareline.vocabulary.model import Case, Record
 if TYPE_CHECKING:
     import polars as pl
 
+#: Most that is read of another user's records.
+MOST_FOREIGN_BYTES = 256 << 20
 #: What a run directory holds; none may be a symbolic link when it is written to.
 _CONTENT = (
     HEADER_FILE,
@@ -283,8 +285,20 @@ class Run(BesideRecords):
             raise StoreError(f"damaged: {error}", where=str(file), hint=MEND_LINE) from error
         return Tables(_with_caveat(trials, "edited") if self.header.edited else trials, samples)
 
+    def _refuse_foreign(self, file: Path) -> None:
+        """Refuse records without bounds where somebody else made them."""
+        with contextlib.suppress(OSError):
+            found = file.lstat()
+            if found.st_uid != os.geteuid() and found.st_size > MOST_FOREIGN_BYTES:
+                raise StoreError(
+                    f"belongs to another user, and is larger than {MOST_FOREIGN_BYTES >> 20} MiB",
+                    where=str(file),
+                    hint="if you trust it, copy the run, so that it is yours",
+                )
+
     def _records_file(self) -> Path:
         file = self.path / "records.jsonl"
+        self._refuse_foreign(file)
         if not os.path.lexists(file):
             raise StoreError("records.jsonl is missing", where=str(self.path), hint=MEND_LINE)
         return file
