@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import breaks
+import clusters
 import company
 import files
 import guests
@@ -58,6 +59,10 @@ FAULTS: dict[str, Fault] = {
     "runner killed, null trials": Fault(kills.kill_null, 420, 12),
     "runner killed, namespaces": Fault(kills.kill_namespaces, 60, 1, root=True),
     "runner killed, programs": Fault(kills.kill_programs, 90, 0, programs=("nuttcp", "mpirun")),
+    "runner killed, simulated": Fault(kills.kill_simulated, 60, 0, programs=("smpirun",)),
+    "runner killed, ssh": Fault(clusters.kill_ssh, 20, 0, root=True),
+    "runner killed, Slurm": Fault(clusters.kill_slurm, 20, 0, root=True),
+    "runner killed, second version's run": Fault(kills.kill_second_version, 60, 4),
     "runner killed, guests": Fault(kills.kill_guests, 50, 1, root=True, guests=True),
     "server program killed": Fault(breaks.server_killed, 10, 0, root=True),
     "guest killed": Fault(breaks.guest_killed, 5, 1, root=True, guests=True),
@@ -85,6 +90,9 @@ FAULTS: dict[str, Fault] = {
     "two of one run": Fault(company.two_of_one_run, 20, 1),
     "two copies of a run": Fault(company.two_copies, 20, 1),
     "clock set back": Fault(company.clock_set_back, 20, 1),
+    "clock jumps": Fault(company.clock_jumps, 20, 1),
+    "a host lies": Fault(clusters.lying_host, 120, 4),
+    "report with few addresses": Fault(scarcity.report_without_addresses, 40, 2),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
 }
 

@@ -40,6 +40,10 @@ ONE_NODE = NETWORK.replace("timeout_s", "nodes = 1\ntimeout_s")
 MPI = ONE_NODE.replace('"net.nuttcp"', '"mpi.pingpong"\nranks = 2').replace(
     "duration_s = 1", "budget_s = 0.05"
 )
+SIMULATED = '[platform.s]\ntype = "sim"\nnodes = 2\nnetwork = "10g"\n'
+SIMULATION = NETWORK.replace('"net.nuttcp"', '"mpi.pingpong"\nranks = 2').replace(
+    "duration_s = 1", "iterations = 20, max_bytes = 1024"
+)
 LOCAL = '[platform.l]\ntype = "local"\n'
 NETNS = '[platform.n]\ntype = "netns"\n'
 GUESTS = '[platform.v]\ntype = "vm"\n'

@@ -97,7 +97,7 @@ def _end(process: subprocess.Popen) -> Ended:
 
 _CLOCK = """
 import datetime as _dt, itertools as _it, time as _time
-import bareline.store.run as _run
+import bareline.store.beside as _run
 _steps = _it.count()
 class _Back(_dt.datetime):
     @classmethod
@@ -106,6 +106,41 @@ class _Back(_dt.datetime):
 _run.datetime = _Back
 _time.time = lambda: 1e9 - next(_steps) * 3600
 """
+
+
+_JUMPS = """
+import datetime as _dt, random as _random, time as _time
+import bareline.store.beside as _beside
+_chosen = _random.Random({seed})
+class _Jumps(_dt.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        ahead = _dt.timedelta(days=_chosen.uniform(-4000, 4000))
+        return _dt.datetime(2026, 1, 1, tzinfo=tz) + ahead
+_beside.datetime = _Jumps
+_time.time = lambda: max(0.0, 1.7e9 + _chosen.uniform(-1.7e9, 1e10))
+"""
+
+
+def clock_jumps(bench: Bench, tries: int) -> Count:
+    """Let the wall clock jump by years, to and fro, at every look; kill now and then."""
+    count = Count()
+    for _ in range(tries):
+        place = bench.room("jumps")
+        run = bench.make_run(place, 6)
+        witness = Witness(run, count)
+        patch = [_JUMPS.format(seed=bench.random.randrange(1 << 30))]
+        ended = bench.zygote.killed(["continue", run], place, 0.03, patches=patch)
+        judge(count, ended, "clock jumps", killed=True)
+        witness.look()
+        judge(count, bench.zygote.run(["continue", run], place, patches=patch), "clock jumps")
+        if witness.look() != 12:
+            count.lost += 1
+        for verb in ("status", "compare", "report"):
+            ended = bench.zygote.run([verb, run], place, patches=patch)
+            judge(count, ended, f"clock jumps, {verb}")
+        count.tries += 1
+    return count
 
 
 def clock_set_back(bench: Bench, tries: int) -> Count:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
 from bench import (
     GUESTS,
     LOCAL,
@@ -10,6 +14,8 @@ from bench import (
     NETWORK,
     NULLS,
     ONE_NODE,
+    SIMULATED,
+    SIMULATION,
     STUDY,
     Bench,
     Witness,
@@ -18,33 +24,53 @@ from bench import (
 )
 from table import Count
 
+_VERSION = re.compile(r'^bareline = ".*"', re.MULTILINE)
+
 
 def kill_null(bench: Bench, tries: int) -> Count:
     """Kill the runner of null trials, which take a millisecond each."""
-    return _kills(bench, tries, "null", NULLS, longest_s=0.12, launches=150)
+    return kill_runs(bench, tries, "null", NULLS, longest_s=0.12, launches=150)
 
 
 def kill_namespaces(bench: Bench, tries: int) -> Count:
     """Kill it with hosts in network namespaces up, and a server and a client running."""
-    return _kills(bench, tries, "netns", NETNS, longest_s=4.0, launches=400, study=NETWORK)
+    return kill_runs(bench, tries, "netns", NETNS, longest_s=4.0, launches=400, study=NETWORK)
 
 
 def kill_programs(bench: Bench, tries: int) -> Count:
     """Kill it while a server and a client, or the ranks of an MPI job, run on this machine."""
     half = tries // 2
-    count = _kills(
+    count = kill_runs(
         bench, tries - half, "servers", LOCAL, longest_s=2.0, launches=400, study=ONE_NODE
     )
-    count.add(_kills(bench, half, "mpi", LOCAL, longest_s=2.0, launches=400, study=MPI))
+    count.add(kill_runs(bench, half, "mpi", LOCAL, longest_s=2.0, launches=400, study=MPI))
     return count
 
 
 def kill_guests(bench: Bench, tries: int) -> Count:
     """Kill it with virtual machines up or coming up."""
-    return _kills(bench, tries, "guests", GUESTS, longest_s=60.0, launches=400, study=NETWORK)
+    return kill_runs(bench, tries, "guests", GUESTS, longest_s=60.0, launches=400, study=NETWORK)
 
 
-def _kills(
+def kill_simulated(bench: Bench, tries: int) -> Count:
+    """Kill it while a simulated cluster runs."""
+    return kill_runs(bench, tries, "sim", SIMULATED, longest_s=2.0, launches=400, study=SIMULATION)
+
+
+def kill_second_version(bench: Bench, tries: int) -> Count:
+    """Kill it while it goes on with a run of another version."""
+
+    def age(run: Path) -> None:
+        header = (run / "run.toml").read_text()
+        older = _VERSION.sub('bareline = "0.0.1"', header, count=1)
+        (run / "run.toml").write_text(older)
+
+    return kill_runs(
+        bench, tries, "old", NULLS, longest_s=0.12, launches=150, age=age, more=("--anyway",)
+    )
+
+
+def kill_runs(
     bench: Bench,
     tries: int,
     name: str,
@@ -53,15 +79,30 @@ def _kills(
     longest_s: float,
     launches: int,
     study: str = STUDY,
+    age: Callable[[Path], None] | None = None,
+    more: Sequence[str] = (),
 ) -> Count:
+    """Kill the runner of a run at random moments, and let it go on, again and again.
+
+    Parameters
+    ----------
+    age
+        Changes a run after it was made.
+    more
+        Options of `continue`.
+    """
     count = Count()
     place = bench.room(f"kill-{name}")
     run = witness = None
     while count.tries < tries:
         if run is None or witness is None:
             run = bench.make_run(place, launches, platforms, study)
+            if age is not None:
+                age(run)
             witness = Witness(run, count)
-        ended = bench.zygote.killed(["continue", run], place, bench.random.uniform(0.0, longest_s))
+        ended = bench.zygote.killed(
+            ["continue", run, *more], place, bench.random.uniform(0.0, longest_s)
+        )
         count.tries += 1
         judge(count, ended, f"continue, kill {count.tries}", killed=True)
         witness.look()

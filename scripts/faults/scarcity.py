@@ -41,6 +41,28 @@ def little_memory(bench: Bench, tries: int) -> Count:
     return _limited(bench, tries, "RLIMIT_AS", lambda: bench.random.randrange(40, 900) << 20)
 
 
+def report_without_addresses(bench: Bench, tries: int) -> Count:
+    """Let `report` have few addresses: it writes its page, perhaps without drawings."""
+    count = Count()
+    place = bench.room("addresses")
+    run = bench.make_run(place, 8)
+    bench.zygote.run(["continue", run], place)
+    for _ in range(tries):
+        page = place / "page.html"
+        page.unlink(missing_ok=True)
+        limit = round(bench.random.choice((0.7, 1, 2, 8, 33, 60, 64, 66, 70)) * (1 << 30))
+        argv = ["report", run, "--out", page]
+        if bench.random.random() < 0.3:
+            argv += ["--figures", place / "figures"]
+        ended = bench.zygote.run(argv, place, limits={"RLIMIT_AS": limit})
+        count.tries += 1
+        judge(count, ended, f"report within {limit >> 20} MiB")
+        if ended.code == 0 and not page.exists():
+            count.lost += 1
+            count.notes.append(f"report within {limit >> 20} MiB: no page: {ended.said}")
+    return count
+
+
 def few_files(bench: Bench, tries: int) -> Count:
     """Let it have few open files."""
     return _limited(bench, tries, "RLIMIT_NOFILE", lambda: bench.random.randrange(4, 40))
