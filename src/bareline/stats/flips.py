@@ -39,6 +39,9 @@ ALL_FLIPS_BLOCKS = 12
 """Up to so many blocks every flip is tried; beyond, a fixed random choice of them."""
 
 _CHOSEN_FLIPS = 4096
+MANY_BLOCKS = 4096
+"""From here on signs are made some at a time."""
+
 #: Statistics that are computed at once (32 MiB), and at most for a family's p-values.
 _AT_ONCE = 1 << 22
 _MOST_STATISTICS = 1 << 24
@@ -172,7 +175,11 @@ class _Statistic:
 
     def flipped(self, most: int) -> Iterator[FloatArray]:
         """Yield statistics, shape (k, flips), of at most so many flips; the data's come first."""
-        flips = _flips(self._values.shape[-1], self._side)
+        n = self._values.shape[-1]
+        if n > MANY_BLOCKS:
+            yield from map(self._of, flips_of_many(n, most))
+            return
+        flips = _flips(n, self._side)
         if flips.shape[-1] > most:
             chosen = np.random.default_rng(most).choice(
                 flips.shape[-1] - 1, most - 1, replace=False
@@ -218,6 +225,22 @@ class _Statistic:
         scale = (8 * freedom + 1) / (8 * freedom + 3)
         deviates = scale**2 * freedom * np.log1p(np.abs(squared) / freedom)
         return np.copysign(deviates, squared)
+
+
+def flips_of_many(n: int, most: int = _CHOSEN_FLIPS) -> Iterator[FloatArray]:
+    """Yield signs of many blocks, shape (n, flips), the observed ones first, some at a time.
+
+    All at once they would take gigabytes: 4,096 signs for each block.
+    """
+    count = min(most, _CHOSEN_FLIPS)
+    step = max(1, _AT_ONCE // n)
+    for first in range(0, count, step):
+        generator = np.random.default_rng([n, first])
+        heads = generator.integers(0, 2, (n, min(step, count - first)), dtype=np.int8)
+        signs = np.where(heads, 1.0, -1.0)
+        if first == 0:
+            signs[:, 0] = 1.0
+        yield signs
 
 
 @lru_cache(maxsize=32)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bareline.stats.flips import MANY_BLOCKS, flips_of_many
 from bareline.stats.stack import BoolArray, FloatArray, as_stack, count_launches
 from bareline.stats.summary import summarize
 
@@ -59,7 +60,9 @@ def lopsided_p(differences: ArrayLike) -> float:
     if not rows.size:
         return float("nan")
     rows = rows[np.linspace(0, len(rows) - 1, min(len(rows), _MOST_ROWS)).astype(int)]
-    sums = np.abs(_skewness(rows, _signs(rows.shape[-1])).sum(axis=0))
+    n = rows.shape[-1]
+    every = flips_of_many(n, _CHOSEN_FLIPS) if n > MANY_BLOCKS else (_signs(n),)
+    sums = np.abs(np.concatenate([_skewness(rows, signs).sum(axis=0) for signs in every]))
     return float(np.mean(sums >= sums[0] * (1 - _SLACK)))
 
 
