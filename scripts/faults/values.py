@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import tomli_w
-from bench import Bench, Witness, judge, lines_of
+from bench import STUDY, Bench, Witness, judge, lines_of
 from table import Count
 
 VALUES: tuple[Any, ...] = (
@@ -40,6 +40,11 @@ VALUES: tuple[Any, ...] = (
     "\x00\x01\x1b[2J\x9b",
     "\ufffe\uffff\u202e",
     "$(touch OWNED)",
+    "2x1",
+    "0x0x0",
+    f"{'9' * 30}x1x1",
+    "nosuch:table-1",
+    "a=1 b",
     "y" * 20_000,
     [],
     {},
@@ -66,7 +71,11 @@ def changed(bench: Bench, node: Any, *, nulls: bool) -> Any:
     ways = places(node)
     if not ways:
         return node
-    way = bench.random.choice(ways)
+    # Each kind of key as often: a line has a hundred samples and one layout.
+    kinds: dict[tuple, list[tuple]] = {}
+    for way in ways:
+        kinds.setdefault(tuple("" if isinstance(k, int) else k for k in way), []).append(way)
+    way = bench.random.choice(kinds[bench.random.choice(list(kinds))])
     at = node
     for key in way[:-1]:
         at = at[key]
@@ -98,10 +107,36 @@ def change_json(bench: Bench, file: Path) -> None:
     file.write_text("\n".join([*lines, ""]))
 
 
+#: What a study may hold beside its measures.
+_MORE = """
+[role.first]
+title = "First"
+platform = "a"
+published = ["nebula:pleiades"]
+[role.second]
+title = "Second"
+platform = "b"
+[[exhibit]]
+kind = "table"
+title = "T"
+caption = "c"
+probe = "null"
+metric = "time"
+where = {{ platform = "a" }}
+[[exhibit]]
+kind = "curve"
+probe = "null"
+x = "index"
+published = ["nebula:table-4"]
+[scale.small]
+launches = 6
+"""
+
+
 def _kept_run(bench: Bench, name: str) -> tuple[Path, Path]:
     """Make a run that is nearly done, with predictions' and events' files in it."""
     place = bench.room(name)
-    whole = bench.make_run(place, 8)
+    whole = bench.make_run(place, 8, study=STUDY + _MORE)
     bench.zygote.killed(["continue", whole], place, 0.06)
     kept = place / "kept"
     shutil.move(whole, kept)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from bareline.vocabulary.model import Case, parse_point
+
+#: No count of a run is larger; tables hold 64 bits.
+MOST = (1 << 31) - 1
+#: A number from 0, e.g. of a trial in its plan, and a count of what there is at least one of.
+Number = Annotated[int, Field(ge=0, le=MOST)]
+Count = Annotated[int, Field(ge=1, le=MOST)]
 
 
 def case_keys(case: Case) -> dict[str, Any]:

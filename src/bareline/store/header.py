@@ -229,15 +229,19 @@ class _Platform(_Table):
         return self
 
 
+#: What stands as a name in every table of a report.
+_Name = Annotated[str, Field(max_length=200)]
+
+
 class _File(_Table):
     seed: int
     baseline: str
     control: str = ""
     created: str
     versions: dict[str, str]
-    probe: dict[str, _Declaration]
+    probe: dict[_Name, _Declaration]
     study: _Study
-    platform: dict[str, _Platform]
+    platform: dict[_Name, _Platform]
 
 
 def read_header(run: Path) -> Header:

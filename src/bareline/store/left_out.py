@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from bareline.store.cases import case_keys, check_declared
+from bareline.store.cases import Count, case_keys, check_declared
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.model import Case, Placement
 
@@ -26,9 +26,9 @@ class _Planned(BaseModel):
     platform: str
     probe: str
     params: str
-    ranks: Annotated[int, Field(ge=1)]
-    threads: Annotated[int, Field(ge=1)]
-    nodes: Annotated[int, Field(ge=1)] | None
+    ranks: Count
+    threads: Count
+    nodes: Count | None
     placement: Placement
     profile: bool
 

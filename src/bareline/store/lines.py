@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from bareline.store.cases import case_keys, check_declared
+from bareline.store.cases import Count, Number, case_keys, check_declared
 from bareline.store.sessions import FIRST, MOST_SESSIONS
 from bareline.vocabulary.model import (
     Case,
@@ -83,15 +83,15 @@ class _Sample(TypedDict):  # a run may have ten million: a model of each takes t
 class _Line(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True)
 
-    trial: Annotated[int, Field(ge=0)]
-    attempt: Annotated[int, Field(ge=1)]
-    block: Annotated[int, Field(ge=0)]
+    trial: Number
+    attempt: Count
+    block: Number
     platform: str
     probe: str
     params: str
-    ranks: Annotated[int, Field(ge=0)]  # 0: an imported output does not say
-    threads: Annotated[int, Field(ge=1)]
-    nodes: Annotated[int, Field(ge=1)] | None
+    ranks: Number  # 0: an imported output does not say
+    threads: Count
+    nodes: Count | None
     placement: Placement
     profile: bool = False  # runs of before there were profiles lack it
     layout: str | None
@@ -101,7 +101,7 @@ class _Line(BaseModel):
     clock: Clock
     # Runs of before sessions were kept lack it.
     session: Annotated[int, Field(ge=1, le=MOST_SESSIONS)] = FIRST
-    boot: Annotated[int, Field(ge=1)] | None = None  # runs of 0.1.0's beginnings lack both
+    boot: Count | None = None  # runs of 0.1.0's beginnings lack both
     foreign_cores: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     status: Literal["measured", "failed"]
     stage: Stage | None

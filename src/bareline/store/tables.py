@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 
+from bareline.store.cases import MOST
 from bareline.store.files import MOST_LINE_BYTES
-from bareline.vocabulary.model import Clock, parse_point
+from bareline.vocabulary.model import Clock, Layout, parse_point
 
 if TYPE_CHECKING:
     import polars as pl
 
 #: Columns of a line that may be null.
 _OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "session", "boot", "foreign_cores")
+#: Least value of the columns that count.
+_LEAST = {"trial": 0, "attempt": 1, "block": 0, "ranks": 0, "threads": 1, "nodes": 1, "boot": 1}
 #: Text that is read at once: nested in a frame it takes some ten times as much.
 _PIECE_BYTES = 16 << 20
 
@@ -127,6 +130,9 @@ class _Reader:
         """Hold columns against what `from_line` asks of each line."""
         import polars as pl
 
+        for name, least in _LEAST.items():
+            if not frame[name].drop_nulls().is_between(least, MOST).all():
+                raise ValueError(f"key '{name}' is out of range")
         empty = [n for n in frame.columns if n not in _OPTIONAL and frame[n].has_nulls()]
         if empty:
             raise ValueError(f"key '{empty[0]}' is missing")
@@ -143,6 +149,8 @@ class _Reader:
         if failed["stage"].has_nulls() or failed["reason"].has_nulls():
             raise ValueError("a failed trial has neither stage nor reason")
         self._check_points(set(frame["params"].unique()))
+        for text in frame["layout"].drop_nulls().unique():
+            Layout.parse(text)
 
     def _check_samples(self, frame: pl.DataFrame) -> None:
         import polars as pl

@@ -106,6 +106,9 @@ class Placement(StrEnum):
     PACK = "pack"
 
 
+_LAYOUT = re.compile(r"([1-9][0-9]{0,8})x([1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Nodes x ranks per node x threads per rank."""
@@ -124,9 +127,17 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read what ``str`` wrote, e.g. ``2x1x1``."""
-        nodes, ranks, threads = (int(part) for part in text.split("x"))
-        return cls(nodes, ranks, threads)
+        """Read what ``str`` wrote, e.g. ``2x1x1``.
+
+        Raises
+        ------
+        ValueError
+            It is no layout.
+        """
+        parts = _LAYOUT.fullmatch(text)
+        if parts is None:
+            raise ValueError(f"'{text[:40]}' is no layout, as 2x4x1 is")
+        return cls(*map(int, parts.groups()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

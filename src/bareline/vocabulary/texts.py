@@ -20,6 +20,15 @@ def cleaned(text: str) -> str:
     return _UNFIT.sub("\ufffd", text)
 
 
+#: So much of a name is shown.
+_LONGEST_NAME = 200
+
+
+def shown_name(text: str) -> str:
+    """Cut a name or title that is longer than any that is read."""
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}\u2026"
+
+
 def cleaned_all(content: Any) -> Any:
     """Clean every text of nested lists and tables, names of keys included."""
     if isinstance(content, str):

@@ -106,6 +106,8 @@ def claims_of(comparison: Comparison) -> Claims:
     cells = [read_cell(None, row) for row in unprofiled(comparison.points).iter_rows(named=True)]
     rows = []
     for name, cast in casts.items():
+        if name not in publications():
+            continue
         held = Held(cells, comparison.baseline, cast, comparison.margin)
         study = publications()[name]
         ratios = published_ratios(study)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bareline.analysis.profiled import unprofiled
+from bareline.published.catalogue import publications
 from bareline.report.content.document import Document
 from bareline.report.content.wording import count
 from bareline.vocabulary.caveats import Caveat, steps
@@ -93,8 +94,17 @@ def find(document: Document, empty: Sequence[ExhibitSpec]) -> Gaps:
         tuple(_holes(document)),
         tuple(_unfit(document)),
         tuple(_caveats(document)),
-        tuple(_exhibit_name(spec) for spec in empty),
+        (*(_exhibit_name(spec) for spec in empty), *_unknown_publications(document)),
     )
+
+
+def _unknown_publications(document: Document) -> list[str]:
+    """Name what the study repeats, or shows, of publications that this bareline does not have."""
+    asked = [name for role in document.roles.values() for name in role.published]
+    asked += [name for spec in document.exhibits for name in spec.published]
+    names = dict.fromkeys(name.partition(":")[0] for name in asked)
+    known = publications()
+    return [f"publication '{n}', unknown to this bareline" for n in names if n not in known]
 
 
 def _exhibit_name(spec: ExhibitSpec) -> str:

@@ -21,6 +21,7 @@ from bareline.store.run import Run
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import listing
 
 
@@ -106,7 +107,7 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
 
 
 def _study_title(study: Mapping[str, Any]) -> str:
-    title = str(study.get("title") or study.get("name", ""))
+    title = shown_name(str(study.get("title") or study.get("name", "")))
     return f"{title}, at scale {study['scale']}" if study.get("scale") else title
 
 
@@ -129,7 +130,7 @@ def _platform(records: Records, name: str) -> PlatformInfo:
         if table is not None:
             return PlatformInfo(
                 name,
-                str(table.get("title", "")),
+                shown_name(str(table.get("title", ""))),
                 str(table.get("type", "")),
                 run.header.calibration(name.partition("@")[0]),
             )

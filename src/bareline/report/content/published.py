@@ -145,7 +145,9 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
             for name in role.get("published", ()):
                 cast.setdefault(name, []).append(str(role["platform"]))
     for name in dict.fromkeys(name.partition(":")[0] for name in cast):
-        study = publications()[name]
+        study = publications().get(name)
+        if study is None:
+            continue  # of a later bareline; the page says so among its gaps
         for ratio in published_ratios(study):
             if not any(end is not None and end > 0 for end in (ratio.span.low, ratio.span.high)):
                 continue
