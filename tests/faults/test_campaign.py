@@ -46,7 +46,7 @@ def test_nothing_is_lost_repeated_or_left_behind(tmp_path):
             assert count == "needs root", f"{name}: {count}"
             continue
         assert count["tries"] > 0
-        broken = {key: count[key] for key in ("lost", "repeated", "tracebacks", "left")}
+        broken = {key: count[key] for key in ("lost", "repeated", "tracebacks", "aborts", "large", "left")}
         assert not any(broken.values()), f"{name}: {count['notes']}"
     assert done.returncode == 0
 
@@ -72,7 +72,9 @@ def test_the_campaign_notices_what_it_looks_for(tmp_path, monkeypatch):
     judge(count, Ended(1, "Traceback (most recent call last):"), "x")
     judge(count, Ended(-11, ""), "x")
     judge(count, Ended(2, "bareline: no"), "x")
-    assert count.tracebacks == 2
+    judge(count, Ended(0, "", memory_kib=1 << 20), "x")
+    judge(count, Ended(-9, "", late=True), "x")
+    assert (count.tracebacks, count.aborts, count.large) == (2, 1, 1)
     assert not count.clean
 
 

@@ -17,9 +17,9 @@ from bareline.analysis.cube import FloatCube
 from bareline.analysis.records import Records
 from bareline.analysis.simulated import model_errors
 from bareline.vocabulary.caveats import Caveat
-from bareline.vocabulary.model import DEFAULT_PRECISION, Layer, Stage
+from bareline.vocabulary.model import Layer, Stage
 from bareline.vocabulary.place import CASE, KEY
-from bareline.vocabulary.verdicts import MIN_LAUNCHES
+from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
 #: The layers in the order of display.
 LAYERS = [layer.value for layer in Layer]

@@ -201,8 +201,8 @@ def continue_(
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of
     from bareline.session.quiet import look, see_to_quiet
+    from bareline.session.trust import see_to_trust
     from bareline.store.run import Run
-    from bareline.store.trust import see_to_trust
     from bareline.vocabulary.units import parse_duration
 
     began = look()

@@ -18,12 +18,11 @@ from bareline.probes.base import Probe, find_probe, load_probes
 from bareline.published.catalogue import find_part
 from bareline.study.measure import Exhibit, Measure
 from bareline.study.order import OrderKind
+from bareline.study.problems import study_error, suggest
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
-from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import (
-    DEFAULT_PRECISION,
     Case,
     Layer,
     Scalar,
@@ -31,7 +30,7 @@ from bareline.vocabulary.model import (
     parse_point,
 )
 from bareline.vocabulary.platform import PlatformSpec
-from bareline.vocabulary.verdicts import MIN_LAUNCHES
+from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 
 #: A boot is a level above a launch: what it brings is shared by all launches in it, which then
 #: count as one value. So each block has a boot of its own: docs/method/measuring.md, "Boots".
@@ -312,7 +311,7 @@ def study_from_toml(
     known = {"study", "role", "scale", "app", "measure", "exhibit"}
     for key in content:
         if key not in known:
-            raise StudyError(f"unknown table '{key}'", where=where, hint=_suggest(key, known))
+            raise StudyError(f"unknown table '{key}'", where=where, hint=suggest(key, known))
     head = content.get("study")
     if not isinstance(head, Mapping):
         raise StudyError("the table [study] is missing", where=where)
@@ -334,7 +333,7 @@ def study_from_toml(
         _check_exhibits(study)
         _check_scales(study)
     except ValidationError as error:
-        raise _readable(error, where) from error
+        raise study_error(error, Study, where=where) from error
     except BarelineError as error:
         raise StudyError(str(error), where=where) from error
     return study
@@ -379,47 +378,3 @@ def _check_scales(study: Study) -> None:
                 )
     for name in study.scales:
         study.at_scale(name)
-
-
-#: How a file names what a study holds.
-_TABLES = {
-    "measures": "measure",
-    "exhibits": "exhibit",
-    "scales": "scale",
-    "roles": "role",
-    "programs": "app",
-}
-
-
-def _readable(error: ValidationError, where: str) -> StudyError:
-    problem = problem_of(error)
-    location = list(problem.place)
-    model: type[BaseModel]
-    if location[:1] in (["scales"], ["roles"], ["programs"]):
-        table = _TABLES[location[0]]
-        key = f"[{table}.{location[1]}]" if len(location) > 1 else f"[{table}]"
-        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        models: dict[str, type[BaseModel]] = {"scale": StudyScale, "role": Role, "app": Program}
-        model = models[table]
-    elif location and location[0] in ("measures", "exhibits"):
-        table = _TABLES[location[0]]
-        number = int(location[1]) + 1 if len(location) > 1 else 0
-        key = f"[[{table}]] number {number}" if number else f"[[{table}]]"
-        key += f", key '{'.'.join(location[2:])}'" if len(location) > 2 else ""
-        model = Measure if table == "measure" else Exhibit
-        if location[2:3] == ["scale"]:
-            model = MeasureScale
-    else:
-        key, model = f"[study], key '{'.'.join(location)}'", Study
-    message, hint = problem.said, None
-    if problem.kind == "extra_forbidden":
-        hint = _suggest(location[-1], set(model.model_fields) - _TABLES.keys())
-    elif not location:
-        key = "[study]"
-    elif problem.kind == "too_short" and location == ["measures"]:
-        message, hint = "the study measures nothing", "add a [[measure]] table"
-    return StudyError(f"{key}: {message}", where=where, hint=hint)
-
-
-def _suggest(wrong: str, known: set[str]) -> str:
-    return did_you_mean(wrong, known, f"use one of: {', '.join(sorted(known))}")

@@ -58,12 +58,6 @@ _LAYER_WORDS: Mapping[Layer, str] = MappingProxyType(
 #: Layers whose figures are what the processor does: an emulated one says nothing of hardware.
 PROCESSOR_LAYERS = (Layer.COMPUTE, Layer.MEMORY, Layer.NPB, Layer.APP)
 
-#: Target for the relative half-width of a median's 95 % interval where a study declares none:
-#: applications are fewer and longer than micro-benchmarks.
-DEFAULT_PRECISION: Mapping[Layer, float] = MappingProxyType(
-    {layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer}
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -106,9 +100,6 @@ class Placement(StrEnum):
     PACK = "pack"
 
 
-_LAYOUT = re.compile(r"([1-9][0-9]{0,8})x([1-9][0-9]{0,8})x([1-9][0-9]{0,8})")
-
-
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Nodes x ranks per node x threads per rank."""
@@ -127,17 +118,11 @@ class Layout:
 
     @classmethod
     def parse(cls, text: str) -> Layout:
-        """Read what ``str`` wrote, e.g. ``2x1x1``.
-
-        Raises
-        ------
-        ValueError
-            It is no layout.
-        """
-        parts = _LAYOUT.fullmatch(text)
-        if parts is None:
+        """Read what ``str`` wrote, e.g. ``2x1x1``; a ValueError says that it is none."""
+        if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", text):
             raise ValueError(f"'{text[:40]}' is no layout, as 2x4x1 is")
-        return cls(*map(int, parts.groups()))
+        nodes, ranks, threads = (int(part) for part in text.split("x"))
+        return cls(nodes, ranks, threads)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

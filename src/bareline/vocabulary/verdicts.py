@@ -6,12 +6,20 @@ from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
+from bareline.vocabulary.model import Layer
+
 #: Below six launches neither the median nor the signed-rank method has a 95 % interval, so that
 #: there is no verdict either.
 MIN_LAUNCHES = 6
 
 #: Relative difference that does not matter where a study declares none: 2 %.
 DEFAULT_MARGIN = 0.02
+
+#: Target for the relative half-width of a median's 95 % interval where a study declares none:
+#: applications are fewer and longer than micro-benchmarks.
+DEFAULT_PRECISION: Mapping[Layer, float] = MappingProxyType(
+    {layer: 0.03 if layer in (Layer.NPB, Layer.APP) else 0.02 for layer in Layer}
+)
 
 
 class Verdict(StrEnum):

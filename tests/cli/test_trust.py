@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from bareline.cli.main import main
+from bareline.session.trust import owner_of
 from bareline.store.run import MOST_FOREIGN_BYTES, Run
-from bareline.store.trust import owner_of
 from bareline.vocabulary.errors import StoreError
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a run away")
