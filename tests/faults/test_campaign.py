@@ -26,6 +26,8 @@ SHORT = (
     "clock set back",
     "hostile strings",
 )
+#: What no fault may do, by its name in the table.
+BROKEN = ("lost", "repeated", "tracebacks", "aborts", "large", "left")
 
 
 def campaign(*arguments, cache=None):
@@ -46,7 +48,9 @@ def test_nothing_is_lost_repeated_or_left_behind(tmp_path):
             assert count == "needs root", f"{name}: {count}"
             continue
         assert count["tries"] > 0
-        broken = {key: count[key] for key in ("lost", "repeated", "tracebacks", "aborts", "large", "left")}
+        broken = {
+            key: count[key] for key in ("lost", "repeated", "tracebacks", "aborts", "large", "left")
+        }
         assert not any(broken.values()), f"{name}: {count['notes']}"
     assert done.returncode == 0
 

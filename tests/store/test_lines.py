@@ -146,6 +146,17 @@ GOOD = json.loads(
         ({"samples": [{"metric": "x", "point": "", "value": 1.0}]}, "metric 'x'"),
         ({"samples": [{"metric": "time", "point": "=", "value": 1.0}]}, "parameter list"),
         ({"params": "a b"}, "parameter list"),
+        ({"ranks": 2**31}, "ranks"),
+        ({"threads": 0}, "threads"),
+        ({"nodes": -1}, "nodes"),
+        ({"attempt": 0}, "attempt"),
+        ({"block": 2**40}, "block"),
+        ({"session": 0}, "session"),
+        ({"boot": 0}, "boot"),
+        ({"layout": ""}, "no layout"),
+        ({"layout": "2x1"}, "no layout"),
+        ({"layout": "0x1x1"}, "no layout"),
+        ({"layout": f"{'9' * 30}x1x1"}, "no layout"),
     ],
 )
 def test_damage_is_refused_with_its_key(change, told):

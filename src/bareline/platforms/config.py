@@ -15,11 +15,11 @@ from bareline.vocabulary.errors import PlatformError, did_you_mean
 from bareline.vocabulary.files import parse_toml, read_toml
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import TRIAL_VARIABLE
-from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, PlatformSpec
+from bareline.vocabulary.texts import shown_name
 
 #: Read from the current folder when the command line names no platform file.
 DEFAULT_FILE = Path("platforms.toml")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: What a table of every type may hold beside its options.
 _COMMON = ("type", "title", "cores_per_node", "environment")
@@ -85,11 +85,11 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
     PlatformError
         Its type does not exist, or an option is unknown or impossible.
     """
-    if not _NAME.fullmatch(name):
+    if not PLATFORM_NAME.fullmatch(name):
         raise PlatformError(
-            f"'{name}' is no name for a platform",
+            f"'{shown_name(name)}' is no name for a platform",
             where=where,
-            hint="use letters, digits, '.', '_' and '-'",
+            hint=PLATFORM_NAME_HINT,
         )
     if not isinstance(table, Mapping) or not isinstance(table.get("type"), str):
         raise PlatformError("the key 'type' is missing", where=where, hint=_types_hint())

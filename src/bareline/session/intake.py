@@ -7,7 +7,6 @@ run has already is not taken twice, for two copies of one output are still one t
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,12 +22,13 @@ from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
+from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT
+from bareline.vocabulary.texts import shown_name
 
 #: Type of a platform whose results were imported.
 PLATFORM_TYPE = "import"
 UNKNOWN_RANKS_CAVEAT = "the output does not say its number of ranks"
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _STUDY = {
     "name": "imported",
     "title": "Imported results",
@@ -138,11 +138,11 @@ def import_files(
     StoreError
         The run cannot be written.
     """
-    if not _NAME.fullmatch(platform):
+    if not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
-            f"'{platform}' is no name for a platform",
+            f"'{shown_name(platform)}' is no name for a platform",
             where="--platform",
-            hint="use letters, digits, '.', '_' and '-'",
+            hint=PLATFORM_NAME_HINT,
         )
     if ranks is not None and ranks < 1:
         raise UsageError(f"{ranks} is no number of ranks", where="--ranks")

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.files import read_toml
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better, Layer, Scalar
+from bareline.vocabulary.texts import LONGEST_NAME, shown_name
 
 #: Version of the run directory's layout; a reader refuses every other.
 SCHEMA = 1
@@ -108,23 +109,29 @@ class _Table(BaseModel):
 
 #: Parameters of a probe, of which a case's canonical text can be made.
 _Params = dict[
-    Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$")],
+    Annotated[str, Field(pattern=r"^[A-Za-z_]\w*$", max_length=LONGEST_NAME)],
     bool | int | Annotated[float, Field(allow_inf_nan=False)] | str,
 ]
 
 
+#: What stands in every table of a report: a name is refused where it is too long, as what refers
+#: to it would have to be cut alike; a title is cut.
+_Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+_Title = Annotated[str, AfterValidator(shown_name)]
+
+
 class _Metric(_Table):
-    unit: str
+    unit: _Name
     better: Better
     detail: bool = False
 
 
 class _Declaration(_Table):
     layer: Annotated[Layer, Field(strict=False)]
-    title: str = ""
+    title: _Title = ""
     headline: str
     defaults: _Params | None = None
-    metrics: dict[str, _Metric]
+    metrics: dict[_Name, _Metric]
 
     @model_validator(mode="after")
     def _headline_is_a_metric(self) -> Self:
@@ -161,7 +168,7 @@ class RoleKeys(_Table):
         The published platforms that it stands for, as ``publication:platform``.
     """
 
-    title: str = ""
+    title: _Title = ""
     platform: str | None = None
     published: list[str] = []
 
@@ -182,10 +189,10 @@ class _Program(_Table):
 
 class _Study(_Table):
     study: _Head
-    app: dict[str, _Program] = {}
+    app: dict[_Name, _Program] = {}
     measure: list[_Measure] = []
     exhibit: list[ExhibitSpec] = []
-    role: dict[str, RoleKeys] = {}
+    role: dict[_Name, RoleKeys] = {}
 
 
 class CalibrationKeys(_Table):
@@ -227,10 +234,6 @@ class _Platform(_Table):
     def _calibration_is_whole(self) -> Self:
         _ = self.calibration
         return self
-
-
-#: What stands as a name in every table of a report.
-_Name = Annotated[str, Field(max_length=200)]
 
 
 class _File(_Table):

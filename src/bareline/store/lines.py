@@ -163,7 +163,7 @@ def _trial(line: _Line) -> Trial:
         block=line.block,
         platform=line.platform,
         case=case,
-        layout=Layout.parse(line.layout) if line.layout else None,
+        layout=None if line.layout is None else Layout.parse(line.layout),
         timeout_s=line.timeout_s,
     )
 

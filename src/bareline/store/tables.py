@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 #: Columns of a line that may be null.
 _OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "session", "boot", "foreign_cores")
 #: Least value of the columns that count.
-_LEAST = {"trial": 0, "attempt": 1, "block": 0, "ranks": 0, "threads": 1, "nodes": 1, "boot": 1}
+_LEAST = {
+    **dict.fromkeys(("trial", "block", "ranks"), 0),
+    **dict.fromkeys(("attempt", "threads", "nodes", "session", "boot"), 1),
+}
 #: Text that is read at once: nested in a frame it takes some ten times as much.
 _PIECE_BYTES = 16 << 20
 

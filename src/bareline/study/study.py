@@ -94,7 +94,7 @@ class Study(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
     title: str = ""
     description: str = ""
     launches: Annotated[int, Field(ge=1, le=100_000)] = 10
@@ -116,7 +116,7 @@ class Study(BaseModel):
     baseline: str | None = None
     roles: dict[str, Role] = {}
     scales: dict[str, StudyScale] = {}
-    programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")], Program] = {}
+    programs: dict[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,99}$")], Program] = {}
     measures: Annotated[list[Measure], Field(min_length=1)]
     exhibits: list[Exhibit] = []
     #: Of a run: the defaults of each probe's parameters when it was made.

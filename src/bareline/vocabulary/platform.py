@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
@@ -10,6 +11,10 @@ from typing_extensions import TypeVar
 
 from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.model import Command
+
+#: What a platform may be called, and how that is said; it names files of a run.
+PLATFORM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+PLATFORM_NAME_HINT = "use at most 100 letters, digits, '.', '_' and '-'"
 
 #: The program of a command whose argument is a trace that is to be replayed.
 REPLAY = "{native}/replay"

@@ -20,13 +20,13 @@ def cleaned(text: str) -> str:
     return _UNFIT.sub("\ufffd", text)
 
 
-#: So much of a name is shown.
-_LONGEST_NAME = 200
+#: So much of a name or title is shown.
+LONGEST_NAME = 200
 
 
 def shown_name(text: str) -> str:
     """Cut a name or title that is longer than any that is read."""
-    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}\u2026"
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}\u2026"
 
 
 def cleaned_all(content: Any) -> Any:

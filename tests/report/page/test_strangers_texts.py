@@ -101,3 +101,27 @@ def test_a_page_is_not_written_through_what_a_run_brings(unfit, tmp_path, how):
     with pytest.raises(StoreError, match="no regular file"):
         default_page(unfit.path, "html")
     assert victim.read_text() == "mine"
+
+
+def _page_of(path, old, new):
+    header = (path / "run.toml").read_text()
+    assert old in header
+    (path / "run.toml").write_text(header.replace(old, new))
+    return render_page(document_of(Comparison(read_runs([Run.open(path)]))))
+
+
+def test_publications_of_a_later_bareline_are_named_among_the_gaps(unfit):
+    role = '[role.first]\nplatform = "b"\npublished = ["later:table-9"]\n'
+    page = _page_of(unfit.path, "[platform.b]", f"[study.role.first]\n{role[13:]}[platform.b]")
+    assert "publication &#39;later&#39;, unknown to this bareline" in page
+
+
+def test_long_titles_are_cut(unfit):
+    page = _page_of(unfit.path, 'title = "t', f'title = "{"y" * 20_000}')
+    assert "y" * 199 + "…" in page
+    assert "y" * 200 not in page
+
+
+def test_long_names_are_refused(unfit):
+    with pytest.raises(StoreError, match="200 characters"):
+        _page_of(unfit.path, "[platform.b]", f"[platform.{'b' * 201}]")

@@ -22,7 +22,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 from bareline.vocabulary.platform import REPLAY
 from bareline.vocabulary.units import BASE_UNITS, listing
 
-_NAME = r"^[a-z][a-z0-9_]*$"
+_NAME = r"^[a-z][a-z0-9_]{0,99}$"
 _SCRIPT_NAME = "bareline-start.sh"
 _STEPS_NAME = "bareline-steps"
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")

@@ -46,7 +46,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
         study_description=study.get("description", ""),
         platforms=[_platform(records, name) for name in records.platforms],
         fact_rows=fact_lines(facts) if fact_rows is None else fact_rows,
-        exhibits=[ExhibitSpec(**table) for table in header.study.get("exhibit", [])],
+        exhibits=[_exhibit(table) for table in header.study.get("exhibit", [])],
         method=_method(records, study, comparison),
         published=list(published_points(header.study.get("role", {}))),
         roles=header.roles,
@@ -104,6 +104,10 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
         for machine in machines
         for name, facts in run.facts(machine).items()
     }
+
+
+def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
+    return ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
 
 
 def _study_title(study: Mapping[str, Any]) -> str:
