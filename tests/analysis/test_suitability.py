@@ -315,3 +315,23 @@ def test_published_grounds_are_told_with_their_place():
         for row in published_grounds(study):
             assert row.source.startswith(study.publication.short)
             assert row.n in (0, 10)
+
+
+def test_names_stand_in_the_sentence_as_in_running_text(plant):
+    """Not "from The rate of sequential writing ... better to": that would begin two sentences."""
+
+    def samples(trial):
+        factor = 3.0 if trial.platform == "b" else 1.0
+        noise = 1 + 0.001 * ((trial.index * 7) % 5)
+        yield Sample("write_rate", 1e8 * factor * noise, {"block_bytes": 65536})
+        yield Sample("read_rate", 1e8 / factor * noise, {"block_bytes": 65536})
+
+    found = next(
+        row
+        for row in plant(samples, {"probe": "io.sequential"}).suitability
+        if any(ground.probe == "io.sequential" for ground in row.grounds)
+    )
+    assert found.answer is Answer.DEPENDS
+    assert found.reason.startswith("from ")
+    assert "The " not in found.reason
+    assert ", to " in found.reason

@@ -268,7 +268,6 @@ def _number(value: float | NDArray[np.float64]) -> float | None:
 
 def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
     """Name what was measured, with what tells it from other points of its probe."""
-    title = title[0].upper() + title[1:]
     if not cell.headline:
         title += f" ({cell.place.metric.replace('_', ' ')})"
     size = cell.place.size_bytes

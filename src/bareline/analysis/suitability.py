@@ -287,7 +287,7 @@ def _from_to(grounds: Sequence[Ground]) -> str:
     best, worst = min(grounds, key=best_of), max(grounds, key=worst_of)
     if best == worst:
         return best.words
-    return f"from {best.words} to {worst.words}"
+    return f"from {best.words}, to {worst.words}"
 
 
 def _open(low: float, high: float, grounds: Sequence[Ground]) -> str:

@@ -25,6 +25,8 @@ _PLAIN: Mapping[str, str] = {
     "max_bytes": "sizes up to {}",
     "min_bytes": "sizes from {}",
 }
+#: Of these, what only says of which sweep a size is one.
+_SWEPT = ("max_bytes", "min_bytes")
 _UNITS = {"_s": "s", "_hz": "Hz", "_percent": "%"}
 #: What is counted, and its singular.
 _COUNTED = {"ranks": "rank", "threads": "thread", "nodes": "node"}
@@ -121,9 +123,15 @@ class Place:
         return ", ".join(filter(None, parts))
 
     def told(self, names: Iterable[str]) -> str:
-        """Say some of its parameters: ``4 ranks, transport tcp``."""
-        known = self.coordinates
-        return ", ".join(coordinate(name, known[name]) for name in names if name in known)
+        """Say some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
+        known, point = self.coordinates, parse_point(self.point)
+        wanted = sorted((name for name in names if name in known), key=lambda name: name not in point)
+        return ", ".join(
+            f"of {coordinate(name, known[name])}"
+            if name in _SWEPT and "size_bytes" in wanted
+            else coordinate(name, known[name])
+            for name in wanted
+        )
 
 
 def nodes_words(nodes: int | None) -> str:

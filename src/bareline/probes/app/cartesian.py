@@ -14,7 +14,7 @@ class Cartesian(MiniApp):
     """CART3D's pattern: ghosts of few neighbours at every stage and level, one sum a cycle."""
 
     name: ClassVar[str] = "app.cartesian"
-    title: ClassVar[str] = "the mini-app cartesian"
+    title: ClassVar[str] = "cartesian (CART3D's kind)"
     summary: ClassVar[str] = (
         "cut-cell flow (CART3D's pattern): point to point on every level of a multigrid"
     )

@@ -20,7 +20,7 @@ class Lattice(MiniApp):
     """MILC's pattern: faces to all neighbours at once, and two sums of 8 bytes an iteration."""
 
     name: ClassVar[str] = "app.lattice"
-    title: ClassVar[str] = "the mini-app lattice"
+    title: ClassVar[str] = "lattice (MILC's kind)"
     summary: ClassVar[str] = (
         "lattice QCD (MILC's pattern): faces point to point; Allreduce of 8 bytes"
     )

@@ -16,7 +16,7 @@ class Ocean(MiniApp):
     """MITgcm's pattern: halo exchanges, and two sums of 8 bytes an iteration of its solver."""
 
     name: ClassVar[str] = "app.ocean"
-    title: ClassVar[str] = "the mini-app ocean"
+    title: ClassVar[str] = "ocean (MITgcm's kind)"
     summary: ClassVar[str] = "ocean (MITgcm's pattern): halos; many Allreduce of 8 bytes"
     source: ClassVar[str] = "Marshall et al. 1997"
     kernel: ClassVar[str] = "ocean"

@@ -14,7 +14,7 @@ class Overset(MiniApp):
     """OVERFLOW-2's pattern: line solves in blocks, ghosts of all overlaps once a step."""
 
     name: ClassVar[str] = "app.overset"
-    title: ClassVar[str] = "the mini-app overset"
+    title: ClassVar[str] = "overset (OVERFLOW-2's kind)"
     summary: ClassVar[str] = "overlapping zones (OVERFLOW-2's pattern): line solves, halos"
     source: ClassVar[str] = "Pulliam and Chaussee 1981"
     kernel: ClassVar[str] = "overset"

@@ -18,7 +18,7 @@ class Planewave(MiniApp):
     """PARATEC's pattern: two Alltoall a band and iteration, sums of matrices, BLAS."""
 
     name: ClassVar[str] = "app.planewave"
-    title: ClassVar[str] = "the mini-app planewave"
+    title: ClassVar[str] = "planewave (PARATEC's kind)"
     summary: ClassVar[str] = "plane waves (PARATEC's pattern): Alltoall; products of matrices"
     source: ClassVar[str] = "Payne et al. 1992"
     kernel: ClassVar[str] = "planewave"

@@ -16,7 +16,7 @@ class Unstructured(MiniApp):
     """USM3D's pattern: cells of neighbours after every colour of a sweep, small sums."""
 
     name: ClassVar[str] = "app.unstructured"
-    title: ClassVar[str] = "the mini-app unstructured"
+    title: ClassVar[str] = "unstructured (USM3D's kind)"
     summary: ClassVar[str] = (
         "unstructured flow solver (USM3D's pattern): neighbours point to point; small Allreduce"
     )
