@@ -125,7 +125,8 @@ class Place:
     def told(self, names: Iterable[str]) -> str:
         """Say some of its parameters, where on the sweep first: ``8 B, transport tcp``."""
         known, point = self.coordinates, parse_point(self.point)
-        wanted = sorted((name for name in names if name in known), key=lambda name: name not in point)
+        there = [name for name in names if name in known]
+        wanted = sorted(there, key=lambda name: name not in point)
         return ", ".join(
             f"of {coordinate(name, known[name])}"
             if name in _SWEPT and "size_bytes" in wanted
