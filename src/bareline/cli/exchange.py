@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption, RunArgument, RunsArgument
+from bareline.cli.options import (
+    JsonOption,
+    OnlyLayers,
+    OnlyMetrics,
+    OnlyPlatforms,
+    OnlyProbes,
+    RunArgument,
+    RunsArgument,
+)
 from bareline.cli.output import EXIT_TRIALS_FAILED, emit
 from bareline.vocabulary.errors import UsageError
 
@@ -47,7 +55,8 @@ def import_(
         str, typer.Option("--platform", metavar="NAME", help="Platform that they come from.")
     ],
     out: Annotated[
-        Path, typer.Option("--out", metavar="RUN", help="Run directory: new, or of an import.")
+        Path,
+        typer.Option("-o", "--out", metavar="RUN", help="Run directory: new, or of an import."),
     ],
     title: Annotated[str, typer.Option("--title", help="The platform in words.")] = "",
     ranks: Annotated[
@@ -77,13 +86,19 @@ def import_(
 def export(
     paths: RunsArgument,
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="A .csv, .jsonl or .parquet file.")
+        Path, typer.Option("-o", "--out", metavar="FILE", help="A .csv, .jsonl or .parquet file.")
     ],
+    probes: OnlyProbes = None,
+    platforms: OnlyPlatforms = None,
+    metrics: OnlyMetrics = None,
+    layers: OnlyLayers = None,
 ) -> None:
     """Write every sample of runs as one tidy table."""
     from bareline.analysis.records import read_runs
+    from bareline.analysis.selection import Selection
     from bareline.report.content.exporting import write_samples
     from bareline.store.run import Run
 
-    rows = write_samples(read_runs([Run.open(path) for path in paths]), out)
+    asked = Selection(probes or (), platforms or (), metrics or (), layers or ())
+    rows = write_samples(read_runs([Run.open(path) for path in paths]), out, asked)
     print(f"{rows} samples\n{out}")

@@ -12,6 +12,7 @@ from bareline.cli.options import (
     BaselineOption,
     JsonOption,
     PlatformsOption,
+    QuietOption,
     RunArgument,
     WaitQuietOption,
 )
@@ -32,7 +33,7 @@ OnOption = Annotated[
     list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
 ]
 OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="DIR", help="Run directory to make.")
+    Path | None, typer.Option("-o", "--out", metavar="DIR", help="Run directory to make.")
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")]
 ScaleOption = Annotated[
@@ -68,6 +69,7 @@ def run(
     control: ControlOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
     wait_quiet: WaitQuietOption = None,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
@@ -100,7 +102,7 @@ def run(
     folder = out or begin.default_folder(chosen)
     made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
     see_to_quiet(specs, began, wait_s, complain)
-    _execute(made)
+    _execute(made, quiet=quiet)
 
 
 @app.command()
@@ -197,6 +199,7 @@ def continue_(
         bool, typer.Option("--trust", help="Run the programs of another user's run; asked once.")
     ] = False,
     wait_quiet: WaitQuietOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of
@@ -210,17 +213,19 @@ def continue_(
     opened = Run.open(path)
     see_to_trust(opened, trust=trust)
     see_to_quiet(platforms_of(opened), began, wait_s, complain)
-    _execute(opened, retry_failed=retry_failed, anyway=anyway)
+    _execute(opened, retry_failed=retry_failed, anyway=anyway, quiet=quiet)
 
 
-def _execute(made: Run, *, retry_failed: bool = False, anyway: bool = False) -> None:
+def _execute(
+    made: Run, *, retry_failed: bool = False, anyway: bool = False, quiet: bool = False
+) -> None:
     from bareline.report.terminal.progress import progress_on
     from bareline.report.terminal.runs import print_run_end
     from bareline.session.runner import execute
 
     path = shlex.quote(str(made.path))
     try:
-        with progress_on(console(stderr=True)) as progress:
+        with progress_on(console(stderr=True, quiet=quiet)) as progress:
             tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway)
     except KeyboardInterrupt:
         complain(f"interrupted; `bareline continue {path}` goes on where it stopped")
@@ -228,10 +233,25 @@ def _execute(made: Run, *, retry_failed: bool = False, anyway: bool = False) -> 
     except TimeUp as error:
         complain(f"{error}; `bareline continue {path}` in another job goes on")
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    print_run_end(made, tally, console(stderr=True))
+    print_run_end(made, tally, console(stderr=True, quiet=quiet))
     print(made.path)
     if tally.failed or not tally.measured:
         raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+@app.command()
+def runs(
+    folder: Annotated[
+        Path | None, typer.Argument(metavar="[FOLDER]", help="Where they lie (default: runs).")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List run directories, the latest last."""
+    from bareline.report.terminal.runs import print_runs
+    from bareline.store.naming import RUNS, list_runs
+
+    rows = [one.row() for one in list_runs(folder or RUNS)]
+    emit(as_json, lambda: rows, lambda console: print_runs(rows, console))
 
 
 @app.command()

@@ -8,8 +8,34 @@ from typing import Annotated
 import typer
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Tidy rows as JSON on stdout.")]
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
-RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories.")]
+
+
+def run_path(text: str) -> Path:
+    """Give the path of a run that may be given by a short name."""
+    from bareline.store.naming import find_run
+
+    return find_run(text)
+
+
+RunArgument = Annotated[
+    Path, typer.Argument(metavar="RUN", help="A run directory, or @latest.", parser=run_path)
+]
+RunsArgument = Annotated[
+    list[Path],
+    typer.Argument(metavar="RUN...", help="Run directories, or @latest.", parser=run_path),
+]
+OnlyProbes = Annotated[
+    list[str] | None, typer.Option("--probe", metavar="PROBE", help="Only rows of this probe.")
+]
+OnlyPlatforms = Annotated[
+    list[str] | None, typer.Option("--platform", metavar="P", help="Only rows of this platform.")
+]
+OnlyMetrics = Annotated[
+    list[str] | None, typer.Option("--metric", metavar="M", help="Only rows of this metric.")
+]
+OnlyLayers = Annotated[
+    list[str] | None, typer.Option("--layer", metavar="LAYER", help="Only rows of this layer.")
+]
 PlatformsOption = Annotated[
     Path | None,
     typer.Option("--platforms", metavar="FILE", help="Platform file (default: platforms.toml)."),
@@ -33,5 +59,8 @@ WaitQuietOption = Annotated[
 OPTIONAL_VALUES = {"--wait-quiet": "30min"}
 ShowControlOption = Annotated[
     bool, typer.Option("--control", help="Also the control: the baseline against itself.")
+]
+QuietOption = Annotated[
+    bool, typer.Option("-q", "--quiet", help="No progress; what is wrong is still said.")
 ]
 DetailsOption = Annotated[bool, typer.Option("--all", help="Also detail metrics.")]

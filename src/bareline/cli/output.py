@@ -54,8 +54,8 @@ def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], Non
         people(console())
 
 
-def console(*, stderr: bool = False) -> Console:
-    """Give the console of stdout or stderr."""
+def console(*, stderr: bool = False, quiet: bool = False) -> Console:
+    """Give the console of stdout or stderr, or one that prints nothing."""
     from bareline.report.terminal.console import make_console
 
-    return make_console(stderr=stderr)
+    return make_console(stderr=stderr, quiet=quiet)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption
+from bareline.cli.options import JsonOption, run_path
 from bareline.cli.output import emit, printing_measures
 from bareline.vocabulary.errors import StoreError, UsageError
 
@@ -25,7 +25,9 @@ ProfileArgument = Annotated[
 ]
 FromOption = Annotated[
     Path | None,
-    typer.Option("--from", metavar="RUN", help="The ladder of the profile's platform."),
+    typer.Option(
+        "--from", metavar="RUN", parser=run_path, help="The ladder of the profile's platform."
+    ),
 ]
 ToOption = Annotated[str | None, typer.Option("--to", metavar="P", help="Platform to predict for.")]
 BaseOption = Annotated[
@@ -34,11 +36,15 @@ BaseOption = Annotated[
 ]
 LadderOption = Annotated[
     Path | None,
-    typer.Option("--ladder", metavar="RUN", help="The ladder of --to, if not in --from."),
+    typer.Option(
+        "--ladder", metavar="RUN", parser=run_path, help="The ladder of --to, if not in --from."
+    ),
 ]
 CalibrateOption = Annotated[
     Path | None,
-    typer.Option("--calibrate", metavar="RUN", help="One rank of the application on both."),
+    typer.Option(
+        "--calibrate", metavar="RUN", parser=run_path, help="One rank of the application on both."
+    ),
 ]
 WhatIfOption = Annotated[
     list[str] | None,
@@ -52,7 +58,9 @@ PlanOption = Annotated[
 ]
 ValidateOption = Annotated[
     Path | None,
-    typer.Option("--validate", metavar="RUN", help="Predict what a run measured, all pairs."),
+    typer.Option(
+        "--validate", metavar="RUN", parser=run_path, help="Predict what a run measured, all pairs."
+    ),
 ]
 MaxQueuedOption = Annotated[
     float, typer.Option("--max-queued", min=0, max=1, help="With --validate: launches left out.")

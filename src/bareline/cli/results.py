@@ -13,8 +13,13 @@ from bareline.cli.options import (
     DetailsOption,
     JsonOption,
     MarginOption,
+    OnlyLayers,
+    OnlyMetrics,
+    OnlyPlatforms,
+    OnlyProbes,
     RunsArgument,
     ShowControlOption,
+    run_path,
 )
 from bareline.cli.output import EXIT_CONDITION, complain, emit, printing_measures
 
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import Outcome
     from bareline.analysis.records import Records
+    from bareline.analysis.selection import Selection
 
 app = typer.Typer()
 
@@ -40,7 +46,16 @@ def _read(paths: Sequence[Path]) -> Records:
 
 @app.command()
 def show(
-    path: Annotated[Path, typer.Argument(metavar="RUN", help="A run directory or a profile.")],
+    path: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="A run directory, @latest or a profile.", parser=run_path
+        ),
+    ],
+    probes: OnlyProbes = None,
+    platforms: OnlyPlatforms = None,
+    metrics: OnlyMetrics = None,
+    layers: OnlyLayers = None,
     everything: DetailsOption = False,
     control: ShowControlOption = False,
     facts: Annotated[
@@ -56,10 +71,24 @@ def show(
     elif facts:
         _show_facts(path, everything=everything, as_json=as_json)
     else:
-        _show_summary(path, everything=everything, control=control, as_json=as_json)
+        asked = _selection(probes, platforms, metrics, layers)
+        _show_summary(path, asked, everything=everything, control=control, as_json=as_json)
 
 
-def _show_summary(path: Path, *, everything: bool, control: bool, as_json: bool) -> None:
+def _selection(
+    probes: list[str] | None,
+    platforms: list[str] | None,
+    metrics: list[str] | None,
+    layers: list[str] | None,
+) -> Selection:
+    from bareline.analysis.selection import Selection
+
+    return Selection(probes or (), platforms or (), metrics or (), layers or ())
+
+
+def _show_summary(
+    path: Path, asked: Selection, *, everything: bool, control: bool, as_json: bool
+) -> None:
     from bareline.analysis.rows import as_rows
     from bareline.analysis.summary import failed_cases, summarize
     from bareline.report.content.profiles import profile_lines
@@ -69,12 +98,14 @@ def _show_summary(path: Path, *, everything: bool, control: bool, as_json: bool)
     records = _read([path])
     if control:
         records = records.with_controls
-    summary, failed = summarize(records), failed_cases(records)
+    summary = asked.of(summarize(records), records)
+    failed = asked.of(failed_cases(records), records)
 
     def people(console: Console) -> None:
         print_summary(summary, console, details=everything)
         print_failed(failed, console)
-        print_profile_lines(profile_lines(records), console)
+        if not asked:
+            print_profile_lines(profile_lines(records), console)
 
     silent = failed.filter(n=0)
     emit(as_json, lambda: [*as_rows(summary), *as_rows(silent)], people)
@@ -119,6 +150,10 @@ def compare(
             "--fail-if", metavar="CONDITION", help="Exit with 1 if e.g. 'mpi.latency > 1.1'."
         ),
     ] = None,
+    probes: OnlyProbes = None,
+    platforms: OnlyPlatforms = None,
+    metrics: OnlyMetrics = None,
+    layers: OnlyLayers = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the platforms of one or several runs with a baseline, or two profiles."""
@@ -130,17 +165,21 @@ def compare(
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.rows import as_rows
+    from bareline.report.terminal.results import print_selected
 
     conditions = [parse_condition(text) for text in fail_if or []]
     comparison = Comparison(_read(paths), baseline, margin)
     outcomes = [condition.check(comparison) for condition in conditions]
-    rows = comparison.rows_with_controls
+    asked = _selection(probes, platforms, metrics, layers)
+    rows = asked.of(comparison.rows_with_controls, comparison.records)
 
-    emit(
-        as_json,
-        lambda: as_rows(rows),
-        lambda console: _print_compared(comparison, console, control=control, details=everything),
-    )
+    def people(console: Console) -> None:
+        if asked:
+            print_selected(rows, comparison.rows_with_controls.height, console, details=everything)
+        else:
+            _print_compared(comparison, console, control=control, details=everything)
+
+    emit(as_json, lambda: as_rows(rows), people)
     _complain_of(outcomes)
 
 
@@ -289,7 +328,7 @@ def report(
     baseline: BaselineOption = None,
     margin: MarginOption = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Page to write.")
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Page to write.")
     ] = None,
     figures: Annotated[
         Path | None, typer.Option("--figures", metavar="DIR", help="Also SVG and PNG files.")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption
+from bareline.cli.options import JsonOption, run_path
 from bareline.cli.output import complain, emit
 
 app = typer.Typer()
@@ -20,6 +20,7 @@ def calibrate(
         typer.Option(
             "--from",
             metavar="RUN",
+            parser=run_path,
             help="Run with a ping-pong between two nodes; again for what it lacks.",
         ),
     ],

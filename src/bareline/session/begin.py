@@ -12,6 +12,7 @@ from bareline.platforms.config import load_platforms
 from bareline.session.versions import versions
 from bareline.store.beside import now
 from bareline.store.header import Header
+from bareline.store.naming import RUNS
 from bareline.store.run import Run
 from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
@@ -106,10 +107,10 @@ def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
 def default_folder(study: Study) -> Path:
     """Name a run directory that does not exist yet, below ``runs``."""
     stem = f"{study.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    folder = Path("runs") / stem
+    folder = RUNS / stem
     number = 2
     while folder.exists():
-        folder = Path("runs") / f"{stem}-{number}"
+        folder = RUNS / f"{stem}-{number}"
         number += 1
     return folder
 

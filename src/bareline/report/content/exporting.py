@@ -7,13 +7,14 @@ from pathlib import Path
 import polars as pl
 
 from bareline.analysis.records import Records
+from bareline.analysis.selection import Selection
 from bareline.vocabulary.errors import StoreError, UsageError
 
 
-def write_samples(records: Records, path: Path) -> int:
+def write_samples(records: Records, path: Path, asked: Selection) -> int:
     """Write samples as CSV, JSON lines or Parquet, by the file's ending; give their number.
 
-    Those of controls are among them, marked in the column "control".
+    Those of controls are among them, marked in the column "control". `asked` says which rows.
 
     Raises
     ------
@@ -22,7 +23,8 @@ def write_samples(records: Records, path: Path) -> int:
     StoreError
         The file cannot be written.
     """
-    table = records.with_controls.samples.with_columns(
+    samples = asked.of(records.with_controls.samples, records)
+    table = samples.with_columns(
         pl.col("platform").is_in(sorted(records.controls)).alias("control")
     )
     flat = table.with_columns(pl.col("caveats").list.join("; "))

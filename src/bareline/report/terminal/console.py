@@ -16,14 +16,22 @@ from rich.text import Text
 WIDTH = 100
 
 
-def make_console(*, stderr: bool = False) -> Console:
+def make_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Make the console that everything is printed on.
 
     As wide as the terminal, or as COLUMNS says, or 100 columns where neither does; without
-    colours where they are not wanted (NO_COLOR) or not understood (no terminal).
+    colours, bold or dim letters where they are not wanted (NO_COLOR) or not understood (no
+    terminal). A quiet one prints nothing.
     """
     stream = sys.stderr if stderr else sys.stdout
-    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    console = Console(
+        file=stream,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        quiet=quiet,
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+    )
     told = os.environ.get("COLUMNS", "")
     if not console.is_terminal and not (told.isdecimal() and int(told)):
         console.width = WIDTH

@@ -133,6 +133,26 @@ def print_comparison(
     _print_rows(comparison if details else unprofiled(comparison), console, details=details)
 
 
+def print_selected(
+    rows: pl.DataFrame, all_rows: int, console: Console, *, details: bool = False
+) -> None:
+    """Print some rows of a comparison, and of how many they are.
+
+    Parameters
+    ----------
+    details
+        Also detail metrics, and every point of a sweep.
+    """
+    _print_rows(rows, console, details=details)
+    console.print(
+        Text(
+            f"{rows.height} of {count(all_rows, 'row')} selected; intervals and verdicts are those "
+            "over all of them.",
+            "dim",
+        )
+    )
+
+
 def _print_rows(comparison: pl.DataFrame, console: Console, *, details: bool) -> None:
     cells = read_cells(None, comparison)
     baseline = comparison.item(0, "baseline") if comparison.height else ""

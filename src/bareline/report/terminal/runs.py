@@ -106,6 +106,27 @@ def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanN
         console.print(f"  {clean(line)}", style="dim", highlight=False)
 
 
+def print_runs(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Print run directories, a line each, and what to type next."""
+    if not rows:
+        console.print("no run lies here; `bareline run STUDY --on P` makes one")
+        return
+    heads = [Column("run"), Column("study"), Column("begun (UTC)"), Column("trials", "number")]
+    fields = [
+        [
+            row["run"],
+            f"{row['study']}, {row['scale']}" if row["scale"] else row["study"],
+            row["created"][:16].replace("T", " "),
+            str(row["trials"]),
+            ", ".join(row["platforms"]),
+        ]
+        for row in rows
+    ]
+    print_table([*heads, Column("platforms")], fields, console)
+    verb = "compare" if len(rows[-1]["platforms"]) > 1 else "show"
+    print_next([f"bareline {verb} {shlex.quote(rows[-1]['run'])}"], console)
+
+
 def print_status(row: Mapping[str, Any], console: Console) -> None:
     """Print how a run stands."""
     state = "is being written to" if row["active"] else "is not being written to"

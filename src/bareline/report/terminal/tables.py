@@ -10,7 +10,8 @@ from typing import Literal
 
 from rich.box import Box
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -64,7 +65,25 @@ def print_table(
             )
         )
     with _at_least(console, sum(widths) + _GAP * len(widths)):
-        console.print(table)
+        console.print(_Unpadded(table))
+
+
+@dataclass(frozen=True, slots=True)
+class _Unpadded:
+    """A table without the blanks with which its last column would be filled up."""
+
+    table: Table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in console.render_lines(self.table, options, pad=False):
+            kept = list(line)
+            while kept and not kept[-1].text.strip():
+                kept.pop()
+            if kept:
+                last = kept.pop()
+                yield from kept
+                yield Segment(last.text.rstrip(), last.style)
+            yield Segment.line()
 
 
 def fitting_widths(

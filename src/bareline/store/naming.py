@@ -1,0 +1,110 @@
+"""Run directories by short names, for those who type them: ``@latest``, ``nebula@latest``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bareline.store.header import Header, read_header
+from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.files import open_regular
+
+#: Where `bareline run` makes run directories when nothing else is said.
+RUNS = Path("runs")
+_LATEST = "@latest"
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A run directory as a list shows it.
+
+    Parameters
+    ----------
+    path
+        The directory.
+    header
+        What it says of itself.
+    """
+
+    path: Path
+    header: Header
+
+    def row(self) -> dict[str, Any]:
+        """Give its columns: run, study, scale, created, platforms, trials (finished ones)."""
+        study = self.header.study["study"]
+        return {
+            "run": str(self.path),
+            "study": study["name"],
+            "scale": study.get("scale") or "",
+            "created": self.header.created,
+            "platforms": list(self.header.platforms),
+            "trials": _lines(self.path / "records.jsonl"),
+        }
+
+
+def list_runs(folder: Path = RUNS) -> list[Listed]:
+    """List the run directories right below a folder, the latest last.
+
+    What has no readable header is left out.
+    """
+    return sorted(_listed(folder), key=lambda one: (one.header.created, one.path.name))
+
+
+def find_run(text: str) -> Path:
+    """Give the path that a run's name stands for.
+
+    Parameters
+    ----------
+    text
+        A path; or for the runs below ``runs``: ``@latest``, the beginning of a name that no other
+        begins with, or such a beginning with ``@latest`` for the latest of several.
+
+    Raises
+    ------
+    StoreError
+        Several runs begin so, or there is none to be the latest.
+    """
+    path = Path(text)
+    if path.exists() or "/" in text:
+        return path
+    begins, latest = text.removesuffix(_LATEST), text.endswith(_LATEST)
+    found = [one.path for one in list_runs() if one.path.name.startswith(begins)]
+    if latest and not found:
+        what = f"no run begins with '{begins}'" if begins else "there is no run"
+        raise StoreError(what, where=f"{RUNS}/", hint="`bareline runs` lists what there is")
+    if latest or len(found) == 1:
+        return found[-1]
+    if found:
+        names = ", ".join(one.name for one in found[: -_NAMED - 1 : -1])
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        raise StoreError(
+            f"{len(found)} runs begin with '{text}': {names}{more}",
+            where=f"{RUNS}/",
+            hint=f"type more of it, or {text}{_LATEST}",
+        )
+    return path
+
+
+def _listed(folder: Path) -> Iterator[Listed]:
+    try:
+        below = sorted(folder.iterdir())
+    except OSError as error:
+        if folder != RUNS:
+            raise StoreError(f"cannot be read: {error.strerror}", where=str(folder)) from error
+        return
+    for path in below:
+        try:
+            yield Listed(path, read_header(path))
+        except StoreError:
+            continue
+
+
+def _lines(path: Path) -> int:
+    try:
+        with open_regular(path, within=path.parent) as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 0
