@@ -165,22 +165,35 @@ def compare(
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.rows import as_rows
-    from bareline.report.terminal.results import print_selected
 
     conditions = [parse_condition(text) for text in fail_if or []]
+    asked = _selection(probes, platforms, metrics, layers)
     comparison = Comparison(_read(paths), baseline, margin)
     outcomes = [condition.check(comparison) for condition in conditions]
-    asked = _selection(probes, platforms, metrics, layers)
-    rows = asked.of(comparison.rows_with_controls, comparison.records)
-
-    def people(console: Console) -> None:
-        if asked:
-            print_selected(rows, comparison.rows_with_controls.height, console, details=everything)
-        else:
-            _print_compared(comparison, console, control=control, details=everything)
-
-    emit(as_json, lambda: as_rows(rows), people)
+    if asked:
+        _emit_selected(comparison, asked, details=everything, as_json=as_json)
+    else:
+        emit(
+            as_json,
+            lambda: as_rows(comparison.rows_with_controls),
+            lambda on: _print_compared(comparison, on, control=control, details=everything),
+        )
     _complain_of(outcomes)
+
+
+def _emit_selected(
+    comparison: Comparison, asked: Selection, *, details: bool, as_json: bool
+) -> None:
+    from bareline.analysis.rows import as_rows
+    from bareline.report.terminal.results import print_selected
+
+    every = comparison.rows_with_controls
+    rows = asked.of(every, comparison.records)
+    emit(
+        as_json,
+        lambda: as_rows(rows),
+        lambda console: print_selected(rows, every.height, console, details=details),
+    )
 
 
 def _print_compared(
