@@ -9,21 +9,20 @@ from typing import Any
 
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.cell import Estimate, read_cell
-from bareline.analysis.claims import Held, Loss, Outcome, Status, holds_at
+from bareline.analysis.claims import Held, Loss, Outcome, Status
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.profiled import unprofiled
-from bareline.published.catalogue import conditions, publications
+from bareline.published.catalogue import publications
 from bareline.published.findings import Check, Finding
 from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.report.content.published import same_place, where_printed
 from bareline.report.content.wording import count
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import listing
 
 #: Claims that stand open; the others are folded.
 OPEN = 12
-#: Conditions that say where in a system a figure was measured.
-_WHERE = ("ranks", "nodes", "placement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +180,7 @@ def _printed(
 
 
 def _at_any(printed: Sequence[PublishedRatio]) -> Callable[[Place], bool]:
-    return lambda place: any(_same_place(ratio, place) for ratio in printed)
-
-
-def _same_place(ratio: PublishedRatio, place: Place) -> bool:
-    """Tell whether a figure is printed for the ranks and nodes of a place."""
-    told = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
-    return not {"ranks", "nodes"}.isdisjoint(told) and holds_at(told, place)
+    return lambda place: any(same_place(ratio, place) for ratio in printed)
 
 
 def _bar(check: Check, printed: Sequence[PublishedRatio], losses: Sequence[Loss]) -> Bar | None:
@@ -199,10 +192,7 @@ def _bar(check: Check, printed: Sequence[PublishedRatio], losses: Sequence[Loss]
     if check.expect == "better":
         low, high = (1 / high if high else None), (1 / low if low else None)
     same = bool(losses) and all(_at_any(printed)(loss.place) for loss in losses)
-    told = [
-        conditions({name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions})
-        for ratio in printed
-    ]
+    told = map(where_printed, printed)
     return Bar(
         low, high, same, listing(list(dict.fromkeys(filter(None, told)))) or "ranks not printed"
     )

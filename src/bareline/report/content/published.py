@@ -12,15 +12,19 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from bareline.analysis.cell import Cell
+from bareline.analysis.claims import holds_at
 from bareline.published.catalogue import conditions, publications
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.anchors import slug
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.place import Place
 
 #: Conditions that describe the size of another system: they are told, not matched.
 _TOLD = frozenset({"ranks", "nodes", "threads", "cores", "n", "nb", "files", "directories", "test"})
 _PLACEMENTS = {"intra_node": False, "inter_node": True}
+#: Conditions that say where in a system a figure was measured.
+_WHERE = ("ranks", "nodes", "placement")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +121,38 @@ class PublishedPoint:
                 return False
         return True
 
+    def elsewhere(self, place: Place) -> str:
+        """Say where it was measured if that is not this place, e.g. ``128 ranks``; else nothing."""
+        if same_place(self.ratio, place):
+            return ""
+        told = dict(self.ratio.at)
+        other: dict[str, Any] = {
+            name: told[name]
+            for name in ("ranks", "nodes")
+            if name in told and not holds_at({name: told[name]}, place)
+        }
+        return conditions(other) or "ranks not printed"
+
     def measures(self, probe: str, metric: str) -> bool:
         """Tell whether a probe's metric is what it measured."""
         own = self.ratio.probe
         return own is not None and fnmatchcase(probe, own) and self.ratio.probe_metric == metric
+
+
+def same_place(ratio: PublishedRatio, place: Place) -> bool:
+    """Tell whether a figure is printed for the ranks and nodes of a place.
+
+    "Inside a node" names the nodes; "between nodes" names neither.
+    """
+    told = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
+    named = not {"ranks", "nodes"}.isdisjoint(told) or told.get("placement") == "intra_node"
+    return named and holds_at(told, place)
+
+
+def where_printed(ratio: PublishedRatio) -> str:
+    """Say the ranks and nodes that a figure is printed for; empty where it names none."""
+    told = ratio.conditions
+    return conditions({name: told[name] for name in _WHERE if name in told})
 
 
 def _holds(condition: Condition, value: object) -> bool:

@@ -12,7 +12,7 @@ import altair as alt
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.document import Document
-from bareline.report.content.published import PublishedPoint
+from bareline.report.content.published import PublishedPoint, same_place
 from bareline.report.content.wording import (
     axis_title,
     compared_words,
@@ -20,9 +20,8 @@ from bareline.report.content.wording import (
     sentence_case,
     value_words,
 )
-from bareline.report.figures.channels import inline, raw
 from bareline.report.figures.figure import Chart
-from bareline.report.figures.marks import diamonds, reference, spans
+from bareline.report.figures.marks import printed_marks, reference
 from bareline.report.figures.panels import WIDTH_PX, Layers, Strip, nothing, panel
 from bareline.report.figures.scales import (
     Scale,
@@ -38,12 +37,16 @@ from bareline.vocabulary.place import parameter_value
 
 Row = dict[str, Any]
 
+#: Axes on which "inside a node" has places.
+_LAYOUT = ("ranks", "nodes")
+
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
 
 #: What a diamond on an axis of ratios means.
 DIAMONDS = (
-    "Diamonds: published ratios, dashed where they are told for a range; hovering names the source."
+    "Diamonds: published ratios, dashed where they are told for a range, pale where they were "
+    "measured elsewhere than here, which is written beside; hovering names the source."
 )
 
 #: More numbers than these, or numbers that are not whole, have round ticks instead of their own.
@@ -90,7 +93,13 @@ class Along:
         across, zero = parameter_axis(x, {position(cell, x) for cell in cells})
         values = [end for cell in cells if cell.value for end in cell.value.known]
         ratios = [end for cell in cells if cell.ratio for end in cell.ratio.known]
-        ratios += [v for p in published if p.places(x) for v in (p.low, p.high, p.middle) if v]
+        ratios += [
+            end
+            for point in published
+            if point.places(x) or any(_spread(point, cell, x) for cell in cells)
+            for end in (point.low, point.high, point.middle)
+            if end
+        ]
         return cls(
             document=document,
             x=x,
@@ -177,27 +186,46 @@ class Along:
 
         Only those that speak of a cell of the panel, or of its platform and another place.
         """
-        rows = []
+        rows: list[Row] = []
+        told: set[str] = set()
         for point in self.published:
-            if any(_beside_line(point, cell, self.x) for cell in cells):
-                ink = self.looks[point.platform].colour
-                rows += [{**row, "colour": ink, "tip": point.tip} for row in self._reaches(point)]
-        if not rows:
-            return []
-        middles = [{**row, "x": row["middle"]} for row in rows]
-        return [
-            alt.Chart(inline(rows))
-            .mark_rule(strokeWidth=1, strokeDash=[3, 2], aria=False)
-            .encode(x=across, x2=alt.X2(field="end"), y=up, stroke=raw(alt.Stroke, "colour")),
-            spans(middles, across, up),
-            diamonds(middles, across, up),
-        ]
+            own = [cell for cell in cells if _beside_line(point, cell, self.x)]
+            if not own:
+                continue
+            reaches, elsewhere = list(self._reaches(point, own)), self._elsewhere(point, own)
+            rows += [{**row, "pale": elsewhere is not None} for row in reaches]
+            if reaches and elsewhere and elsewhere not in told:
+                # Said once in a panel: most of its figures are of one place.
+                told.add(elsewhere)
+                rows[-len(reaches)]["beside"] = elsewhere
+        middle = math.sqrt(math.prod(self.across.domain))
+        return printed_marks(rows, across, up, middle)
 
-    def _reaches(self, point: PublishedPoint) -> Iterator[Row]:
+    def _elsewhere(self, point: PublishedPoint, cells: Sequence[Cell]) -> str | None:
+        """Say where a point was measured; None where the run measured there, too.
+
+        Empty where the axis says it.
+        """
+        if any(point.about(cell) and same_place(point.ratio, cell.place) for cell in cells):
+            return None
+        if self.x == "ranks" and point.places("ranks"):
+            return ""
+        return point.elsewhere(cells[0].place)
+
+    def _reaches(self, point: PublishedPoint, cells: Sequence[Cell]) -> Iterator[Row]:
         """Lay out each range of the parameter that a published ratio is told for, on the axes."""
         (least, most), (low, high) = self.across.domain, self.ratios.domain
-        for begin, end in point.places(self.x):
-            if begin > most or end < least:
+        ranges = point.places(self.x)
+        if "placement" in point.ratio.conditions and self.x in _LAYOUT:
+            # Inside a node, or between nodes: as far as the run was there.
+            there = [position(cell, self.x) for cell in cells]
+            within = min(there), max(there)
+            ranges = [
+                (begin, end) if begin == end else (max(begin, within[0]), min(end, within[1]))
+                for begin, end in ranges or [within]
+            ]
+        for begin, end in ranges:
+            if begin > most or end < least or begin > end:
                 continue
             left, right = max(begin, least), min(end, most)
             yield {
@@ -207,7 +235,14 @@ class Along:
                 "y": min(max(point.middle, low), high),
                 "lo": min(max(point.low or point.middle, low), high),
                 "hi": min(max(point.high or point.middle, low), high),
+                "colour": self.looks[point.platform].colour,
+                "tip": point.tip,
             }
+
+
+def _spread(point: PublishedPoint, cell: Cell, x: str) -> bool:
+    """Tell whether a point without a place on the axis holds for all of it that a cell is on."""
+    return x in _LAYOUT and "placement" in point.ratio.conditions and point.about(cell)
 
 
 def _beside_line(point: PublishedPoint, cell: Cell, x: str) -> bool:

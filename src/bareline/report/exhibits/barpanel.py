@@ -23,7 +23,8 @@ from bareline.vocabulary.place import varying
 
 #: What a diamond on an axis of values means.
 DIAMONDS = (
-    "Diamonds: the baseline's value changed by the published ratio; hovering names the source."
+    "Diamonds: the baseline's value changed by the published ratio, pale where that was measured "
+    "elsewhere than here, which is written beside; hovering names the source."
 )
 #: Names and bars together.
 WIDTH_PX = 312
@@ -132,7 +133,10 @@ class Bars:
                 y = self._bar(panel, name, cell)
                 for point, own, value in printed:
                     if own is cell:
-                        panel.diamond(name, value * self.scale.factor, y, point.tip)
+                        there = point.elsewhere(own.place)
+                        panel.diamond(
+                            name, value * self.scale.factor, y, point.tip, elsewhere=there
+                        )
         return panel.chart(self.scale.unit)
 
     def _bar(self, panel: RowPanel, name: str, cell: Cell | None) -> float:

@@ -109,7 +109,9 @@ class CellRows(Rows[R]):
         told = [beside(points, self.cell(row)) for row in self.rows] if points else []
         if not any(told):
             return self
-        fields = iter(map(_published, told))
+        fields = iter(
+            [_published(own, self.cell(row)) for own, row in zip(told, self.rows, strict=True)]
+        )
         return self.column("published ratio", lambda _: next(fields), "text")
 
 
@@ -125,13 +127,21 @@ def _verdict(cell: Cell) -> Field:
     return Field(verdict_word(cell.verdict), tone=tone_of(cell.verdict))
 
 
-def _published(points: Sequence[PublishedPoint]) -> Field:
-    """Write published ratios; they lead to their sources."""
+def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:
+    """Write published ratios; they lead to their sources, and say where else they were measured."""
     if not points:
         return Field("")
+    told: dict[str, list[str]] = {}
+    for point in points:
+        told.setdefault(point.elsewhere(cell.place), []).append(point.told)
+    parts = [
+        "; ".join(dict.fromkeys(own)) + (f" ({there})" if there else "")
+        for there, own in told.items()
+    ]
     return Field(
-        "; ".join(dict.fromkeys(point.told for point in points)),
+        "; ".join(parts),
         points[0].middle,
+        "" if "" in told else "muted",
         link=points[0].anchor,
         tip="; ".join(dict.fromkeys(point.tip for point in points)),
     )

@@ -19,6 +19,11 @@ from bareline.report.figures.scales import signed_ticks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 
+DIAMONDS = (
+    "Diamonds: what the publication lost, pale where it was measured elsewhere than here, which "
+    "is written beside; hovering names the source."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
@@ -76,9 +81,7 @@ class Degradation(Exhibit):
                 notes=[
                     "1 - 1/factor of the baseline's performance; left of zero is a gain.",
                     rule_text(spec.rule, document.baseline),
-                    "Diamonds: what the publication lost; hovering names the source."
-                    if points
-                    else "",
+                    DIAMONDS if points else "",
                 ],
                 cells=cells,
                 panels=[_panel(document, losses, points)],
@@ -95,14 +98,14 @@ def _title(one: _Loss) -> str:
 def _panel(document: Document, losses: Sequence[_Loss], points: Sequence[PublishedPoint]) -> Chart:
     printed = {
         (one.cell.platform, one.cell.place): [
-            (share.value, point.tip)
+            (share.value, point.tip, point.elsewhere(one.cell.place))
             for point in beside(points, one.cell)
             if (share := lost(Estimate(point.middle)))
         ]
         for one in losses
     }
     values = [end for one in losses if one.lost for end in one.lost.known]
-    values += [value for own in printed.values() for value, _ in own]
+    values += [value for own in printed.values() for value, *_ in own]
     panel = row_panel(document, signed_ticks(values))
     for title, own in grouped_by(losses, _title).items():
         panel.head(title)
@@ -119,8 +122,8 @@ def _panel(document: Document, losses: Sequence[_Loss], points: Sequence[Publish
                     tip=f"{cell.platform}: {amount} lost, n = {cell.n}",
                     hollow=cell.simulated,
                 )
-            for value, tip in printed[cell.platform, cell.place]:
-                panel.diamond(cell.platform, value, y, tip)
+            for value, tip, there in printed[cell.platform, cell.place]:
+                panel.diamond(cell.platform, value, y, tip, elsewhere=there)
     return panel.chart("performance lost (%)")
 
 

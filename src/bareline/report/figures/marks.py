@@ -6,8 +6,8 @@ Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import altair as alt
 
@@ -16,6 +16,8 @@ from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
 
 LABEL_GAP_PX = 13
+#: How strongly a published value is drawn that was measured elsewhere.
+PALE = 0.45
 
 
 def x_axis(ticks: Ticks, title: str, *, labels: bool) -> alt.X:
@@ -145,26 +147,80 @@ def dots(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
     return chart
 
 
-def diamonds(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def diamonds(
+    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, *, opacity: float = 1
+) -> alt.Chart:
     """Draw published values: x, y, colour and tip."""
     chart: alt.Chart = (
         alt.Chart(inline(rows))
         .mark_point(
-            shape=PUBLISHED_SHAPE, size=60, fill=colour("paper"), strokeWidth=1.3, opacity=1
+            shape=PUBLISHED_SHAPE,
+            size=60,
+            fill=colour("paper"),
+            strokeWidth=1.3,
+            opacity=opacity,
         )
         .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), description=tip())
     )
     return chart
 
 
-def spans(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def spans(
+    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, *, opacity: float = 1
+) -> alt.Chart:
     """Draw the range of each published value as an upright line from lo to hi."""
     chart: alt.Chart = (
         alt.Chart(inline([{**row, "y": row["lo"]} for row in rows]))
-        .mark_rule(strokeWidth=1, aria=False)
+        .mark_rule(strokeWidth=1, opacity=opacity, aria=False)
         .encode(x=x, y=y, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour"))
     )
     return chart
+
+
+def printed_marks(
+    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, turn: float
+) -> list[alt.Chart]:
+    """Draw published values with the range of x that they are told for.
+
+    Parameters
+    ----------
+    rows
+        As of `spans` and `diamonds`; "x" to "end" is the range of x, "middle" its middle. "pale"
+        is what was measured elsewhere, "beside" says where.
+    turn
+        Where on the axis words stand left of their mark, not right of it.
+    """
+    drawn: list[alt.Chart] = []
+    for pale in (True, False):
+        own = [row for row in rows if row["pale"] is pale]
+        if not own:
+            continue
+        middles, opacity = [{**row, "x": row["middle"]} for row in own], PALE if pale else 1.0
+        drawn += [
+            alt.Chart(inline(own))
+            .mark_rule(strokeWidth=1, strokeDash=[3, 2], opacity=opacity, aria=False)
+            .encode(x=x, x2=alt.X2(field="end"), y=y, stroke=raw(alt.Stroke, "colour")),
+            spans(middles, x, y, opacity=opacity),
+            diamonds(middles, x, y, opacity=opacity),
+            *_places(middles, x, y, turn),
+        ]
+    return drawn
+
+
+def _places(
+    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, turn: float
+) -> Iterator[alt.Chart]:
+    """Write where pale values were measured, beside their marks."""
+    told = [{name: row[name] for name in ("x", "y", "beside")} for row in rows if row.get("beside")]
+    sides: tuple[tuple[bool, Literal["left", "right"], float], ...]
+    sides = ((False, "left", 7.0), (True, "right", -7.0))
+    for beyond, align, dx in sides:
+        own = [row for row in told if (row["x"] > turn) is beyond]
+        if own:
+            chart: alt.Chart = alt.Chart(inline(own)).mark_text(
+                align=align, dx=dx, dy=-7, fontSize=10, color=colour("soft"), aria=False
+            )
+            yield chart.encode(x=x, y=y, text=alt.Text(field="beside", type="nominal"))
 
 
 def labels(

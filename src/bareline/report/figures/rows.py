@@ -13,7 +13,7 @@ import altair as alt
 from bareline.analysis.cell import Estimate
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart
-from bareline.report.figures.marks import diamonds, dots, rows_axis
+from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks
 from bareline.report.figures.theme import Look, colour
 
@@ -175,9 +175,10 @@ class RowPanel:
         """Add a single trial."""
         self._dots.append({"x": x, "y": y, "colour": self.looks[name].colour, "tip": tip})
 
-    def diamond(self, name: str, x: float, y: float, tip: str) -> None:
-        """Add a published value."""
-        self._diamonds.append({"x": x, "y": y, "colour": self.looks[name].colour, "tip": tip})
+    def diamond(self, name: str, x: float, y: float, tip: str, *, elsewhere: str = "") -> None:
+        """Add a published value; pale where it was measured elsewhere."""
+        ink = self.looks[name].colour
+        self._diamonds.append({"x": x, "y": y, "colour": ink, "tip": tip, "beside": elsewhere})
 
     def _next(self) -> float:
         self.height_px += _PITCH_PX
@@ -191,7 +192,7 @@ class RowPanel:
             dots(self._dots, self._x(), self._y()),
             *self._medians(),
             *self._names(),
-            *([diamonds(self._diamonds, self._x(), self._y())] if self._diamonds else ()),
+            *self._printed(),
         ]
         return alt.layer(*layers).properties(
             width=self.plot_px, height=self.height_px, title=heading(title, self.plot_px)
@@ -217,6 +218,19 @@ class RowPanel:
             elif divided:
                 chart = chart.encode(stroke=alt.value(colour("paper")))
             drawn.append(chart)
+        return drawn
+
+    def _printed(self) -> list[alt.Chart]:
+        """Draw published values; pale ones with where they were measured."""
+        pale = [row for row in self._diamonds if row["beside"]]
+        full = [row for row in self._diamonds if not row["beside"]]
+        drawn = [diamonds(full, self._x(), self._y())] if full else []
+        if pale:
+            words = {"dx": 7, "fontSize": 10, "color": colour("soft")}
+            drawn += [
+                diamonds(pale, self._x(), self._y(), opacity=PALE),
+                written(pale, self._x(), self._y(), "beside", **words),
+            ]
         return drawn
 
     def _medians(self) -> list[alt.Chart]:
