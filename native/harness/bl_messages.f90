@@ -21,6 +21,7 @@ module bl_messages
     public :: comm_rank, comm_size, comm_split, comm_split_node, comm_free
     public :: wtime, wtick
     public :: tally_functions, tally_function_name, tally_reset, tally_totals
+    public :: job_region
     public :: comm_barrier, comm_bcast, comm_reduce, comm_allreduce, comm_alltoall, comm_alltoallv
     public :: comm_sum
     public :: comm_send, comm_recv, comm_sendrecv, comm_isend, comm_irecv, comm_wait, comm_waitall
@@ -103,6 +104,12 @@ module bl_messages
 
         subroutine tally_reset() bind(C, name='bl_mpi_reset')
         end subroutine tally_reset
+
+        !> MPI_Pcontrol: a positive level enters the region of this number, its negative leaves it.
+        subroutine job_region(level) bind(C, name='bl_mpi_region')
+            import :: c_int
+            integer(c_int), value :: level
+        end subroutine job_region
 
         !> Time in s and calls of every function on this process since `tally_reset`.
         subroutine tally_totals(time_s, calls) bind(C, name='bl_mpi_totals')

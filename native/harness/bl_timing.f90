@@ -5,8 +5,8 @@ module bl_timing
 
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_INTEGER8, MPI_MAX, MPI_MIN, MPI_SUM
     use bl_kinds, only: dp, i8
-    use bl_messages, only: comm_barrier, comm_reduce, comm_size, tally_functions, tally_reset, &
-                            tally_totals, wtime
+    use bl_messages, only: comm_barrier, comm_reduce, comm_size, job_region, tally_functions, &
+                            tally_reset, tally_totals, wtime
 
     implicit none(type, external)
     private
@@ -29,6 +29,9 @@ module bl_timing
         real(dp) :: min = 0, mean = 0, max = 0
     end type spread_t
 
+    !> What profilers know the timed part by. Other tools give 3 and 4 a meaning of their own.
+    integer, parameter :: timed_region = 9
+
     real(dp) :: begin_s = 0
 
 contains
@@ -42,6 +45,7 @@ contains
         together = .true.
         if (present(barrier)) together = barrier
         if (together) call comm_barrier(comm)
+        call job_region(timed_region)
         call tally_reset()
         begin_s = wtime()
     end subroutine timing_begin
@@ -50,6 +54,7 @@ contains
     function timing_end() result(timing)
         type(timing_t) :: timing
         timing%total_s = wtime() - begin_s
+        call job_region(-timed_region)
         allocate (timing%mpi_s(tally_functions()), timing%mpi_calls(tally_functions()))
         call tally_totals(timing%mpi_s, timing%mpi_calls)
     end function timing_end
