@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bareline.cli import completing
 from bareline.cli.options import JsonOption
 from bareline.cli.output import emit
 
@@ -17,7 +18,13 @@ app = typer.Typer()
 
 @app.command()
 def probes(
-    name: Annotated[str | None, typer.Argument(metavar="[PROBE]")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PROBE]",
+            autocompletion=completing.probes,
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """List the probes, or show one with its parameters and metrics."""

@@ -58,9 +58,10 @@ def import_(
         Path,
         typer.Option("-o", "--out", metavar="RUN", help="Run directory: new, or of an import."),
     ],
-    title: Annotated[str, typer.Option("--title", help="The platform in words.")] = "",
+    title: Annotated[str, typer.Option("--title", metavar="T", help="The platform in words.")] = "",
     ranks: Annotated[
-        int | None, typer.Option("--ranks", min=1, help="Ranks of outputs that do not say it.")
+        int | None,
+        typer.Option("--ranks", metavar="N", min=1, help="Ranks of outputs that do not say it."),
     ] = None,
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Leave out files of no known format.")

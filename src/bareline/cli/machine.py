@@ -30,7 +30,10 @@ def build(
         str | None, typer.Option("--on", metavar="P", help="Platform to build for.")
     ] = None,
     mpi: Annotated[
-        str, typer.Option("--mpi", help="Without --on: auto, openmpi, mpich, intel or a path.")
+        str,
+        typer.Option(
+            "--mpi", metavar="FLAVOUR", help="Without --on: auto, openmpi, mpich, intel or a path."
+        ),
     ] = "auto",
     platforms: PlatformsOption = None,
     as_json: JsonOption = False,

@@ -26,6 +26,7 @@ from bareline.cli import (
     results,
     simulation,
 )
+from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain
 from bareline.vocabulary.errors import BarelineError
@@ -59,6 +60,10 @@ for family in (catalogue, published):
 
 def main() -> NoReturn:
     """Run the command line; every error of ours is one line on stderr."""
+    if VARIABLE in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined]
+
+        completion_init()
     try:
         app(args=_with_values(sys.argv[1:]), standalone_mode=True)
     except BarelineError as error:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bareline.cli import completing
 from bareline.cli.options import (
     BaselineOption,
     JsonOption,
@@ -27,15 +28,28 @@ if TYPE_CHECKING:
 app = typer.Typer()
 
 StudyArgument = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A built-in study or a TOML file.")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A built-in study or a TOML file.",
+        autocompletion=completing.studies,
+    ),
 ]
 OnOption = Annotated[
-    list[str] | None, typer.Option("--on", metavar="P", help="Platform; repeat for more.")
+    list[str] | None,
+    typer.Option(
+        "--on",
+        metavar="P",
+        help="Platform; repeat for more.",
+        autocompletion=completing.platforms,
+    ),
 ]
 OutOption = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="DIR", help="Run directory to make.")
 ]
-SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed of the trials' order.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Seed of the trials' order.")
+]
 ScaleOption = Annotated[
     str | None,
     typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
@@ -63,7 +77,7 @@ def run(
     baseline: BaselineOption = None,
     seed: SeedOption = None,
     launches: Annotated[
-        int | None, typer.Option("--launches", min=1, help="Most trials of each case.")
+        int | None, typer.Option("--launches", metavar="N", min=1, help="Most trials of each case.")
     ] = None,
     scale: ScaleOption = None,
     control: ControlOption = None,
@@ -120,10 +134,16 @@ def submit(
         typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
     ] = "slurm",
     nodes: Annotated[
-        int, typer.Option("--nodes", min=1, help="Nodes, where no Slurm platform names them.")
+        int,
+        typer.Option(
+            "--nodes", metavar="N", min=1, help="Nodes, where no Slurm platform names them."
+        ),
     ] = 1,
     time_min: Annotated[
-        int, typer.Option("--time-min", min=1, help="Time limit, where no platform names it.")
+        int,
+        typer.Option(
+            "--time-min", metavar="M", min=1, help="Time limit, where no platform names it."
+        ),
     ] = 60,
 ) -> None:
     """Let a batch job measure a study; the run directory is the last line on stdout."""

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from bareline.cli import completing
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Tidy rows as JSON on stdout.")]
 
 
@@ -18,17 +20,40 @@ def run_path(text: str) -> Path:
 
 
 RunArgument = Annotated[
-    Path, typer.Argument(metavar="RUN", help="A run directory, or @latest.", parser=run_path)
+    Path,
+    typer.Argument(
+        metavar="RUN",
+        help="A run directory, or @latest.",
+        parser=run_path,
+        autocompletion=completing.runs,
+    ),
 ]
 RunsArgument = Annotated[
     list[Path],
-    typer.Argument(metavar="RUN...", help="Run directories, or @latest.", parser=run_path),
+    typer.Argument(
+        metavar="RUN...",
+        help="Run directories, or @latest.",
+        parser=run_path,
+        autocompletion=completing.runs,
+    ),
 ]
 OnlyProbes = Annotated[
-    list[str] | None, typer.Option("--probe", metavar="PROBE", help="Only rows of this probe.")
+    list[str] | None,
+    typer.Option(
+        "--probe",
+        metavar="PROBE",
+        help="Only rows of this probe.",
+        autocompletion=completing.probes,
+    ),
 ]
 OnlyPlatforms = Annotated[
-    list[str] | None, typer.Option("--platform", metavar="P", help="Only rows of this platform.")
+    list[str] | None,
+    typer.Option(
+        "--platform",
+        metavar="P",
+        help="Only rows of this platform.",
+        autocompletion=completing.platforms,
+    ),
 ]
 OnlyMetrics = Annotated[
     list[str] | None, typer.Option("--metric", metavar="M", help="Only rows of this metric.")
@@ -41,11 +66,19 @@ PlatformsOption = Annotated[
     typer.Option("--platforms", metavar="FILE", help="Platform file (default: platforms.toml)."),
 ]
 BaselineOption = Annotated[
-    str | None, typer.Option("--baseline", metavar="P", help="Platform to compare with.")
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="P",
+        help="Platform to compare with.",
+        autocompletion=completing.platforms,
+    ),
 ]
 MarginOption = Annotated[
     float | None,
-    typer.Option("--margin", min=0.0001, max=0.9999, help="Difference that does not matter."),
+    typer.Option(
+        "--margin", metavar="M", min=0.0001, max=0.9999, help="Difference that does not matter."
+    ),
 ]
 WaitQuietOption = Annotated[
     str | None,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bareline.cli import completing
 from bareline.cli.options import JsonOption, PlatformsOption
 from bareline.cli.output import emit
 
@@ -32,7 +33,13 @@ def list_(
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            autocompletion=completing.platforms,
+        ),
+    ],
     platforms: PlatformsOption = None,
     xml: Annotated[
         bool, typer.Option("--xml", help="A virtual machine's libvirt definition.")

@@ -63,7 +63,10 @@ ValidateOption = Annotated[
     ),
 ]
 MaxQueuedOption = Annotated[
-    float, typer.Option("--max-queued", min=0, max=1, help="With --validate: launches left out.")
+    float,
+    typer.Option(
+        "--max-queued", metavar="SHARE", min=0, max=1, help="With --validate: launches left out."
+    ),
 ]
 FiguresOption = Annotated[
     Path | None,

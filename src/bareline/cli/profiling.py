@@ -20,7 +20,10 @@ def profile(
         list[str], typer.Argument(metavar="-- COMMAND...", help="mpirun, its options, a program.")
     ],
     mpi: Annotated[
-        str, typer.Option("--mpi", help="The program's library: auto, a flavour or a path.")
+        str,
+        typer.Option(
+            "--mpi", metavar="M", help="The program's library: auto, a flavour or a path."
+        ),
     ] = "auto",
     split: Annotated[
         bool, typer.Option("--split", help="Tell waiting from transfer, by a barrier before each.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bareline.cli import completing
 from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
@@ -49,7 +50,10 @@ def show(
     path: Annotated[
         Path,
         typer.Argument(
-            metavar="RUN", help="A run directory, @latest or a profile.", parser=run_path
+            metavar="RUN",
+            help="A run directory, @latest or a profile.",
+            parser=run_path,
+            autocompletion=completing.runs,
         ),
     ],
     probes: OnlyProbes = None,

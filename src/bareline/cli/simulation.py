@@ -30,10 +30,17 @@ def calibrate(
     platform: Annotated[
         str | None, typer.Option("--platform", metavar="P", help="Which platform of the run.")
     ] = None,
-    nodes: Annotated[int, typer.Option("--nodes", min=2, help="Nodes to simulate.")] = 16,
-    cores: Annotated[int, typer.Option("--cores", min=1, help="Cores of each node.")] = 8,
+    nodes: Annotated[
+        int, typer.Option("--nodes", metavar="N", min=2, help="Nodes to simulate.")
+    ] = 16,
+    cores: Annotated[
+        int, typer.Option("--cores", metavar="N", min=1, help="Cores of each node.")
+    ] = 8,
     eager_bytes: Annotated[
-        int, typer.Option("--eager", min=1, help="Size from which sender and receiver meet.")
+        int,
+        typer.Option(
+            "--eager", metavar="BYTES", min=1, help="Size from which sender and receiver meet."
+        ),
     ] = 65_536,
     as_json: JsonOption = False,
 ) -> None:

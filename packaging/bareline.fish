@@ -1,0 +1,1 @@
+complete --command bareline --no-files --arguments "(env _BARELINE_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=get-args _TYPER_COMPLETE_ARGS=(commandline -cp) bareline)" --condition "env _BARELINE_COMPLETE=complete_fish _TYPER_COMPLETE_FISH_ACTION=is-args _TYPER_COMPLETE_ARGS=(commandline -cp) bareline"

@@ -1,0 +1,59 @@
+"""What a shell offers for the names on a command line: studies, platforms, probes, runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+
+from bareline.vocabulary.errors import BarelineError
+
+#: Set by the shell's function, which typer makes for the name of the program.
+VARIABLE = "_BARELINE_COMPLETE"
+
+
+def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Make a function that offers the names with a beginning; none where they cannot be told."""
+
+    @wraps(names)
+    def offer(incomplete: str) -> list[str]:
+        try:
+            return [name for name in names() if name.startswith(incomplete)]
+        except BarelineError:
+            return []
+
+    del offer.__wrapped__  # typer looks at the parameters
+    return offer
+
+
+@_offering
+def studies() -> Iterable[str]:
+    """Give the built-in studies and the TOML files here."""
+    from bareline.study.catalogue import study_rows
+
+    return [*(row["study"] for row in study_rows()), *sorted(map(str, Path().glob("*.toml")))]
+
+
+@_offering
+def platforms() -> Iterable[str]:
+    """Give the platforms that are built in, and those of the platform file here."""
+    from bareline.platforms.config import load_platforms
+
+    return sorted(load_platforms(None))
+
+
+@_offering
+def probes() -> Iterable[str]:
+    """Give the probes."""
+    from bareline.probes.listing import probe_rows
+
+    return [row["probe"] for row in probe_rows(None)]
+
+
+@_offering
+def runs() -> Iterable[str]:
+    """Give the names of runs that stand for their paths."""
+    from bareline.store.naming import list_runs
+
+    names = [one.path.name for one in list_runs()]
+    return ["@latest", *reversed(names)] if names else []

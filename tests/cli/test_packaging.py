@@ -1,0 +1,59 @@
+"""What a package brings besides the program: completion in a real shell, a manual page."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[2]
+PACKAGING = REPOSITORY / "packaging"
+
+
+def test_the_files_are_as_the_parser_has_them():
+    done = subprocess.run(
+        [sys.executable, REPOSITORY / "scripts" / "packaging.py", "--check"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("bareline comp", "compare"),
+        ("bareline run infinic", "infinicloud"),
+        ("bareline run quick --on bare-t", "bare-tcp"),
+        ("bareline show @", "@latest"),
+        ("bareline compare --fail", "--fail-if"),
+    ],
+)
+def test_bash_completes(tmp_path, line, offered):
+    """The words are split as bash does before it calls the function."""
+    run = "import sys; from bareline.cli.main import main; sys.argv[0] = 'bareline'; main()"
+    program = tmp_path / "bareline"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "{run}" "$@"\n')
+    program.chmod(0o755)
+    source = REPOSITORY / "tests" / "data" / "runs-0.1.0" / "planted"
+    shutil.copytree(source, tmp_path / "runs" / "planted")
+    script = (
+        f"source {PACKAGING / 'bareline.bash'}; COMP_WORDS=({line}); "
+        "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _bareline_completion ./bareline; "
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert offered in done.stdout.split(), done.stderr
+
+
+def test_every_verb_has_its_section_in_the_manual():
+    text = (PACKAGING / "bareline.1").read_text()
+    for verb in ("run", "compare", "platforms clean", "predict"):
+        assert f"\n.SS {verb}" in text
+    if groff := shutil.which("groff"):
+        done = subprocess.run(
+            [groff, "-man", "-ww", "-z", PACKAGING / "bareline.1"], capture_output=True, check=False
+        )
+        assert done.stderr == b""
