@@ -63,22 +63,37 @@ ControlOption = Annotated[
     ),
 ]
 
+LaunchesOption = Annotated[
+    int | None, typer.Option("--launches", metavar="N", min=1, help="Most trials of each case.")
+]
+RoleOption = Annotated[
+    list[str] | None,
+    typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
+]
+NodesOption = Annotated[
+    int,
+    typer.Option("--nodes", metavar="N", min=1, help="Nodes, where no Slurm platform names them."),
+]
+TimeMinOption = Annotated[
+    int,
+    typer.Option("--time-min", metavar="M", min=1, help="Time limit, where no platform names it."),
+]
+SystemOption = Annotated[
+    str,
+    typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
+]
+
 
 @app.command()
 def run(
     study: StudyArgument,
     on: OnOption = None,
-    as_: Annotated[
-        list[str] | None,
-        typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
-    ] = None,
+    as_: RoleOption = None,
     platforms: PlatformsOption = None,
     out: OutOption = None,
     baseline: BaselineOption = None,
     seed: SeedOption = None,
-    launches: Annotated[
-        int | None, typer.Option("--launches", metavar="N", min=1, help="Most trials of each case.")
-    ] = None,
+    launches: LaunchesOption = None,
     scale: ScaleOption = None,
     control: ControlOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
@@ -129,22 +144,9 @@ def submit(
     seed: SeedOption = None,
     scale: ScaleOption = None,
     control: ControlOption = None,
-    system: Annotated[
-        str,
-        typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
-    ] = "slurm",
-    nodes: Annotated[
-        int,
-        typer.Option(
-            "--nodes", metavar="N", min=1, help="Nodes, where no Slurm platform names them."
-        ),
-    ] = 1,
-    time_min: Annotated[
-        int,
-        typer.Option(
-            "--time-min", metavar="M", min=1, help="Time limit, where no platform names it."
-        ),
-    ] = 60,
+    system: SystemOption = "slurm",
+    nodes: NodesOption = 1,
+    time_min: TimeMinOption = 60,
 ) -> None:
     """Let a batch job measure a study; the run directory is the last line on stdout."""
     from bareline.session import begin

@@ -12,6 +12,11 @@ from bareline.cli.output import EXIT_USAGE, complain
 
 app = typer.Typer()
 
+MpiOption = Annotated[
+    str,
+    typer.Option("--mpi", metavar="M", help="The program's library: auto, a flavour or a path."),
+]
+
 
 @app.command(context_settings={"ignore_unknown_options": True})
 def profile(
@@ -19,12 +24,7 @@ def profile(
     command: Annotated[
         list[str], typer.Argument(metavar="-- COMMAND...", help="mpirun, its options, a program.")
     ],
-    mpi: Annotated[
-        str,
-        typer.Option(
-            "--mpi", metavar="M", help="The program's library: auto, a flavour or a path."
-        ),
-    ] = "auto",
+    mpi: MpiOption = "auto",
     split: Annotated[
         bool, typer.Option("--split", help="Tell waiting from transfer, by a barrier before each.")
     ] = False,

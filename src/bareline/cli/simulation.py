@@ -12,36 +12,38 @@ from bareline.cli.output import complain, emit
 
 app = typer.Typer()
 
+NodesOption = Annotated[int, typer.Option("--nodes", metavar="N", min=2, help="Nodes to simulate.")]
+EagerOption = Annotated[
+    int,
+    typer.Option(
+        "--eager", metavar="BYTES", min=1, help="Size from which sender and receiver meet."
+    ),
+]
+FromOption = Annotated[
+    list[Path],
+    typer.Option(
+        "--from",
+        metavar="RUN",
+        parser=run_path,
+        help="Run with a ping-pong between two nodes; again for what it lacks.",
+    ),
+]
+
 
 @app.command()
 def calibrate(
-    from_: Annotated[
-        list[Path],
-        typer.Option(
-            "--from",
-            metavar="RUN",
-            parser=run_path,
-            help="Run with a ping-pong between two nodes; again for what it lacks.",
-        ),
-    ],
+    from_: FromOption,
     out: Annotated[
         Path, typer.Option("-o", "--out", metavar="NAME.toml", help="Platform file to write.")
     ],
     platform: Annotated[
         str | None, typer.Option("--platform", metavar="P", help="Which platform of the run.")
     ] = None,
-    nodes: Annotated[
-        int, typer.Option("--nodes", metavar="N", min=2, help="Nodes to simulate.")
-    ] = 16,
+    nodes: NodesOption = 16,
     cores: Annotated[
         int, typer.Option("--cores", metavar="N", min=1, help="Cores of each node.")
     ] = 8,
-    eager_bytes: Annotated[
-        int,
-        typer.Option(
-            "--eager", metavar="BYTES", min=1, help="Size from which sender and receiver meet."
-        ),
-    ] = 65_536,
+    eager_bytes: EagerOption = 65_536,
     as_json: JsonOption = False,
 ) -> None:
     """Make a simulated platform from a run, and say how well it agrees with that run."""
