@@ -1,4 +1,4 @@
-# make demo    measure this machine and virtual machines on it, compare, write a page
+# make demo    measure two hosts behind slower links, predict an application, explain, write a page
 # make test    all tests
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
@@ -13,7 +13,7 @@ setup:
 	@scripts/setup.sh
 
 demo:
-	@scripts/setup.sh openmpi
+	@scripts/setup.sh demo
 	@scripts/demo.sh
 
 test: setup

@@ -1,36 +1,79 @@
 #!/usr/bin/env bash
-# Measure the built-in study `quick` on this machine and in virtual machines on it with two kinds
-# of network, print the verdict and write the page.
+# One whole story: measure two hosts behind links of 10 and 1 Gb/s, and virtual machines where the
+# processor really runs them; profile an ocean model, predict what it takes behind the slowest link,
+# hold that against what it took there, say where the loss comes from. It ends with the answer, the
+# page, and what to type next.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bareline=.venv/bin/bareline
 
-available() { # whether a platform can be used here
+note() { printf 'demo: %s\n' "$*" >&2; }
+chapter() { printf '\n%s\n' "== $* =="; }
+
+obstacle() { # why a platform cannot be used here, with the remedy; nothing where it can
     $bareline platforms --json | .venv/bin/python -c '
 import json, sys
-rows = {row["platform"]: row for row in json.load(sys.stdin)}
-row = rows[sys.argv[1]]
+row = next(row for row in json.load(sys.stdin) if row["platform"] == sys.argv[1])
 if not row["available"]:
-    print("demo: %s is not available: %s; %s" % (sys.argv[1], row["reason"], row["hint"]), file=sys.stderr)
-sys.exit(not row["available"])' "$1"
+    print("; ".join(filter(None, [row["reason"], row["hint"]])))' "$1"
 }
 
-if available vm-virtio; then
-    platforms="--on bare-pair --on vm-e1000 --on vm-virtio"
-elif available net-10g; then
-    echo "demo: comparing network namespaces behind shaped links instead" >&2
-    platforms="--on bare-pair --on net-10g --on net-1g"
-else
-    echo "demo: comparing shared memory with TCP over loopback instead, which needs no privilege" >&2
-    platforms="--on bare --on bare-tcp"
-fi
+emulated() { # why guests would be emulated here; nothing where one was seen to boot with KVM
+    scripts/kvm.sh || return 0
+    .venv/bin/python -c '
+from bareline.host.cache import cache_folder
+from bareline.platforms.vm.accel import kvm_verdict
+from bareline.platforms.vm.image import built_image
+from bareline.vocabulary.errors import BarelineError
+import sys
+try:
+    image = built_image(cache_folder(), lambda text: print(f"demo: {text}", file=sys.stderr))
+    print(kvm_verdict(cache_folder(), image).reason)
+except BarelineError as error:
+    print(error.what)'
+}
 
+hosts=$(obstacle net-1g)
+if [ -z "$hosts" ]; then
+    base=bare-pair to=net-1g platforms=(bare-pair net-10g net-1g)
+else
+    note "two hosts cannot be made ($hosts)"
+    note "so one node stands for them: shared memory against TCP over loopback"
+    base=bare to=bare-tcp platforms=(bare bare-tcp)
+fi
+guests=$(emulated)
+[ -n "$guests" ] || [ -n "$hosts" ] || platforms+=(vm-virtio)
+
+chapter "Measuring ${platforms[*]}"
+on=()
+for platform in "${platforms[@]}"; do on+=(--on "$platform"); done
 status=0
-# shellcheck disable=SC2086
-run=$($bareline run quick $platforms | tail -n 1) || status=$?
+run=$($bareline run demo "${on[@]}" --baseline "$base" | tail -n 1) || status=$?
 # 3: some trials failed; the rest is worth a page that says so.
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
-$bareline compare "$run"
+
+chapter "An ocean model, profiled on $base: what will it take on $to?"
+$bareline predict app.ocean --from "$run" --to "$to" ||
+    note "no prediction this time: it needs a machine that has a core for every rank"
+# The page draws predictions for all platforms.
+$bareline predict --validate "$run" >/dev/null 2>&1 || true
+
+chapter "Where its loss on $to comes from"
+$bareline explain "$run" --app app.ocean --platform "$to" ||
+    note "not split this time; the page shows what the profiles say"
+
 page=$($bareline report "$run" | tail -n 1)
-printf '\nThe page:     %s\nThe results:  %s\nNext:         %s\n' \
-    "$(realpath "$page")" "$run" "$bareline show $run"
+chapter "The answer"
+$bareline compare "$run" | sed '/^$/q'
+if [ -n "$guests" ]; then
+    echo "Virtual machines would be emulated here ($guests), which says nothing of real ones: their"
+    echo "networks alone are compared by \`make setup && $bareline run ladder-net\`."
+fi
+cat <<END
+
+The page:     $(realpath "$page")
+The results:  $run
+Go on:        $bareline compare $run
+              $bareline predict app.ocean --from $run --what-if latency=x0.5
+              $bareline run nebula --scale small
+END

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Set up everything that `make demo` and `make test` need: packages, virtual environment, native
 # programs. Idempotent: a second call does nothing but look. Says what it installs, and without
-# root what it could not install. Arguments are the MPI libraries to build for, `make demo` needs
-# one; without arguments all that tests use.
+# root what it could not install. `setup.sh demo` does what `make demo` needs: one MPI library, and
+# what guests need only where they would not be emulated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+for_demo=$([ "${1:-}" = demo ] && echo yes || true)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
-packages() { # the Debian packages that the table of programs marks so in its column "set-up"
-    awk -F'|' -v want="$1" '!/^#/ { mark = $4; gsub(/ /, "", mark); if (mark == want) print $2 }' \
+packages() { # Debian packages that the table of programs marks so in "set-up", for a purpose
+    awk -F'|' -v want="$1" -v for_what="${2:-.}" \
+        '!/^#/ { mark = $4; gsub(/ /, "", mark); if (mark == want && $7 ~ for_what) print $2 }' \
         src/bareline/host/programs.txt | tr -s ' ' '\n' | sed '/^$/d' | sort -u
 }
 
@@ -21,6 +23,14 @@ missing_of() { # those of the given packages that are not installed
     done
 }
 
+optional_packages() {
+    if [ -z "$for_demo" ]; then
+        packages optional
+    elif scripts/kvm.sh >/dev/null; then
+        packages optional '^ platforms? .*vm'
+    fi
+}
+
 install_packages() {
     if ! command -v apt-get >/dev/null; then
         say "no apt-get here: using what is installed (\`bareline doctor\` says what is missing)"
@@ -28,7 +38,7 @@ install_packages() {
     fi
     local needed optional
     mapfile -t needed < <(missing_of $(packages needed))
-    mapfile -t optional < <(missing_of $(packages optional))
+    mapfile -t optional < <(missing_of $(optional_packages))
     [ $((${#needed[@]} + ${#optional[@]})) -gt 0 ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         say "not root, so not installed: ${needed[*]} ${optional[*]}"
@@ -66,8 +76,10 @@ find_python() {
 }
 
 make_environment() {
-    local stamp=.venv/.stamp want
-    want=$(cat pyproject.toml scripts/requirements.txt scripts/setup.sh | sha256sum)
+    local stamp=.venv/.stamp libvirt='' want
+    if pkg-config --exists libvirt 2>/dev/null; then libvirt=yes; fi
+    # With libvirt installed since then there is more to do.
+    want=$(echo "$libvirt" | cat - pyproject.toml scripts/requirements*.txt scripts/setup.sh | sha256sum)
     if [ -x .venv/bin/bareline ] && [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
         return
     fi
@@ -80,11 +92,11 @@ make_environment() {
     say "installing Python packages into .venv"
     .venv/bin/python -m pip install -q --disable-pip-version-check -r scripts/requirements.txt >&2
     .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . >&2
-    if pkg-config --exists libvirt 2>/dev/null; then
+    if [ -n "$libvirt" ]; then
         .venv/bin/python -m pip install -q --disable-pip-version-check \
             -r scripts/requirements-vm.txt >&2 ||
             say "libvirt's Python binding does not build here: virtual machines will be skipped"
-    else
+    elif [ -z "$for_demo" ]; then
         say "libvirt-dev is not installed: virtual machines will be skipped"
     fi
     echo "$want" >"$stamp"
@@ -110,8 +122,8 @@ build_simulated() { # every simulated platform runs the same programs
 
 install_packages
 make_environment
-if [ $# -gt 0 ]; then
-    build_programs "$@"
+if [ -n "$for_demo" ]; then
+    build_programs openmpi
 else
     build_programs openmpi mpich
     build_simulated

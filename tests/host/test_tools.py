@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -66,6 +67,31 @@ def test_set_up_installs_what_the_table_marks() -> None:
             if tool.setup == mark:
                 assert set(tool.debian.split()) <= listed
         assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", name) for name in listed)
+
+
+def test_the_demo_installs_what_guests_need_only_where_they_would_not_be_emulated() -> None:
+    script = (ROOT / "scripts" / "setup.sh").read_text()
+    functions = re.findall(r"^\w*packages\(\) \{.*?^\}", script, re.MULTILINE | re.DOTALL)
+    assert len(functions) == 3
+
+    def optional(**variables: str) -> set[str]:
+        text = "\n".join(functions) + "\noptional_packages"
+        done = subprocess.run(
+            ["bash", "-uc", text],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], **variables},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return set(done.stdout.split())
+
+    real = subprocess.run(["scripts/kvm.sh"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert bool(real.stdout) == bool(real.returncode)  # a reason where it is no use
+    found = optional(for_demo="yes")
+    assert ("qemu-system-x86" in found) == (real.returncode == 0)
+    assert "slurmd" not in found
+    assert {"qemu-system-x86", "slurmd", "libvirt-dev"} <= optional(for_demo="")
 
 
 def test_hint_for_packages_without_a_program_knows_fedora(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from rich.console import Console
 
-from bareline.predict import pairs
+from bareline.predict import pairs, questions
 from bareline.predict.applications import Application, Launch
 from bareline.predict.costs import Costs
 from bareline.predict.pairs import validate
@@ -18,7 +21,8 @@ from bareline.report.content.wording import said_again
 from bareline.report.figures.predictions import waterfall_chart
 from bareline.report.figures.theme import looks
 from bareline.report.page.predictions import write_loss, write_validation
-from bareline.report.terminal.predictions import said_refused
+from bareline.report.terminal.predictions import print_prediction, said_refused
+from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout
 
 from .planted import network, profile_of, program
@@ -92,6 +96,42 @@ def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
     # One reason is one line, however many pairs it refuses.
     (line,) = said_refused(done.refused)
     assert line.startswith("Refused, 16: ") and "and 13 more" in line and "mpi.pingpong" in line
+
+
+def test_an_application_of_a_run_is_held_against_what_was_measured_there(planted, monkeypatch):
+    own = {name: one.typical for name, one in planted["app2048"].items()}
+    monkeypatch.setattr(questions, "applications", lambda *_: planted)
+    monkeypatch.setattr(questions, "read_profile", lambda _: own["fast"].profile)
+    monkeypatch.setattr(questions, "find_trace", lambda *_: own["fast"].trace)
+    monkeypatch.setattr(questions, "layout_of", lambda *_: Layout(2, 1))
+    monkeypatch.setattr(questions, "read_ladder", pairs.read_ladder)
+    run = SimpleNamespace(baseline="fast", runs=())
+    done = questions.answer(questions.Request("app2048", run, to="slow"))
+    truth = planted["app2048"]["slow"].times_s
+    assert list(done.measured_s) == truth and done.row()["measured_s"] == truth
+    assert done.lo_s < np.median(truth) < done.hi_s
+    # What was measured there is no part of the prediction.
+    again = questions.answer(questions.Request(Path("x.profile"), run, to="slow"))
+    assert (again.time_s, again.lo_s, again.measured_s) == (done.time_s, done.lo_s, ())
+    # With a change of a platform nothing was measured.
+    what_if = questions.Request("app2048", run, to="slow", what_if=("latency=x2",))
+    assert questions.answer(what_if).measured_s == ()
+    assert "inside the interval; the prediction is " in said(done)
+    assert "OUTSIDE the interval" in said(replace(done, measured_s=(2 * done.hi_s,)))
+
+
+def said(prediction):
+    console = Console(file=StringIO(), width=200)
+    print_prediction(prediction, console)
+    return console.file.getvalue()
+
+
+def test_an_application_that_the_run_does_not_hold_is_refused_by_name(planted, monkeypatch):
+    monkeypatch.setattr(questions, "applications", lambda *_: planted)
+    run = SimpleNamespace(baseline="fast", runs=())
+    with pytest.raises(AnalysisError, match="no profiled application 'app204'") as refused:
+        questions.answer(questions.Request("app204", run, to="slow"))
+    assert "app2048" in (refused.value.hint or "")
 
 
 def test_a_waterfall_ends_where_b_begins(tmp_path):

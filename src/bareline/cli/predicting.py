@@ -21,7 +21,10 @@ app = typer.Typer()
 
 
 ProfileArgument = Annotated[
-    Path | None, typer.Argument(metavar="PROFILE", help="A profile; its trace beside it.")
+    Path | None,
+    typer.Argument(
+        metavar="PROFILE", help="A profile, its trace beside it; or an application of --from."
+    ),
 ]
 FromOption = Annotated[
     Path | None,
@@ -107,7 +110,7 @@ def predict(
 
         request = Request(
             model=_model(model),
-            profile=path,
+            profile=path if _is_path(path) else str(path),
             source=_read(source),
             base=base,
             to=to,
@@ -116,6 +119,11 @@ def predict(
             what_if=tuple(what_if or ()),
         )
         _answer(request, as_json=as_json)
+
+
+def _is_path(path: Path) -> bool:
+    """Tell a profile from an application of a run, such as ``app.ocean``."""
+    return path.exists() or len(path.parts) > 1 or path.suffix == ".profile"
 
 
 def _plan(path: Path) -> None:

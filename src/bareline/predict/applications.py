@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,12 +13,12 @@ import polars as pl
 from bareline.analysis.records import Records
 from bareline.predict.compute import program_of
 from bareline.predict.prediction import base_time_s
-from bareline.profile.files import read_profile
+from bareline.profile.files import is_profile, read_profile
 from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace, read_trace
 from bareline.profile.trial import PROFILE_FILE, TRACE_FILE
-from bareline.vocabulary.errors import AnalysisError, ProfileError
+from bareline.vocabulary.errors import AnalysisError, ProfileError, did_you_mean
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.place import CASE, Place
 
@@ -127,6 +127,59 @@ def applications(
             hint="write `profile = true` into the [[measure]] of the application",
         )
     return found
+
+
+def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
+    """Find the application that is meant.
+
+    Raises
+    ------
+    AnalysisError
+        There is none of that name, or several.
+    """
+    path = Path(app)
+    if is_profile(path):
+        command = read_profile(path).command
+        names = [
+            name
+            for name, own in found.items()
+            if any(one.launches and one.launches[0].profile.command == command
+                   for one in own.values())
+        ]  # fmt: skip
+    else:
+        names = [name for name in found if name == app or name.split(" ", 1)[0] == app]
+        # More nodes before one: the one-node case is the control.
+        several = [name for name in names if not name.endswith("nodes=1")]
+        names = several or names
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        hint = did_you_mean(app, list(found), f"it has {'; '.join(found)}")
+        raise AnalysisError(f"the run holds no profiled application '{app}'", hint=hint)
+    raise AnalysisError(
+        f"'{app}' may be any of {len(names)} applications",
+        hint=f"name one in full: {'; '.join(names)}",
+    )
+
+
+def usable(
+    records: Records, name: str, on: Mapping[str, Application], platforms: Sequence[str]
+) -> list[Application]:
+    """Give an application on some platforms, where each of them has a launch that counts.
+
+    Raises
+    ------
+    AnalysisError
+        One has none.
+    """
+    missing = [one for one in platforms if one not in on or not on[one].launches]
+    if missing:
+        raise AnalysisError(
+            f"{name} has no undisturbed profiled launch on {' and '.join(missing)}",
+            where=", ".join(str(run.path) for run in records.runs),
+            hint="measure it with `profile = true` there, with a core per rank",
+        )
+    return [on[one] for one in platforms]
 
 
 def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:

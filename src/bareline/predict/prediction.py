@@ -64,6 +64,8 @@ class Prediction:
         What starting up takes longer, where both ladders tell.
     warnings
         What widens the interval, in words.
+    measured_s
+        What launches took on the platform, where the run holds them: no part of the prediction.
     """
 
     base: str
@@ -80,6 +82,7 @@ class Prediction:
     compute: ComputeFactor
     start_up: StartUp | None = None
     warnings: tuple[str, ...] = field(default=())
+    measured_s: tuple[float, ...] = ()
 
     def row(self) -> dict[str, Any]:
         """Give it as a tidy row in SI units."""
@@ -104,6 +107,7 @@ class Prediction:
             "connections": self.start_up.connections if self.start_up else None,
             "connecting_s": self.start_up.connecting_s if self.start_up else None,
             "warnings": list(self.warnings),
+            "measured_s": list(self.measured_s),
         }
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bareline.analysis.records import Records
+from bareline.predict.applications import applications, name_of, usable
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
@@ -28,7 +29,9 @@ class Request:
     Attributes
     ----------
     profile
-        Its file; the trace is looked for beside it.
+        Its file; the trace is looked for beside it. Or the name of an application that the run
+        `source` holds profiled on `base`: its launch nearest to the median is taken, and what was
+        measured on the other platform stands beside the prediction.
     source
         The run with the ladder of the profile's platform, `base` (default: its baseline).
     to
@@ -37,7 +40,7 @@ class Request:
         Runs with its ladder, and with one rank of the application on both platforms.
     """
 
-    profile: Path
+    profile: Path | str
     source: Records
     base: str | None = None
     to: str | None = None
@@ -55,9 +58,10 @@ def answer(request: Request) -> Prediction:
     ProfileError, AnalysisError, UsageError
         Something that it names does not exist, or does not carry a prediction.
     """
-    profile = read_profile(request.profile)
-    trace = find_trace(request.profile, profile)
     base = request.base or request.source.baseline
+    path, measured_s = _of_run(request, base)
+    profile = read_profile(path)
+    trace = find_trace(path, profile)
     a = read_ladder(request.source, base, layout_of(request.source, base, profile))
     if request.to is None:
         b, compute = a, ComputeFactor(1.0, 1.0, 1.0, "the same platform")
@@ -70,7 +74,20 @@ def answer(request: Request) -> Prediction:
         changed = ", ".join(request.what_if)
         b = replace(changes.applied(b), platform=f"{b.platform} with {changed}")
         compute = _times(compute, changes.compute)
-    return predict(Case(profile, trace, a, b, compute), model=request.model)
+    done = predict(Case(profile, trace, a, b, compute), model=request.model)
+    return replace(done, measured_s=measured_s)
+
+
+def _of_run(request: Request, base: str) -> tuple[Path, tuple[float, ...]]:
+    """Give the profile, and the times that the run holds of the platform asked for."""
+    if isinstance(request.profile, Path):
+        return request.profile, ()
+    found = applications(request.source)
+    name = name_of(found, request.profile)
+    on = found[name]
+    (own,) = usable(request.source, name, on, (base,))
+    other = None if request.what_if or request.to is None else on.get(request.to)
+    return own.typical.path, tuple(other.times_s) if other is not None else ()
 
 
 def find_trace(path: Path, profile: Profile) -> Trace | None:

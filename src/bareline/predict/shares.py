@@ -15,22 +15,20 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bareline.analysis.records import Records
-from bareline.predict.applications import Application, applications
+from bareline.predict.applications import Application, applications, name_of, usable
 from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
 from bareline.predict.ladder import read_ladder
 from bareline.predict.prediction import REFUSE, Case, base_time_s, check_ladders
 from bareline.predict.replay import replay
-from bareline.profile.files import is_profile, read_profile
 from bareline.profile.trace import Trace
-from bareline.vocabulary.errors import AnalysisError, did_you_mean
+from bareline.vocabulary.errors import AnalysisError
 
 #: How inputs are called in sentences.
 TITLES: Mapping[str, str] = {
@@ -297,20 +295,8 @@ def explain_application(
         The run does not hold it on both, the loss is within noise, or a ladder does not carry it.
     """
     found = found or applications(records)
-    name = _named(found, app)
-    pair = [found[name].get(one) for one in (baseline, platform)]
-    missing = [
-        one for one, own in zip((baseline, platform), pair, strict=True)
-        if own is None or not own.launches
-    ]  # fmt: skip
-    if missing:
-        raise AnalysisError(
-            f"{name} has no undisturbed profiled launch on {' and '.join(missing)}",
-            where=", ".join(str(run.path) for run in records.runs),
-            hint="measure it with `profile = true` on both, with a core per rank",
-        )
-    one, other = pair
-    assert one is not None and other is not None
+    name = name_of(found, app)
+    one, other = usable(records, name, found[name], (baseline, platform))
     launch = one.typical
     a, b = (read_ladder(records, each.platform, each.launches[0].layout) for each in (one, other))
     check_ladders(launch.profile, a, b)
@@ -323,39 +309,6 @@ def explain_application(
         start_up_s=_start_up(other) - _start_up(one),
         control=control,
         margin=records.margin,
-    )
-
-
-def _named(found: Mapping[str, dict[str, Application]], app: str) -> str:
-    """Find the application that is meant.
-
-    Raises
-    ------
-    AnalysisError
-        There is none of that name, or several.
-    """
-    path = Path(app)
-    if is_profile(path):
-        command = read_profile(path).command
-        names = [
-            name
-            for name, own in found.items()
-            if any(one.launches and one.launches[0].profile.command == command
-                   for one in own.values())
-        ]  # fmt: skip
-    else:
-        names = [name for name in found if name == app or name.split(" ", 1)[0] == app]
-        # More nodes before one: the one-node case is the control.
-        several = [name for name in names if not name.endswith("nodes=1")]
-        names = several or names
-    if len(names) == 1:
-        return names[0]
-    if not names:
-        hint = did_you_mean(app, list(found), f"it has {'; '.join(found)}")
-        raise AnalysisError(f"the run holds no profiled application '{app}'", hint=hint)
-    raise AnalysisError(
-        f"'{app}' may be any of {len(names)} applications",
-        hint=f"name one in full: {'; '.join(names)}",
     )
 
 

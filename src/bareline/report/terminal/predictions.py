@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -55,6 +56,25 @@ def print_prediction(done: Prediction, console: Console) -> None:
         console.print(Text(_start_up(done.start_up)))
     for warning in done.warnings:
         console.print(Text(f"Wider: {warning}.", style="yellow"))
+    if done.measured_s:
+        console.print(Text(_measured(done), style="bold"))
+
+
+def _measured(done: Prediction) -> str:
+    """Hold a prediction against what was measured."""
+    middle_s = float(np.median(done.measured_s))
+    span = f"{format_value(min(done.measured_s), 's')} to {format_value(max(done.measured_s), 's')}"
+    where = "inside" if done.lo_s <= middle_s <= done.hi_s else "OUTSIDE"
+    off = ""
+    if done.time_s is not None:
+        ratio = done.time_s / middle_s
+        off = f"; the prediction is {abs(ratio - 1):.0%} too {'high' if ratio > 1 else 'low'}"
+    several = len(done.measured_s)
+    launches = f"median of {several} launches, {span}" if several > 1 else "one launch"
+    return (
+        f"Measured on {done.platform}: {format_value(middle_s, 's')} ({launches}), {where} the "
+        f"interval{off}."
+    )
 
 
 def _start_up(start: StartUp) -> str:
