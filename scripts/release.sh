@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# Make a release: scripts/release.sh VERSION [--dry-run]
+#
+# In a clone of HEAD: version and date are written (package, changes, citation), `make check` runs,
+# wheel and source distribution are built from the tagged commit's time, so that whoever builds them
+# again gets the same bytes, the wheel is installed into an empty environment and started, checksums are
+# written. Only then commit and tag come here, and the files into dist/. Nothing is pushed or uploaded;
+# the last lines say how. --dry-run leaves out `make check`, commit and tag.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'release: %s\n' "$*" >&2; }
+die() { say "$*"; exit 2; }
+
+version=${1:-}
+dry=${2:-}
+[[ $version =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || die "give a version, such as 0.2.0"
+[ -z "$dry" ] || [ "$dry" = --dry-run ] || die "unknown option $dry"
+[ -z "$(git status --porcelain --untracked-files=no)" ] || die "commit first: the tree has changes"
+! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "v$version is there already"
+grep -q "^## $version, unreleased" CHANGELOG.md ||
+    die "CHANGELOG.md has no chapter '## $version, unreleased'"
+
+here=$PWD
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+git clone -q "$here" "$work/bareline"
+cd "$work/bareline"
+
+today=$(date -u +%F)
+sed -i "s/^## $version, unreleased/## $version, $today/" CHANGELOG.md
+sed -i "s/^__version__ = .*/__version__ = \"$version\"/" src/bareline/__init__.py
+sed -i "s/^version: .*/version: $version/; /^date-released:/d" CITATION.cff
+echo "date-released: $today" >>CITATION.cff
+git add -A
+git -c user.name="$(git -C "$here" log -1 --format=%an)" -c user.email="$(git -C "$here" log -1 --format=%ae)" \
+    commit -qm "bareline $version"
+[ -n "$dry" ] || make check
+
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+say "building wheel and source distribution"
+"$here/.venv/bin/python" -m hatchling build -d dist >/dev/null
+python3 -m venv "$work/empty"
+"$work/empty/bin/pip" install -q --disable-pip-version-check dist/*.whl
+said=$(cd / && "$work/empty/bin/bareline" --version)
+[ "$said" = "bareline $version" ] || die "the wheel says '$said'"
+(cd / && "$work/empty/bin/bareline" studies >/dev/null)
+(cd dist && sha256sum -- *.whl *.tar.gz >SHA256SUMS)
+
+mkdir -p "$here/dist"
+cp dist/* "$here/dist/"
+if [ -n "$dry" ]; then
+    say "tried: dist/ has what a release would be made of; nothing is committed or tagged"
+    exit 0
+fi
+cd "$here"
+git pull -q --ff-only "$work/bareline" HEAD
+git tag -a "v$version" -m "bareline $version"
+say "tagged v$version; dist/SHA256SUMS is what an attestation is made of"
+say "next: git push --follow-tags"
+say "      twine upload dist/*$version*"
