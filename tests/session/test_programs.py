@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from bareline.session.reparse import reparse_run
 from bareline.store.run import Run
 from bareline.study.reading import load_study
 from bareline.vocabulary.errors import StudyError
-from bareline.vocabulary.model import Failed, Measured, Output
+from bareline.vocabulary.model import Failed, Measured
 
 JOB = """\
 import sys
@@ -176,67 +175,3 @@ def test_an_input_that_is_no_text_goes_into_a_folder_of_the_nodes(folder: Path) 
     (folder / "case" / "job.py").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(StudyError, match="is no text; put it into a folder of the nodes"):
         load_study(folder / "mine.toml")
-
-
-HEAD = """\
-[study]
-name = "x"
-[[measure]]
-probe = "app.{name}"
-"""
-MITGCM = """\
-(PID.TID 0000.0001) %MON dynstat_eta_mean             =   1.2E-10
-(PID.TID 0000.0001)  cg2d_last_res =   3.1E-08
-(PID.TID 0000.0001)   Seconds in section "THE_MAIN_LOOP          [THE_MODEL_MAIN]":
-(PID.TID 0000.0001)           User time:   12.25
-(PID.TID 0000.0001)         System time:  0.25
-(PID.TID 0000.0001)     Wall clock time:   12.75
-"""
-MILC = "PLAQ: 1.5 1.6\nRUNNING COMPLETED\nTime = 8.5e+00 seconds\ntotal_iters = 420\n"
-WRF = "".join(
-    f"Timing for main: time 2001-10-25_00:{at // 20:02d}:{at % 20 * 3:02d} on domain   1:"
-    "    0.50000 elapsed seconds\n"
-    for at in range(120)
-)
-HPCG = """\
-Iteration Count Information::Total number of optimized iterations=350
-Reproducibility Information::Scaled residual mean=0.00234
-Reproducibility Information::Scaled residual variance=1.5e-32
-Final Summary=
-Final Summary::HPCG result is VALID with a GFLOP/s rating of=2.5
-Final Summary::HPCG 2.4 rating for historical reasons is=2.6
-"""
-
-
-def test_the_examples_of_the_page_are_read_as_the_page_says(tmp_path: Path) -> None:
-    page = Path(__file__).parents[2] / "docs" / "how-to" / "applications.md"
-    blocks = re.findall(r"^```toml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
-    (traced,) = [block for block in blocks if re.search("^trace = ", block, re.MULTILINE)]
-    blocks.remove(traced)
-    (tmp_path / "app.trace").write_text("a simulated platform reads it\n")
-    (tmp_path / "x.toml").write_text('[study]\nname = "x"\n' + traced)
-    (measure,) = load_study(tmp_path / "x.toml").measures
-    assert measure.probe in traced
-    (tmp_path / "case").mkdir()
-    for name in ("data", "input"):
-        (tmp_path / "case" / name).write_text("text\n")
-    times = {}
-    for block, text, files in zip(
-        blocks,
-        ("PROGRAM MAIN: Execution ended Normally\n", MILC, "", ""),
-        ({"STDOUT.0000": MITGCM + "PROGRAM MAIN: Execution ended Normally\n"}, {},
-         {"rsl.out.0000": WRF + "wrf: SUCCESS COMPLETE WRF\n"}, {"hpcg.txt": HPCG}),
-        strict=True,
-    ):  # fmt: skip
-        (name,) = set(re.findall(r"^\[app\.(\w+)\]", block, re.MULTILINE))
-        rest = (
-            ""
-            if "[study]" in block
-            else f'[study]\nname = "x"\n[[measure]]\nprobe = "app.{name}"\n'
-        )
-        (tmp_path / "x.toml").write_text(rest + block)
-        probe = load_study(tmp_path / "x.toml").find_probe(f"app.{name}")
-        output = Output(stdout=text, stderr="", exit_code=0, duration_s=99.0, files=files)
-        samples = probe.read(probe.make_params({}), output)
-        times[name] = samples[0].value
-    assert times == {"mitgcm": 12.75, "milc": 8.5, "wrf": 60.0, "hpcg": 2.5e9}
