@@ -7,6 +7,7 @@ import pytest
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.store.run import Run
+from bareline.testing.runs import replace_records
 from bareline.vocabulary.errors import AnalysisError
 
 
@@ -30,7 +31,7 @@ def two(make_run, execute):
         ]  # fmt: skip
         null = dict(other.header.probes["null"])
         null["metrics"] = {"time": {**null["metrics"]["time"], **said}}
-        other.replace_records(records)
+        replace_records(other, records)
         other.replace_header(replace(other.header, probes={"null": null}))
         return [Run.open(run.path) for run in runs]
 

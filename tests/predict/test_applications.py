@@ -9,6 +9,7 @@ from bareline.predict.applications import applications
 from bareline.profile.trial import PROFILE_FILE
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.testing.runs import replace_records
 from bareline.vocabulary.model import Case, Layout, Measured, Record, Sample, Trial
 
 
@@ -49,7 +50,7 @@ def test_threads_and_nodes_tell_applications_apart(tmp_path: Path) -> None:
         path = run.raw_file(index, PROFILE_FILE)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()  # ranks share cores by design: nothing of it is read
-    run.replace_records(records)
+    replace_records(run, records)
     found = applications(read_runs([run]))
     assert {name: len(own["bare"].launches) for name, own in found.items()} == {
         "npb.cg ranks=2": 1,

@@ -114,7 +114,7 @@ def test_a_trial_leaves_its_profile_and_the_page_sums_it_up(measure, flavour):
     profile = read_profile(path)
     assert profile.complete and profile.ranks == 2 and profile.command.startswith("mpibench")
     assert set(peers(profile)) == {"same-node"}
-    assert reparse_run(run) == (2, 0)
+    assert reparse_run(run).counts == (2, 0)
     (line,) = profile_lines(records := read_runs([run]))
     assert (line.probe, line.platform, line.n, line.path) == ("mpi.exchange", "p", 1, path)
     assert 0 < line.mpi < 1 and line.computing + line.mpi + line.files == pytest.approx(1, abs=0.02)

@@ -15,6 +15,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.gather import document_of
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.testing.runs import replace_records
 from bareline.vocabulary.model import Case, Failed, Layout, Measured, Record, Sample, Stage, Trial
 
 HOSTILE = "<script>window.broken=1</script>\"'&{{7*7}}</title>"
@@ -211,7 +212,7 @@ def plant(
                     )
                 )  # fmt: skip
                 index += 1
-    run.replace_records(records)
+    replace_records(run, records)
     run.append_event(names[-1], "node 1 never came up; replaced after 30 s")
     return run
 

@@ -167,7 +167,7 @@ def test_it_is_continued_parsed_again_and_told_by_the_status(tmp_path):
     again = Run.open(run.path)
     runner.execute(again, Silent())
     assert {r.trial.index: r.outcome for r in again.records()} == whole
-    assert reparse_run(again) == (24, 0)
+    assert reparse_run(again).counts == (24, 0)
     status = status_of(Run.open(run.path))
     assert status["control"] == "a-again"
     assert status["platforms"]["a-again"]["measured"] == 8

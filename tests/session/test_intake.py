@@ -148,12 +148,12 @@ def test_raw_outputs_are_kept_and_read_again(tmp_path):
         raw = run.read_raw(record.trial)
         assert raw.argv[:2] == ("bareline", "import")
         assert raw.stdout in {file.read_text() for file in files}
-    assert reparse_run(run) == (15, 0)
+    assert reparse_run(run).counts == (15, 0)
     # Spoil a kept output: reading again notices.
     stdout = run.raw_folder(records[4].trial) / "stdout"
     stdout.write_text(stdout.read_text().replace("PASSED", "FAILED"))
-    assert reparse_run(run) == (15, 1)
-    changed = list(run.records())[4]
+    assert reparse_run(run).counts == (15, 1)
+    changed = run.finished()[records[4].trial.index]
     assert isinstance(changed.outcome, Failed)
     assert "residual check FAILED" in changed.outcome.reason
     assert "imported" in changed.caveats
@@ -167,7 +167,7 @@ def test_unusual_line_ends_and_bytes(tmp_path):
     )
     intake = import_files([odd], "ib", tmp_path / "run")
     assert intake.rows[0]["samples"] == 24
-    assert reparse_run(intake.run) == (1, 0)
+    assert reparse_run(intake.run).counts == (1, 0)
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def dgemm(tmp_path, monkeypatch, execute):
 
 
 def caveats_of(run):
-    return {code for record in run.records() for code in record.caveats} & {"generic-blas"}
+    return {code for record in run.finished().values() for code in record.caveats} & {
+        "generic-blas"
+    }
 
 
 @pytest.mark.parametrize(
@@ -107,18 +109,18 @@ def test_damaged_facts_are_written_anew_when_a_run_goes_on(dgemm):
 def test_reparsing_finds_both_in_outputs_that_hold_them(dgemm):
     run = dgemm("Prescott", {"cpu.flags.avx2": True})
     before = list(run.records())
-    assert reparse_run(run) == (1, 0)
+    assert reparse_run(run).counts == (1, 0)
     assert list(run.records()) == before
     # As an earlier version left it: neither the fact nor the caveat, and the caveat comes back.
     run.write_facts("here", {"cpu.flags.avx2": True})
     file = run.path / "records.jsonl"
     file.write_text(file.read_text().replace('"generic-blas"', '"edited-away"'))
-    assert reparse_run(run) == (1, 1)
+    assert reparse_run(run).counts == (1, 1)
     assert run.facts()["here"][KERNELS] == "Prescott"
     assert caveats_of(run) == {"generic-blas"}
     # It goes again with what it was founded on.
     run.write_facts("here", {"cpu.flags.avx2": False})
-    assert reparse_run(run) == (1, 1)
+    assert reparse_run(run).counts == (1, 1)
     assert caveats_of(run) == set()
 
 
@@ -126,6 +128,6 @@ def test_an_output_that_was_damaged_since_fails_its_trial_when_it_is_read_again(
     run = dgemm("Prescott", {"cpu.flags.avx2": True})
     raw = run.path / "raw" / "000000.json"
     raw.write_text(json.dumps({**json.loads(raw.read_text()), "stdout": "{"}))
-    assert reparse_run(run) == (1, 1)
-    (record,) = run.records()
+    assert reparse_run(run).counts == (1, 1)
+    (record,) = run.finished().values()
     assert record.status == "failed"

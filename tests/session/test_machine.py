@@ -200,7 +200,7 @@ def test_a_run_of_before_sessions_is_held_against_its_header_and_facts(killed, e
 
 def test_facts_are_parsed_again_for_the_session_that_they_are_of(moved):
     before = {number: moved.facts_of(number) for number in (1, 2)}
-    assert reparse_run(moved) == (16, 0)
+    assert reparse_run(moved).counts == (16, 0)
     assert {number: moved.facts_of(number) for number in (1, 2)} == before
     assert sessions_of(moved) == [1] * 7 + [2] * 9
 

@@ -80,7 +80,7 @@ def test_a_program_of_the_users_own(
     assert isinstance(wrong, Failed)
     assert wrong.reason == ("the result is wrong: residual < 0.05 does not hold (residual = 0.1)")
     assert run.header.probes["app.job"]["headline"] == "time"
-    assert reparse_run(run) == (2, 0)
+    assert reparse_run(run).counts == (2, 0)
 
 
 def launched(folder: Path, tmp_path: Path, execute: Callable[[Run], object]) -> Run:
@@ -101,7 +101,7 @@ def test_a_time_after_forty_megabytes_of_log_is_read(
     run = launched(folder, tmp_path, execute)
     for again in (False, True):
         if again:
-            assert reparse_run(run) == (2, 0)
+            assert reparse_run(run).counts == (2, 0)
         for record in run.records():
             assert record.caveats.count("output-cut") == 1
             if record.trial.case.params == "steps=100":

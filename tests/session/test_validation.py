@@ -12,6 +12,7 @@ from bareline.analysis.summary import summarize
 from bareline.session.validation import Simulations
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.testing.runs import replace_records
 from bareline.vocabulary.model import Case, Layout, Measured, Record, Sample, Trial
 
 
@@ -36,7 +37,8 @@ def test_within_a_node_and_between_nodes_are_never_held_against_each_other(tmp_p
         versions={},
     )
     run = Run.create(tmp_path / "run", header)
-    run.replace_records(
+    replace_records(
+        run,
         [
             Record(
                 trial=Trial(
@@ -51,7 +53,7 @@ def test_within_a_node_and_between_nodes_are_never_held_against_each_other(tmp_p
                 duration_s=1.0,
             )
             for index, nodes in enumerate((1, 2))
-        ]
+        ],
     )
     records = read_runs([run])
     points = summarize(records).filter(pl.col("platform") == "net")

@@ -17,7 +17,7 @@ from bareline.cli.options import (
     RunArgument,
     RunsArgument,
 )
-from bareline.cli.output import EXIT_TRIALS_FAILED, emit
+from bareline.cli.output import EXIT_TRIALS_FAILED, console, emit
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,8 +32,17 @@ def reparse(
     only: Annotated[
         str | None, typer.Option("--only", metavar="PROBE", help="Only this probe's trials.")
     ] = None,
+    study: Annotated[
+        Path | None,
+        typer.Option("--study", metavar="FILE", help="Study with corrected regular expressions."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
+    ] = False,
 ) -> None:
-    """Read the raw output of a run again with the parsers of today."""
+    """Read the raw output of a run again with the parsers of today, or a corrected study."""
+    from bareline.report.terminal.runs import print_reread
+    from bareline.session.correction import read_correction
     from bareline.session.reparse import reparse_run
     from bareline.store.run import Run
 
@@ -41,8 +50,18 @@ def reparse(
     if only is not None and only not in opened.header.probes:
         hint = f"it holds: {', '.join(opened.header.probes)}"
         raise UsageError(f"holds no trials of '{only}'", where=str(path), hint=hint)
-    read, changed = reparse_run(opened, only=only)
-    print(f"{read} trials read again, {changed} came out differently")
+    if only is not None and study is not None:
+        raise UsageError("--only and --study exclude each other", hint="leave --only out")
+    correction = None if study is None else read_correction(opened, study)
+    done = reparse_run(opened, only=only, correction=correction, dry_run=dry_run)
+    print_reread(opened, done.changed, done.unread, console())
+    for probe, keys in (correction.changed if correction else {}).items():
+        print(f"{probe}: other {', '.join(keys)}")
+    if correction and not correction.changed:
+        print("the study reads outputs as the run does: nothing is to be read again")
+        return
+    written = "; nothing was written" if dry_run else ""
+    print(f"{done.read} trials read again, {len(done.changed)} came out differently{written}")
 
 
 @app.command(name="import")

@@ -15,10 +15,11 @@ from bareline.cli.options import (
     PlatformsOption,
     QuietOption,
     RunArgument,
+    StopOption,
     WaitQuietOption,
 )
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
-from bareline.vocabulary.errors import TimeUp, UsageError
+from bareline.vocabulary.errors import Stopped, TimeUp, UsageError
 
 if TYPE_CHECKING:
     from bareline.store.run import Run
@@ -99,6 +100,7 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
     wait_quiet: WaitQuietOption = None,
     quiet: QuietOption = False,
+    stop_on_failure: StopOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
@@ -131,7 +133,7 @@ def run(
     folder = out or begin.default_folder(chosen)
     made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
     see_to_quiet(specs, began, wait_s, complain)
-    _execute(made, quiet=quiet)
+    _execute(made, stop_on_failure=stop_on_failure, quiet=quiet)
 
 
 @app.command()
@@ -222,6 +224,7 @@ def continue_(
     ] = False,
     wait_quiet: WaitQuietOption = None,
     quiet: QuietOption = False,
+    stop_on_failure: StopOption = False,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of
@@ -235,11 +238,22 @@ def continue_(
     opened = Run.open(path)
     see_to_trust(opened, trust=trust)
     see_to_quiet(platforms_of(opened), began, wait_s, complain)
-    _execute(opened, retry_failed=retry_failed, anyway=anyway, quiet=quiet)
+    _execute(
+        opened,
+        retry_failed=retry_failed,
+        anyway=anyway,
+        stop_on_failure=stop_on_failure,
+        quiet=quiet,
+    )
 
 
 def _execute(
-    made: Run, *, retry_failed: bool = False, anyway: bool = False, quiet: bool = False
+    made: Run,
+    *,
+    retry_failed: bool = False,
+    anyway: bool = False,
+    stop_on_failure: bool = False,
+    quiet: bool = False,
 ) -> None:
     from bareline.report.terminal.progress import progress_on
     from bareline.report.terminal.runs import print_run_end
@@ -247,7 +261,8 @@ def _execute(
 
     path = shlex.quote(str(made.path))
     try:
-        with progress_on(console(stderr=True, quiet=quiet)) as progress:
+        shown = console(stderr=True, quiet=quiet)
+        with progress_on(shown, stop_on_failure=stop_on_failure) as progress:
             tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway)
     except KeyboardInterrupt:
         complain(f"interrupted; `bareline continue {path}` goes on where it stopped")
@@ -255,7 +270,11 @@ def _execute(
     except TimeUp as error:
         complain(f"{error}; `bareline continue {path}` in another job goes on")
         raise typer.Exit(EXIT_INTERRUPTED) from None
-    print_run_end(made, tally, console(stderr=True, quiet=quiet))
+    except Stopped as error:
+        complain(f"{error}; `bareline continue {path}` goes on where it stopped")
+        print(made.path)
+        raise typer.Exit(EXIT_TRIALS_FAILED) from None
+    print_run_end(made, tally, shown)
     print(made.path)
     if tally.failed or not tally.measured:
         raise typer.Exit(EXIT_TRIALS_FAILED)

@@ -88,6 +88,12 @@ WaitQuietOption = Annotated[
         help="Begin when other programs let this machine alone, after TIME (30min) all the same.",
     ),
 ]
+StopOption = Annotated[
+    bool,
+    typer.Option(
+        "--stop-on-failure", help="End when a program has failed twice on every platform."
+    ),
+]
 #: What options stand for that are given without a value.
 OPTIONAL_VALUES = {"--wait-quiet": "30min"}
 ShowControlOption = Annotated[

@@ -81,7 +81,8 @@ class Intake:
         return [*told, *self._replication()]
 
     def _replication(self) -> list[str]:
-        records = [record for record in self.run.records() if record.status == "measured"]
+        latest = self.run.finished().values()
+        records = [record for record in latest if record.status == "measured"]
         platform = self.rows[0]["platform"] if self.rows else ""
         cases = Counter(
             record.trial.case for record in records if record.trial.platform == platform

@@ -21,6 +21,7 @@ from bareline.platforms.base import Allocation, exact_among
 from bareline.platforms.process import kill_abandoned
 from bareline.profile.trial import under_profiler
 from bareline.session.allocations import Allocations, reason_of
+from bareline.session.failures import Failures
 from bareline.session.history import History, Tally
 from bareline.session.judge import judge_output
 from bareline.session.machine import Machine
@@ -30,7 +31,7 @@ from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import Study
-from bareline.vocabulary.errors import BuildError, StoreError, TimeUp, ToolMissing
+from bareline.vocabulary.errors import BuildError, Stopped, StoreError, TimeUp, ToolMissing
 from bareline.vocabulary.model import (
     TRIAL_VARIABLE,
     Command,
@@ -68,6 +69,9 @@ class Observer(Protocol):
 
     def skipped(self, count: int, reason: str) -> None:
         """Trials are not needed any more."""
+
+    def failing(self, told: str) -> bool:
+        """A program fails wherever it is tried; tell whether to go on."""
 
 
 def execute(
@@ -121,6 +125,7 @@ class Runner:
             run.header.baseline,
             run.header.control,
         )
+        self._failures = Failures(self._plan)
         self._machine = Machine(run, self._note, anyway=anyway)
         self._allocations = Allocations(
             run,
@@ -149,6 +154,8 @@ class Runner:
             The job that bareline runs in ends.
         OtherMachine
             What measured the run before is another machine, or another bareline.
+        Stopped
+            A program fails wherever it is tried, and whoever observes wants no more of it.
         """
         with self._run.writing(), _terminated_like_interrupted(), self._allocations:
             declare_today(self._run)
@@ -159,6 +166,7 @@ class Runner:
                     attempts[index] = record.attempt
                 else:
                     self._history.add(record)
+                    self._failures.add(record)
             self._allocations.remember(finished)
             self._machine.remember(finished.values())
             kill_abandoned()
@@ -188,6 +196,9 @@ class Runner:
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
+            told = self._failures.add(record)
+            if told and not self._observer.failing(told):
+                raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
         if saved:
             self._observer.skipped(saved, listing(sorted(reasons)))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,8 @@ from bareline.vocabulary.model import Clock, Output
 _SMALL_CHARACTERS = 2048
 #: What is cut keeps so much of each end at least.
 _KEPT_CHARACTERS = 2048
+#: What stands in the place of a middle.
+_LEFT_OUT = re.compile(r"^\[\d+ characters left out\]$", re.MULTILINE)
 #: More is read of no file: an output is cut at 32 MiB, and each of its bytes may become three.
 _LARGEST_BYTES = 128 << 20
 
@@ -116,3 +119,8 @@ def shortened(text: str, most: int) -> str:
         return text
     left_out = len(text) - kept
     return f"{text[: kept // 2]}\n[{left_out} characters left out]\n{text[-(kept // 2) :]}"
+
+
+def was_shortened(output: Output) -> bool:
+    """Tell whether `shortened` left out the middle of what a program printed."""
+    return any(_LEFT_OUT.search(text) for text in (output.stdout, output.stderr))

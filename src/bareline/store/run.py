@@ -199,8 +199,8 @@ class Run(BesideRecords):
                 return True
         return False
 
-    def append(self, record: Record) -> None:
-        """Append one record: one write, one fsync.
+    def append(self, *records: Record) -> None:
+        """Append records: one write, one fsync.
 
         Raises
         ------
@@ -208,27 +208,19 @@ class Run(BesideRecords):
             The disk is full or fails; what was there before stays whole.
         """
         assert self._descriptor is not None, "append outside of writing()"
-        line = to_line(record).encode()
+        lines = "".join(map(to_line, records)).encode()
         found = os.fstat(self._descriptor)
         size = found.st_size
         try:
             if not found.st_nlink:  # what is written now would be gone with the last who holds it
                 raise FileNotFoundError(errno.ENOENT, "records.jsonl was removed")
-            written = os.write(self._descriptor, line)
-            if written < len(line):
+            written = os.write(self._descriptor, lines)
+            if written < len(lines):
                 raise OSError(28, "No space left on device")
             os.fsync(self._descriptor)
         except OSError as error:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, size)
-            raise self.unwritable(error) from error
-
-    def replace_records(self, records: Sequence[Record]) -> None:
-        """Write all records anew, after re-parsing; the old file stays until the new is whole."""
-        lines = [to_line(record) for record in records]
-        try:
-            write_atomically(self.path / "records.jsonl", "".join(lines))
-        except OSError as error:
             raise self.unwritable(error) from error
 
     def replace_header(self, header: Header) -> None:

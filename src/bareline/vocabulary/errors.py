@@ -117,6 +117,10 @@ class OtherMachine(StoreError):
     """A run would go on on another machine than the one that it was measured on."""
 
 
+class Stopped(BarelineError):
+    """A run ended before its plan did, since whoever began it wants no more of what fails."""
+
+
 class ReportError(BarelineError):
     """What a report shows cannot be drawn."""
 

@@ -14,6 +14,7 @@ from bareline.report.exhibits.agreement import _COUNTERPARTS
 from bareline.report.exhibits.base import find_exhibit
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.testing.runs import replace_records
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Layout, Measured, Record, Sample, Trial
 
@@ -77,7 +78,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
             ("imb", "benchmark=Reduce_scatter", "latency", halved),
         )
     ]
-    run.replace_records([_numbered(record, number) for number, record in enumerate(records)])
+    replace_records(run, [_numbered(record, number) for number, record in enumerate(records)])
     return document_of(Comparison(read_runs([run])))
 
 

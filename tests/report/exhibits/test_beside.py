@@ -13,6 +13,7 @@ from bareline.report.exhibits.base import find_exhibit
 from bareline.report.figures.figure import DataTable
 from bareline.store.header import Header
 from bareline.store.run import Run
+from bareline.testing.runs import replace_records
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Failed, Layout, Measured, Record, Sample, Stage, Trial
 
@@ -70,7 +71,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
                             duration_s=seconds,
                         )
                     )
-    run.replace_records(records)
+    replace_records(run, records)
     return document_of(Comparison(read_runs([run])))
 
 

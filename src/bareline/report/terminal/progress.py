@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import select
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,13 +20,16 @@ from bareline.vocabulary.units import format_duration
 
 #: Plain lines come at most this often, so that a log of a long run stays readable.
 _LINE_EVERY_S = 10.0
+#: Who is asked may have gone home: then the run goes on, as it does without a terminal.
+_ANSWER_S = 60.0
 
 
 class PlainProgress:
     """Lines for logs: when a platform comes up, every few seconds, and every failure."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, stop_on_failure: bool = False) -> None:
         self._console = console
+        self._stop = stop_on_failure
         self._planned = 0
         self._last_s = 0.0
         self._started_s = time.monotonic()
@@ -62,6 +67,13 @@ class PlainProgress:
         self._planned -= count
         self._say(f"{wording.count(count, 'trial')} less to run: {reason}")
 
+    def failing(self, told: str) -> bool:
+        """Say that a program fails everywhere; go on unless failures are to stop the run."""
+        more = "" if self._stop else "; it goes on: --stop-on-failure would end the run here"
+        # What is wrong is said with --quiet, too.
+        print(clean(f"attention: {told}{more}"), file=self._console.file)
+        return not self._stop
+
     def _say(self, text: str) -> None:
         self._console.print(clean(text), highlight=False, markup=False, soft_wrap=True)
 
@@ -69,8 +81,9 @@ class PlainProgress:
 class LiveProgress:
     """A bar that shows what runs now, on which platform, and when it will end."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: Progress, *, stop_on_failure: bool = False) -> None:
         self._progress = progress
+        self._stop = stop_on_failure
         self._task = progress.add_task("starting", total=None)
         self._eta = ""
 
@@ -107,6 +120,21 @@ class LiveProgress:
             highlight=False,
         )
 
+    def failing(self, told: str) -> bool:
+        """Say that a program fails everywhere, and ask whether to go on."""
+        console = self._progress.console
+        console.print(f"[bold red]attention:[/] {escape(clean(told))}", highlight=False)
+        if self._stop or not sys.stdin.isatty():
+            return not self._stop
+        self._progress.stop()
+        question = f"Go on? [Y/n] (yes by itself in {_ANSWER_S:.0f} s) "
+        console.print(question, end="", markup=False, highlight=False)
+        answered, _, _ = select.select([sys.stdin], [], [], _ANSWER_S)
+        answer = sys.stdin.readline() if answered else ""
+        console.print("" if answered else "it goes on")
+        self._progress.start()
+        return not answer.strip().lower().startswith("n")
+
 
 def failure_line(record: Record) -> str:
     """Say in one line which trial failed, at which stage, or was skipped, and why."""
@@ -135,22 +163,30 @@ class _Shown(logging.Handler):
 
 
 @contextmanager
-def progress_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
-    """Give the progress display that suits a console."""
+def progress_on(
+    console: Console, *, stop_on_failure: bool = False
+) -> Iterator[PlainProgress | LiveProgress]:
+    """Give the progress display that suits a console.
+
+    Parameters
+    ----------
+    stop_on_failure
+        End the run where a program fails on every platform, and do not ask.
+    """
     log, shown = logging.getLogger("bareline"), _Shown(console)
     log.setLevel(logging.INFO)
     log.addHandler(shown)
     try:
-        with _display_on(console) as display:
+        with _display_on(console, stop_on_failure) as display:
             yield display
     finally:
         log.removeHandler(shown)
 
 
 @contextmanager
-def _display_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
-    if not console.is_terminal:
-        yield PlainProgress(console)
+def _display_on(console: Console, stop: bool) -> Iterator[PlainProgress | LiveProgress]:
+    if console.quiet or not console.is_terminal:
+        yield PlainProgress(console, stop_on_failure=stop)
         return
     with Progress(
         TextColumn("{task.description}"),
@@ -160,4 +196,4 @@ def _display_on(console: Console) -> Iterator[PlainProgress | LiveProgress]:
         console=console,
         transient=True,
     ) as bar:
-        yield LiveProgress(bar)
+        yield LiveProgress(bar, stop_on_failure=stop)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Any, Protocol
 
 from rich.console import Console
@@ -14,7 +15,12 @@ from bareline.report.content.wording import count
 from bareline.report.terminal.console import clean, print_next
 from bareline.report.terminal.tables import Column, print_table
 from bareline.store.run import Run
-from bareline.vocabulary.units import format_duration
+from bareline.vocabulary.model import Failed, Record
+from bareline.vocabulary.units import format_duration, format_value
+
+#: More changed trials are counted, not listed; and of each no more than so many values.
+_MOST_LINES = 40
+_MOST_VALUES = 3
 
 
 class Tally(Protocol):
@@ -190,3 +196,39 @@ def print_run_end(run: Run, tally: Tally, console: Console) -> None:
                 style="dim",
             )
         )
+
+
+def print_reread(
+    run: Run,
+    changed: Sequence[tuple[Record, Record]],
+    unread: Sequence[tuple[Record, str]],
+    console: Console,
+) -> None:
+    """Print what came out differently when outputs were read again, and what could not be read."""
+    units = {name: declared["metrics"] for name, declared in run.header.probes.items()}
+    lines = [
+        f"{_place(new)}: {_outcome(old, units)} -> {_outcome(new, units)}" for old, new in changed
+    ]
+    lines += [f"{_place(record)}: not read again: {reason}" for record, reason in unread]
+    for line in lines[:_MOST_LINES]:
+        console.print(Text(clean(line)), soft_wrap=True)
+    if len(lines) > _MOST_LINES:
+        console.print(f"and {len(lines) - _MOST_LINES} more", style="dim")
+
+
+def _place(record: Record) -> str:
+    return f"trial {record.trial.index}, {record.trial.case.label} on {record.trial.platform}"
+
+
+def _outcome(record: Record, units: Mapping[str, Mapping[str, Any]]) -> str:
+    if isinstance(record.outcome, Failed):
+        reason = " ".join(record.outcome.reason.split())
+        return f"failed [{record.outcome.stage.value}] {shorten(reason, 120, placeholder=' ...')}"
+    samples = record.outcome.samples
+    metrics = units[record.trial.case.probe]
+    shown = [
+        f"{one.metric} {format_value(one.value, metrics.get(one.metric, {}).get('unit', ''))}"
+        for one in samples[:_MOST_VALUES]
+    ]
+    more = [f"{len(samples) - len(shown)} more"] if len(samples) > len(shown) else []
+    return ", ".join([*shown, *more, *(f"[{code}]" for code in record.caveats)])
