@@ -85,7 +85,8 @@ def test_it_opens_offline_without_complaint(visit: Callable[..., Visit]) -> None
 def test_every_figure_is_drawn(visit: Callable[..., Visit]) -> None:
     page = visit(viewport={"width": 1400, "height": 900}).page
     drawings = page.locator("figure .panels:visible > svg[role=img]")
-    assert drawings.count() == 1 + 3 + 3 + 2
+    # Of the three numbers of ranks of MPI_Allreduce one is drawn large, the others small.
+    assert drawings.count() == 1 + 3 + 1 + 2
     for index in range(drawings.count()):
         drawing = drawings.nth(index)
         assert len(drawing.get_attribute("aria-label") or "") > 40
@@ -93,6 +94,31 @@ def test_every_figure_is_drawn(visit: Callable[..., Visit]) -> None:
         assert marks.count() >= 3
         box = drawing.bounding_box()
         assert box is not None and box["width"] > 250 and box["height"] > 60
+
+
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no-script"])
+def test_ranks_are_chosen_by_keyboard_and_mouse(visit: Callable[..., Visit], script: bool) -> None:
+    page = visit(java_script_enabled=script).page
+    choice = page.locator("figure:has(.choice)").first
+    large = choice.locator(".panels:visible > svg")
+
+    def shown() -> str:
+        assert large.count() == 1
+        return large.get_attribute("aria-label") or ""
+
+    assert choice.locator("label").all_inner_texts() == ["2 ranks", "4 ranks", "8 ranks"]
+    assert choice.locator("input:checked").get_attribute("data-choice") == "8 ranks"
+    whole = shown()
+    choice.locator("input:checked").focus()
+    page.keyboard.press("ArrowLeft")
+    assert "4 ranks" in shown() != whole
+    choice.locator("label").first.click()
+    assert "2 ranks" in shown()
+    # What is small shows the same drawing again, without its words.
+    small = choice.locator("label svg use").nth(1)
+    assert page.locator(str(small.get_attribute("href"))).count() == 1
+    box = choice.locator("label svg").nth(1).bounding_box()
+    assert box is not None and 60 < box["width"] < 260 and box["height"] > 60
 
 
 def column(page: "playwright.Page", table: str, index: int) -> list[str]:

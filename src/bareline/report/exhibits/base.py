@@ -60,6 +60,8 @@ class Exhibit(ABC):
         layer: str | None = None,
         wide: bool = True,
         panels: Iterable[Chart] = (),
+        names: Iterable[str] = (),
+        large: int | None = None,
         narrow: Iterable[Chart] = (),
         summary: str = "",
         table: DataTable | None = None,
@@ -77,6 +79,8 @@ class Exhibit(ABC):
             What tells it from others of the same title; it follows the title.
         notes
             What stands in the caption after the specification's own.
+        names, large
+            Of the panels, and which of them is drawn large.
         cells
             What it shows: they give its layer, its caveats and its data, unless these are given.
         summary
@@ -91,6 +95,8 @@ class Exhibit(ABC):
             probe=probe,
             layer=(layers.pop() if len(layers) == 1 else "") if layer is None else layer,
             panels=drawn,
+            names=tuple(names),
+            large=large,
             narrow=tuple(narrow),
             wide=wide,
             text_summary=summary,

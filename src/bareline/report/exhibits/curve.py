@@ -21,6 +21,7 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.along import DIAMONDS, Along, placed
 from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import cells_table
+from bareline.report.exhibits.large import largest
 from bareline.report.figures.figure import Chart, Figure
 from bareline.report.figures.marks import dots
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -66,6 +67,8 @@ class Curve(Exhibit):
             probe=place.probe,
             wide=len(groups) > 1,
             panels=[_panel(along, title, own, trials[title]) for title, own in groups.items()],
+            names=groups,
+            large=largest(groups, published),
             summary=_summary(document, x, groups),
             table=cells_table(cells, published),
         )

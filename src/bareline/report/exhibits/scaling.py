@@ -26,6 +26,7 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, placed
 from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
+from bareline.report.exhibits.large import largest
 from bareline.report.figures.channels import inline
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.panels import Strip, dashes
@@ -71,6 +72,8 @@ class Scaling(Exhibit):
             cells=lines.cells,
             probe=place.probe,
             panels=[lines.panel(title) for title in lines.groups],
+            names=lines.groups,
+            large=largest(lines.groups, lines.published),
             summary=_summary(lines, metric),
             table=_table(lines, metric),
         )

@@ -100,6 +100,11 @@ class Figure:
         Where it belongs; empty for the whole page.
     panels
         The drawing, in pieces that the page may put beside each other; none for a table.
+    names
+        What tells the panels apart, e.g. ``16 nodes, 128 ranks``; none where there is one.
+    large
+        The panel that is drawn large at first, by its place; the others stand small beside it, and
+        the reader chooses. All are of one size without it.
     narrow
         The drawing for screens of less than 40 em; `panels` serve both without it.
     wide
@@ -119,6 +124,8 @@ class Figure:
     probe: str = ""
     layer: str = ""
     panels: tuple[Chart, ...] = ()
+    names: tuple[str, ...] = ()
+    large: int | None = None
     narrow: tuple[Chart, ...] = ()
     wide: bool = False
     text_summary: str = ""

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.wording import lettered
 from bareline.report.figures.figure import DataTable, Field, Figure
+from bareline.report.figures.panels import WIDTH_PX
 from bareline.report.figures.svg import draw, for_page, why_undrawn
 from bareline.report.page.downloads import Download, figure_csv
 from bareline.vocabulary.caveats import Caveat, notes
@@ -26,7 +27,33 @@ _MOST_ROWS = 2_000
 
 #: Drawings up to this width are readable in the column that stands beside a table.
 _BESIDE_PX = 470
-_VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) ')
+_VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
+_ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
+#: What a small panel leaves out: marks reach over the axes, and their titles stand below.
+_EDGE_PX, _FOOT_PX = 4.0, 36.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of the panels that a reader chooses from.
+
+    Attributes
+    ----------
+    id
+        Of the panel's drawing, which the small one shows again.
+    view
+        The part of it that the small one shows: the plots without their axes' labels.
+    large
+        Whether it is drawn large at first.
+    """
+
+    id: str
+    name: str
+    drawing: Markup
+    view: str
+    width_px: float
+    height_px: float
+    large: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +71,17 @@ class DrawnFigure:
         """Whether the table stands open: it is the exhibit, or it is short."""
         table = self.figure.data_table
         return not self.panels or (table is not None and len(table.rows) <= _OPEN_ROWS)
+
+    @property
+    def choices(self) -> list[Choice]:
+        """The panels to choose from; none where all of them are drawn alike."""
+        large = self.figure.large
+        if large is None or len(self.panels) != len(self.figure.names):
+            return []
+        return [
+            _choice(f"{self.figure.id}-panel-{index}", name, panel, large=index == large)
+            for index, (name, panel) in enumerate(zip(self.figure.names, self.panels, strict=True))
+        ]
 
     @property
     def packed(self) -> bool:
@@ -87,6 +125,15 @@ def _width_px(panel: str) -> float:
     return float(view[1]) if view else 0.0
 
 
+def _choice(name: str, told: str, panel: Markup, *, large: bool) -> Choice:
+    view, origin = _VIEW.search(panel), _ORIGIN.search(panel)
+    width, height = (float(view[1]), float(view[2])) if view else (0.0, 0.0)
+    left, top = (float(origin[1]), float(origin[2])) if origin else (0.0, 0.0)
+    seen = (left - _EDGE_PX, top - _EDGE_PX, WIDTH_PX + 2 * _EDGE_PX, height - top - _FOOT_PX)
+    drawing = Markup(str(panel).replace("<svg ", f'<svg id="{name}" ', 1))
+    return Choice(name, told, drawing, " ".join(f"{v:g}" for v in seen), width, height, large)
+
+
 def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
     """Draw a figure's panels and lay out its data table.
 
@@ -103,7 +150,7 @@ def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
             Markup(
                 for_page(
                     draw(chart),  # type: ignore[arg-type]
-                    label=f"{figure.title}. {figure.text_summary}",
+                    label=_told(figure, index),
                     prefix=f"{prefix}{index}",
                     term=_term_id if explained else None,
                 )
@@ -119,6 +166,13 @@ def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
         _view(table) if table is not None else None,
         figure_csv(figure),
     )
+
+
+def _told(figure: Figure, index: int) -> str:
+    """Say what a panel shows; what all show is said once, where the reader begins."""
+    if figure.large is None or index == figure.large:
+        return f"{figure.title}. {figure.text_summary}"
+    return f"{figure.title}: {figure.names[index]}. The table below holds its numbers."
 
 
 def _term_id(title: str) -> str:

@@ -134,6 +134,17 @@ const unpack = (base64) => {
   document.addEventListener("focusout", (event) => { if (event.target === lit) hide(); });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
 
+  // Ranks and nodes chosen in one figure are chosen in every figure that has them.
+  document.addEventListener("change", (event) => {
+    const name = event.target.dataset.choice;
+    if (!name) return;
+    const top = event.target.getBoundingClientRect().top;
+    for (const other of document.querySelectorAll("input[data-choice]")) {
+      if (other.dataset.choice === name) other.checked = true;
+    }
+    window.scrollBy(0, event.target.getBoundingClientRect().top - top);
+  });
+
   // Contents: the section being read.
   const links = new Map([...document.querySelectorAll("nav a")].map((a) => [a.hash.slice(1), a]));
   const seen = new IntersectionObserver((entries) => {
