@@ -58,7 +58,7 @@ def test_a_run_that_was_changed_is_asked_for_anew(make_run, bareline):
     give_away(run)
     assert bareline("continue", run.path, "--trust")[0] == 0
     file = run.path / "run.toml"
-    file.write_text(file.read_text() + "\n")
+    file.write_text(file.read_text().replace('name = "planted"', 'name = "other"'))
     code, said = bareline("continue", run.path)
     assert code == 2 and "--trust" in said
 
@@ -87,3 +87,21 @@ def test_it_is_read_under_limits(make_run, execute):
     for read in (run.tables, lambda: list(Run.open(run.path).records())):
         with pytest.raises(StoreError, match="another user, and is larger than 256 MiB"):
             read()
+
+
+@pytest.mark.parametrize(
+    ("owner", "sudo", "told"),
+    [(12345, "", "another user (number 12345)"), (12345, "12345", ""), (0, "", "")],
+)
+def test_platforms_that_nobody_named_are_not_taken_from_a_strangers_folder(
+    bareline, monkeypatch, tmp_path, owner, sudo, told
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SUDO_UID", sudo)
+    file = tmp_path / "platforms.toml"
+    file.write_text('[platform.mine]\ntype = "null"\n')
+    os.chown(file, owner, -1)
+    for verb in (("platforms",), ("run", "demo", "--on", "mine", "--dry-run")):
+        code, said = bareline(*verb)
+        assert (code, told in said, "--platforms" in said) == (2 if told else 0, True, bool(told))
+        assert bareline(*verb, "--platforms", file.name)[0] == 0

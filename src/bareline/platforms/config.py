@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from importlib import resources
@@ -33,7 +34,8 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
     Parameters
     ----------
     path
-        The user's platform file; without it ``platforms.toml`` of the current folder, if any.
+        The user's platform file; without it ``platforms.toml`` of the current folder, if any and
+        not another user's.
 
     Raises
     ------
@@ -47,7 +49,7 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
         builtin=True,
     )
     if path is None and DEFAULT_FILE.exists():
-        path = DEFAULT_FILE
+        path = _own(DEFAULT_FILE)
     if path is not None:
         try:
             content = read_toml(path)
@@ -57,6 +59,24 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
             raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
         specs |= platforms_from_toml(content, where=str(path))
     return specs
+
+
+def _own(path: Path) -> Path:
+    """Refuse a file that nobody named, where somebody else put it: what it says is run.
+
+    Root's is not refused, nor that of the user who became root by sudo.
+    """
+    owner = path.stat().st_uid
+    friends = {0, os.geteuid()}
+    if os.geteuid() == 0 and os.environ.get("SUDO_UID", "").isdecimal():
+        friends.add(int(os.environ["SUDO_UID"]))
+    if owner not in friends:
+        raise PlatformError(
+            f"belongs to another user (number {owner}), and what it says would be run as you",
+            where=str(path.absolute()),
+            hint=f"if you trust it, name it: --platforms {path}; else work in another folder",
+        )
+    return path
 
 
 def platforms_from_toml(

@@ -59,5 +59,6 @@ def see_to_trust(run: Run, *, trust: bool) -> None:
 
 
 def _identity(run: Run) -> str:
-    text = (run.path / HEADER_FILE).read_bytes() + str(run.path.resolve()).encode()
-    return hashlib.sha256(text).hexdigest()
+    """Name what is trusted: the run as it was read, not as its file may be by now."""
+    text = f"{run.header.to_toml()}\0{run.path.resolve()}"
+    return hashlib.sha256(text.encode()).hexdigest()
