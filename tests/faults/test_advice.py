@@ -5,13 +5,21 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 
 import pytest
 
+from bareline.cli.main import main
+from bareline.formats.files import read_files
+from bareline.platforms.config import load_platforms
+from bareline.profile.files import read_profile
+from bareline.profile.trace import read_trace
 from bareline.session import runner
 from bareline.store.files import next_step
+from bareline.store.run import Run
+from bareline.study.reading import load_study
 from bareline.testing.runs import Silent
-from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.errors import BarelineError, StoreError, StudyError
 
 
 class Removing(Silent):
@@ -63,3 +71,81 @@ def test_root_leaves_a_run_to_its_owner(make_run, execute):
     owners = {path.stat().st_uid for path in (run.path, *run.path.rglob("*"))}
     assert len(list(run.path.rglob("*"))) > 8
     assert owners == {12345}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+@pytest.mark.parametrize(
+    "read",
+    [
+        Run.open,
+        load_study,
+        load_platforms,
+        read_profile,
+        read_trace,
+        lambda path: read_files([path], skip_unknown=False),
+        lambda path: load_study(path.parents[1] / "open.toml"),
+    ],
+    ids=("run", "study", "platforms", "profile", "trace", "output", "input"),
+)
+def test_what_may_not_be_read_is_no_reason_to_make_another_one(foreign_place, read):
+    with pytest.raises(BarelineError, match=r"Permission denied.*let its owner") as caught:
+        read(foreign_place / "private" / "file")
+    assert "make one" not in str(caught.value) and "printed last" not in str(caught.value)
+
+
+@pytest.fixture
+def foreign_place(tmp_path):
+    """Give a place in which a folder is closed, and be another user meanwhile."""
+    (tmp_path / "private").mkdir(mode=0o700)
+    (tmp_path / "private" / "file").write_text("x")
+    (tmp_path / "open.toml").write_text(STUDY)
+    above = {folder: folder.stat().st_mode for folder in list(tmp_path.parents)[:-2]}
+    for folder in above:
+        folder.chmod(0o711)
+    tmp_path.chmod(0o711)
+    os.seteuid(12345)
+    yield tmp_path
+    os.seteuid(0)
+    for folder, mode in above.items():
+        folder.chmod(mode)
+
+
+STUDY = """
+[study]
+name = "s"
+launches = 1
+[app.a]
+command = ["true"]
+inputs = { "x" = { file = "private/file" } }
+metrics.time = { unit = "s", better = "lower", regex = "([0-9.]+)" }
+[[measure]]
+probe = "app.a"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("/dev/zero", "not a regular file"),
+        ("fifo", "not a regular file"),
+        ("\\u0000", "null"),
+        ("y" * 20_000, "too long"),
+        ("gone", "beside the study"),
+    ],
+)
+def test_a_programs_input_is_a_file(tmp_path, bounded, name, said):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "s.toml").write_text(STUDY.replace("private/file", name))
+    with pytest.raises(StudyError, match=said):
+        load_study(tmp_path / "s.toml")
+
+
+@pytest.mark.parametrize("verb", ["show", "status", "report", "run", "continue"])
+def test_a_path_that_can_be_none_is_one_line(monkeypatch, capsys, verb):
+    monkeypatch.setattr(sys, "argv", ["bareline", verb, "y" * 5000])
+    with pytest.raises(SystemExit) as end:
+        main()
+    said = capsys.readouterr().err
+    assert end.value.code == 2
+    assert "File name too long" in said or "no study is named" in said
+    assert len(said) < 400 and len(said.splitlines()) == 1

@@ -29,7 +29,8 @@ from bareline.cli import (
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
 from bareline.cli.output import EXIT_INTERRUPTED, complain
-from bareline.vocabulary.errors import BarelineError
+from bareline.vocabulary.errors import BarelineError, one_line
+from bareline.vocabulary.files import step_to_read
 
 #: What the machine has run out of: no fault of ours, and nothing to trace.
 _SCARCE = {
@@ -40,6 +41,17 @@ _SCARCE = {
     errno.ENFILE,
     errno.ENOMEM,
     errno.ENOSPC,
+}
+#: What is wrong with a path that somebody gave.
+_OF_THE_PATH = {
+    errno.EACCES,
+    errno.EIO,
+    errno.ELOOP,
+    errno.ENAMETOOLONG,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ESTALE,
 }
 
 app = typer.Typer(
@@ -80,9 +92,13 @@ def main() -> NoReturn:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        if error.errno not in _SCARCE:
+        if error.errno in _SCARCE:
+            complain(f"{error.strerror}; what was recorded is kept")
+        elif error.errno in _OF_THE_PATH:
+            step = step_to_read(error, "check the path")
+            complain(one_line(f"{error.filename}: {error.strerror}; {step}"))
+        else:
             raise
-        complain(f"{error.strerror}; what was recorded is kept")
         sys.exit(BarelineError.exit_code)
     sys.exit(0)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from bareline.formats.importer import Importer, load_importers
 from bareline.formats.reading import Reading
 from bareline.vocabulary.errors import ImportRefused, ParseError
-from bareline.vocabulary.files import NotRegular, read_bounded
+from bareline.vocabulary.files import NotRegular, read_bounded, stands, step_to_read
 
 _LARGEST_FILE_BYTES = 64 << 20
 _GZIP = b"\x1f\x8b"
@@ -77,7 +77,7 @@ def read_files(
 def _files_of(paths: Iterable[Path]) -> Iterator[Path]:
     """Give files, and those of folders in the order of their names."""
     for path in paths:
-        if not path.is_dir():
+        if not stands(path, folder=True):
             yield path
             continue
         inside = sorted(file for file in path.rglob("*") if file.is_file())
@@ -160,9 +160,9 @@ def _text(file: Path) -> str:
             f"{error.strerror}", where=str(file), hint="give the output of a benchmark"
         ) from error
     except OSError as error:
-        raise ImportRefused(
-            f"cannot be read: {error.strerror or error}", where=str(file), hint="check the path"
-        ) from error
+        hint = step_to_read(error, "check the path")
+        why = f"cannot be read: {error.strerror or error}"
+        raise ImportRefused(why, where=str(file), hint=hint) from error
     # A stray byte of a launcher must not keep the numbers around it from being read.
     text = data.decode("utf-8-sig", errors="replace")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
-from bareline.vocabulary.files import parse_toml, read_toml
+from bareline.vocabulary.files import parse_toml, read_toml, step_to_read
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, PlatformSpec
@@ -54,7 +54,9 @@ def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
         try:
             content = read_toml(path)
         except OSError as error:
-            raise PlatformError(f"cannot be read: {error.strerror}", where=str(path)) from error
+            hint = step_to_read(error, "`bareline platforms` without it lists the built-in ones")
+            why = f"cannot be read: {error.strerror}"
+            raise PlatformError(why, where=str(path), hint=hint) from error
         except ValueError as error:
             raise PlatformError(f"not valid TOML: {error}", where=str(path)) from error
         specs |= platforms_from_toml(content, where=str(path))

@@ -30,7 +30,7 @@ from bareline.profile.model import (
     why_implausible,
 )
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import read_bounded
+from bareline.vocabulary.files import read_bounded, stands, step_to_read
 from bareline.vocabulary.invalid import problem_of
 
 _AGAIN = "profile the program again"
@@ -68,7 +68,7 @@ def read_profile(path: Path) -> Profile:
     try:
         if is_journal(path):
             return read_journal(path)
-        if not path.exists() and journal.exists():
+        if not stands(path) and stands(journal):
             return read_journal(journal)
         text = read_bounded(path, LARGEST_BYTES)
     except IsADirectoryError as error:
@@ -77,7 +77,7 @@ def read_profile(path: Path) -> Profile:
         raise ProfileError(
             f"cannot be read: {error.strerror}",
             where=str(path),
-            hint="make one with `bareline profile -o FILE -- mpirun ...`",
+            hint=step_to_read(error, "make one with `bareline profile -o FILE -- mpirun ...`"),
         ) from error
     return parse_profile(text, path)
 

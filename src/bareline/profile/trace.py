@@ -20,7 +20,7 @@ import numpy.typing as npt
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import MOST_RANKS
 from bareline.vocabulary.errors import ProfileError
-from bareline.vocabulary.files import open_regular
+from bareline.vocabulary.files import open_regular, stands, step_to_read
 
 MAGIC = b"BLTRACE\0"
 _VERSION = 1
@@ -177,7 +177,7 @@ def read_trace(path: Path) -> Trace:
         It is missing, damaged, cut off, or of another version.
     """
     journal = path.with_name(f"{path.name}.journal")
-    if not path.exists() and journal.exists():
+    if not stands(path) and stands(journal):
         path = journal
     try:
         with open_regular(path) as file:
@@ -189,7 +189,9 @@ def read_trace(path: Path) -> Trace:
         raise ProfileError(
             f"the trace cannot be read: {getattr(error, 'strerror', None) or error}",
             where=str(path),
-            hint="make one with `bareline profile --trace -o FILE -- mpirun ...`",
+            hint=step_to_read(
+                error, "make one with `bareline profile --trace -o FILE -- mpirun ...`"
+            ),
         ) from error
 
 

@@ -36,7 +36,7 @@ from bareline.store.sessions import (
 )
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import NotRegular, read_bounded
+from bareline.vocabulary.files import NotRegular, read_bounded, step_to_read
 from bareline.vocabulary.model import Case, Output, Scalar, Trial, trial_name
 
 _FACTS: TypeAdapter[dict[str, Scalar]] = TypeAdapter(dict[str, Scalar])
@@ -304,4 +304,5 @@ def now() -> str:
 
 def _unreadable(error: OSError, run: Path, hint: str) -> StoreError:
     where = error.filename if isinstance(error.filename, str) else str(run)
-    return StoreError(f"cannot be read: {error.strerror}", where=where, hint=hint)
+    why = f"cannot be read: {error.strerror}"
+    return StoreError(why, where=where, hint=step_to_read(error, hint))

@@ -15,7 +15,7 @@ from typing import TextIO, TypeVar
 
 from bareline.store.header import first_problem
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import NotRegular, open_regular
+from bareline.vocabulary.files import NotRegular, open_regular, step_to_read
 
 T = TypeVar("T")
 
@@ -210,4 +210,5 @@ def whole_lines(
                         hint=MEND_LINE,
                     ) from error
     except OSError as error:
-        raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
+        hint = step_to_read(error, "read a copy of the run")
+        raise StoreError(f"cannot be read: {error.strerror}", where=str(file), hint=hint) from error

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.files import read_toml
+from bareline.vocabulary.files import read_toml, stands, step_to_read
 from bareline.vocabulary.invalid import problem_of
 from bareline.vocabulary.model import Better, Layer, Scalar
 from bareline.vocabulary.texts import LONGEST_NAME, shown_name
@@ -302,17 +302,17 @@ def _read_toml(run: Path) -> dict[str, Any]:
     try:
         return read_toml(run / HEADER_FILE, within=run)
     except OSError as error:
-        if (run / f"{HEADER_FILE}.part").exists():
+        if stands(run / f"{HEADER_FILE}.part"):
             raise StoreError(
                 "bareline was killed while it was being made: nothing was measured",
                 where=str(run),
                 hint=f"`bareline run ... --out {run}` makes it",
             ) from error
-        raise StoreError(
-            f"not a run directory: {error.strerror} ({HEADER_FILE})",
-            where=str(run),
-            hint="give the folder that `bareline run` printed last",
-        ) from error
+        step = "give the folder that `bareline run` printed last"
+        hint = step_to_read(error, step)
+        what = "not a run directory" if hint == step else "cannot be read"
+        why = f"{what}: {error.strerror} ({HEADER_FILE})"
+        raise StoreError(why, where=str(run), hint=hint) from error
     except ValueError as error:
         raise _damaged(str(error), run) from error
 

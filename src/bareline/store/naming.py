@@ -9,7 +9,7 @@ from typing import Any
 
 from bareline.store.header import Header, read_header
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import open_regular
+from bareline.vocabulary.files import open_regular, step_to_read
 
 #: Where `bareline run` makes run directories when nothing else is said.
 RUNS = Path("runs")
@@ -93,7 +93,9 @@ def _listed(folder: Path) -> Iterator[Listed]:
         below = sorted(folder.iterdir())
     except OSError as error:
         if folder != RUNS:
-            raise StoreError(f"cannot be read: {error.strerror}", where=str(folder)) from error
+            hint = step_to_read(error, "give a folder that holds runs")
+            why = f"cannot be read: {error.strerror}"
+            raise StoreError(why, where=str(folder), hint=hint) from error
         return
     for path in below:
         try:

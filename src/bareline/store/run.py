@@ -51,7 +51,7 @@ from bareline.store.sessions import SESSIONS_FILE
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.files import open_regular
+from bareline.vocabulary.files import open_regular, step_to_read
 from bareline.vocabulary.model import Case, Record
 
 if TYPE_CHECKING:
@@ -270,7 +270,9 @@ class Run(BesideRecords):
             with open_regular(file, within=self.path) as lines:
                 trials, samples = read_tables(lines, self.header.probes, self.header.platforms)
         except OSError as error:
-            raise StoreError(f"cannot be read: {error.strerror}", where=str(file)) from error
+            hint = step_to_read(error, "read a copy of the run")
+            why = f"cannot be read: {error.strerror}"
+            raise StoreError(why, where=str(file), hint=hint) from error
         except ValueError as error:
             for _ in self.records():
                 pass  # names the line and its key

@@ -7,7 +7,7 @@ from typing import Any
 
 from bareline.study.study import Study, study_from_toml
 from bareline.vocabulary.errors import StudyError
-from bareline.vocabulary.files import read_toml
+from bareline.vocabulary.files import NotRegular, read_bounded, read_toml, step_to_read
 
 #: Input files of programs go into every run directory.
 _LARGEST_INPUT_BYTES = 1 << 20
@@ -25,7 +25,8 @@ def load_study(path: Path) -> Study:
     try:
         content = read_toml(path)
     except OSError as error:
-        raise StudyError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        hint = step_to_read(error, "`bareline studies` lists what comes with bareline")
+        raise StudyError(f"cannot be read: {error.strerror}", where=str(path), hint=hint) from error
     except ValueError as error:
         raise StudyError(f"not valid TOML: {error}", where=str(path)) from error
     return study_from_toml(_with_inputs(content, path), where=str(path))
@@ -64,19 +65,15 @@ def _trace_file(file: Path, study: Path, name: str) -> Path:
 
 def _input_text(file: Path, study: Path, name: str) -> str:
     where = f"{study}, [app.{name}], inputs"
+    elsewhere = "put it into a folder of the nodes and name that as case_folder"
     try:
-        if file.stat().st_size > _LARGEST_INPUT_BYTES:
-            raise StudyError(
-                f"'{file}' is larger than {_LARGEST_INPUT_BYTES >> 20} MiB",
-                where=where,
-                hint="put it into a folder of the nodes and name that as case_folder",
-            )
-        return file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise StudyError(f"'{file}' cannot be read: {error.strerror}", where=where) from error
+        return read_bounded(file, _LARGEST_INPUT_BYTES).decode()
     except UnicodeDecodeError as error:
-        raise StudyError(
-            f"'{file}' is no text",
-            where=where,
-            hint="put it into a folder of the nodes and name that as case_folder",
-        ) from error
+        raise StudyError(f"'{file}' is no text", where=where, hint=elsewhere) from error
+    except NotRegular as error:
+        why = f"'{file}' cannot be read: {error.strerror}"
+        raise StudyError(why, where=where, hint=elsewhere) from error
+    except (OSError, ValueError) as error:  # a null character is a ValueError
+        why = f"'{file}' cannot be read: {getattr(error, 'strerror', None) or error}"
+        hint = step_to_read(error, "it is looked for beside the study")
+        raise StudyError(why, where=where, hint=hint) from error

@@ -29,6 +29,30 @@ class NotRegular(OSError):
         super().__init__(errno.EINVAL, why, str(path))
 
 
+def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
+    """Say what helps where a file cannot be read: that depends on why.
+
+    Parameters
+    ----------
+    otherwise
+        What helps where the reader may read, and there is nothing or something else.
+    """
+    if isinstance(error, PermissionError):
+        return "let its owner make it readable for you (`chmod -R a+rX`), or read it as that user"
+    return otherwise
+
+
+def stands(path: Path, *, folder: bool = False) -> bool:
+    """Whether something, or a folder, stands there that we may look at.
+
+    Where we may not look, it is left to reading to say so.
+    """
+    try:
+        return path.is_dir() if folder else path.exists()
+    except OSError:
+        return False
+
+
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
     """Open a regular file for reading.
 
