@@ -192,22 +192,22 @@ def test_a_table_has_ratio_interval_n_and_caveats(document: Document) -> None:
     table = figure.data_table
     assert table is not None
     heads = [column.title for column in table.columns]
-    assert heads == ["platform", "median rate (GB/s)", "95 %", "n", "ratio", "95 %", "verdict"]
+    assert heads == ["platform", "ratio", "95 %", "verdict", "median rate (GB/s)", "95 %", "n"]
     virtio = next(row for row in table.rows if row[0].text == "vm-virtio")
-    assert virtio[3].text == "8"
-    assert virtio[4].tone == "worse"
-    assert Caveat(FAILED_TRIALS, some=2) in virtio[1].caveats
+    assert virtio[6].text == "8"
+    assert virtio[1].tone == "worse"
+    assert Caveat(FAILED_TRIALS, some=2) in virtio[4].caveats
     cell = next(
         cell
         for cell in document.cells
         if (cell.platform, cell.place.probe) == ("vm-virtio", "net.nuttcp")
         and cell.place.metric == "rate"
     )
-    assert cell.ratio is not None and virtio[4].order == cell.ratio.value
+    assert cell.ratio is not None and virtio[1].order == cell.ratio.value
     equal = [
-        row for row in table.rows if row[6].text not in ("slower", "faster", "failed", "missing")
+        row for row in table.rows if row[3].text not in ("slower", "faster", "failed", "missing")
     ]
-    assert all(row[4].tone in ("", "muted") for row in equal)
+    assert all(row[1].tone in ("", "muted") for row in equal)
 
 
 def test_crowded_panels_thin_their_dots_and_say_so(planted: Callable[..., Document]) -> None:
@@ -267,7 +267,7 @@ def test_published_ratios_are_diamonds_with_their_source(in_roles: Document) -> 
         assert '"diamond"' in json.dumps(figure.panels[0].to_dict(validate=False))
         assert "published ratio" in figure.caption
         assert figure.data_table is not None
-        assert figure.data_table.columns[-1].title == "published ratio"
+        assert figure.data_table.columns[-4].title == "published ratio"
     assert any("71 to 139 times worse" in tip and "128 ranks" in tip for tip in tips(curve))
     # A published ratio moves the baseline's own value: no absolute figure of 2012 is drawn.
     (base,) = (

@@ -74,7 +74,7 @@ def test_scaling_of_a_program_has_an_ideal_line_and_efficiency(
         if (cell.place.probe, cell.place.metric) == ("npb.cg", "time")
     }
     shares = {
-        (row[0].text, int(row[1].order)): row[3].order  # type: ignore[arg-type]
+        (row[0].text, int(row[1].order)): row[-3].order  # type: ignore[arg-type]
         for row in table_of(figure).rows
     }
     assert shares["bare", 2] == pytest.approx(100)
@@ -84,7 +84,7 @@ def test_scaling_of_a_program_has_an_ideal_line_and_efficiency(
     assert ("vm-e1000", 8) not in shares, "what was not measured has no efficiency"
     assert "Parallel efficiency" in draw(figure.panels[0])
     (weak,) = figures(in_roles, kind="scaling", probe="npb.cg", metric="time", scaling="weak")
-    weak_shares = {(row[0].text, row[1].order): row[3].order for row in table_of(weak).rows}
+    weak_shares = {(row[0].text, row[1].order): row[-3].order for row in table_of(weak).rows}
     assert weak_shares["bare", 8.0] == pytest.approx(100 * values["bare", 2] / values["bare", 8])
     assert "the problem grows" in weak.caption
 

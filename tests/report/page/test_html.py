@@ -397,14 +397,20 @@ def test_the_page_says_that_rates_of_npb_are_nominal(planted: Callable[..., Docu
     )
 
 
-def test_a_table_stands_beside_a_drawing_only_where_that_stays_readable(
-    in_roles: Document, document: Document
-) -> None:
-    (printed,) = find_exhibit("against-published").figures(
-        in_roles, ExhibitSpec(kind="against-published")
-    )
+def test_a_table_under_a_drawing_of_half_the_width_is_folded(document: Document) -> None:
     (bars,) = find_exhibit("bars").figures(
         document, ExhibitSpec(kind="bars", probe="compute.dgemm")
     )
-    assert not draw_figure(printed).beside, "it is shrunk to half its size there"
-    assert draw_figure(bars).beside
+    assert draw_figure(bars).open
+    assert not draw_figure(replace(bars, wide=False)).open
+
+
+def test_rows_of_figures_have_two_lines_on_a_phone(document: Document) -> None:
+    (table,) = find_exhibit("table").figures(
+        document, ExhibitSpec(kind="table", probe="net.nuttcp")
+    )
+    drawn = draw_figure(table).table
+    assert drawn is not None
+    assert drawn.folds == 4, "seven columns"
+    few = replace(drawn.table, columns=drawn.table.columns[:4])
+    assert replace(drawn, table=few).folds == 0

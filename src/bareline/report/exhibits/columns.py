@@ -1,4 +1,8 @@
-"""What the tables of cells share: columns of values, ratios, verdicts and published figures."""
+"""What the tables of cells share: columns of values, ratios, verdicts and published figures.
+
+After what names a row come its ratio and verdict, which the table is read for, then what was
+published, then the values that they rest on.
+"""
 
 from __future__ import annotations
 
@@ -169,10 +173,10 @@ def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ())
     for name in names:
         rows.parameter(name)
     what = "median" if len(metrics) > 1 else f"median {metric_name(metrics[0])}"
-    rows.platforms().median(what, scale).launches()
+    rows.platforms()
     if any(cell.verdict for cell in cells):
-        rows.ratio()
-    return rows.published(published).table()
+        rows.ratio().published(published)
+    return rows.median(what, scale).launches().table()
 
 
 def _orderable(value: Scalar | None) -> tuple[int, float, str]:

@@ -136,7 +136,7 @@ def _table(rule: str, losses: Sequence[_Loss], points: Sequence[PublishedPoint])
     )
     if rule not in RULES:
         rows.interval(lambda one: one.lost, "{:.1f}".format)
-    return rows.launches().verdict().published(points).table()
+    return rows.verdict().published(points).launches().table()
 
 
 EXHIBIT = Degradation()

@@ -92,9 +92,9 @@ def _table(
         .text("benchmark", lambda row: row[0])
         .parameter(x)
         .platforms()
-        .launches()
         .ratio()
         .published(published)
+        .launches()
         .table()
     )
 

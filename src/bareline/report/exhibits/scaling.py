@@ -71,6 +71,7 @@ class Scaling(Exhibit):
             notes=lines.notes(),
             cells=lines.cells,
             probe=place.probe,
+            wide=len(lines.groups) > 1,
             panels=[lines.panel(title) for title in lines.groups],
             names=lines.groups,
             large=largest(lines.groups, lines.published),
@@ -251,12 +252,12 @@ def _table(lines: _Lines, metric: str) -> DataTable:
     if len(lines.groups) > 1:
         rows.text("case", lambda row: row[0])
     scale = lines.axes.scale
-    rows.platforms().parameter(lines.x)
+    rows.platforms().parameter(lines.x).ratio().published(lines.published)
     rows.value(scale.titled(f"median {metric}"), lambda row: row[1].cell.median, scale.show)
     if lines.program:
         rows.number("efficiency (%)", lambda row: row[1].efficiency.value, "{:.0f}".format)
         rows.interval(lambda row: row[1].efficiency, "{:.0f}".format)
-    return rows.launches().ratio().published(lines.published).table()
+    return rows.launches().table()
 
 
 def _summary(lines: _Lines, metric: str) -> str:

@@ -23,10 +23,8 @@ _OPEN_ROWS = 14
 _PLAIN_ROWS = 100
 #: Rows that a table shows at most: a browser is slow with more, and the CSV under it holds all.
 _MOST_ROWS = 2_000
-
-
-#: Drawings up to this width are readable in the column that stands beside a table.
-_BESIDE_PX = 470
+#: Columns up to which a row has one line on a phone.
+_ONE_LINE = 4
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
 #: What a small panel leaves out: marks reach over the axes, and their titles stand below.
@@ -68,9 +66,13 @@ class DrawnFigure:
 
     @property
     def open(self) -> bool:
-        """Whether the table stands open: it is the exhibit, or it is short."""
-        table = self.figure.data_table
-        return not self.panels or (table is not None and len(table.rows) <= _OPEN_ROWS)
+        """Whether the table stands open: it is the exhibit, or it is short.
+
+        Under a drawing of half the width it is folded: open it takes the whole width, and another
+        drawing could not stand beside.
+        """
+        table, wide = self.figure.data_table, self.figure.wide
+        return not self.panels or (table is not None and wide and len(table.rows) <= _OPEN_ROWS)
 
     @property
     def choices(self) -> list[Choice]:
@@ -88,12 +90,6 @@ class DrawnFigure:
         """Whether the table's rows are packed: it is long, and nobody sees it at first."""
         return self.table is not None and not self.open and len(self.table.rows) > _PLAIN_ROWS
 
-    @property
-    def beside(self) -> bool:
-        """Whether the table stands beside the drawing instead of under it."""
-        alone = self.open and self.figure.wide and len(self.panels) == 1 and not self.narrow
-        return alone and _width_px(self.panels[0]) <= _BESIDE_PX
-
 
 @dataclass(frozen=True, slots=True)
 class TableView:
@@ -108,6 +104,13 @@ class TableView:
         return self.table.rows[:_MOST_ROWS]
 
     @property
+    def folds(self) -> int:
+        """Columns of a line on a phone, where a row of figures has two; 0 where it has one."""
+        columns = self.table.columns
+        worded = all(column.kind == "text" for column in columns)
+        return 0 if worded or len(columns) <= _ONE_LINE else -(-len(columns) // 2)
+
+    @property
     def notes(self) -> list[tuple[str, str]]:
         """The footnotes: letter and text."""
         told = notes(self.letters)
@@ -118,11 +121,6 @@ class TableView:
         return ",".join(
             sorted(self.letters[caveat] for caveat in caveats if caveat in self.letters)
         )
-
-
-def _width_px(panel: str) -> float:
-    view = _VIEW.search(panel)
-    return float(view[1]) if view else 0.0
 
 
 def _choice(name: str, told: str, panel: Markup, *, large: bool) -> Choice:
