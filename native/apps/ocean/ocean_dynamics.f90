@@ -26,9 +26,13 @@
 !> time its currents are corrected by the gradient of the lid's pressure, which is left from the
 !> step before.
 !>
+!> The currents on the east and the north faces of a process's cells, which are its neighbours', it
+!> computes as well, so that the sums over depth need no messages; that takes ghosts two wide. w is
+!> integrated where it is needed but in ghosts, which get it from the neighbours.
+!>
 !> Exported: `rows_t`, what rows share, and `make_rows`; `correct_row`, `integrate_row`,
-!> `advance_row`. Nothing is collective. A slab is a row of columns of all fields:
-!> slab(first_i:last_i, field, level), fields being u, v, T, S, with right ghosts, one wide.
+!> `integrate_edge`, `receive_row`, `advance_row`, `advance_north`. Nothing is collective. A slab is a
+!> row of columns of all fields: slab(first_i:last_i, field, level), fields being u, v, T, S.
 module ocean_dynamics
 
     use bl_kinds, only: dp, i8
@@ -39,7 +43,8 @@ module ocean_dynamics
     implicit none(type, external)
     private
 
-    public :: rows_t, make_rows, correct_row, integrate_row, advance_row
+    public :: rows_t, make_rows, correct_row, integrate_row, integrate_edge, receive_row, &
+              advance_row, advance_north
 
     type :: rows_t
         integer :: nx = 0, last_i = 0, levels = 0
@@ -118,14 +123,53 @@ contains
         end do
     end subroutine correct_columns
 
-    !> Vertical speed of row j, whose currents and those to the north are right.
-    subroutine integrate_row(rows, j, slab, north)
+    !> Vertical speed of row j, whose currents and those to the north are right, but for ghosts, which
+    !> `received` holds.
+    subroutine integrate_row(rows, j, slab, north, received)
         type(rows_t), intent(inout) :: rows
         integer, intent(in) :: j
         real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, north
+        real(dp), intent(in) :: received(first_i:rows%last_i, rows%levels)
+        integer :: k
         call integrate_columns(rows%last_i, rows%levels, 0.5_dp/rows%dx, 0.5_dp/rows%dy, slab, &
                                north, rows%w(:, :, modulo(j, 2)))
+        do k = 1, rows%levels
+            rows%w(0, k, modulo(j, 2)) = received(0, k)
+            rows%w(rows%nx + 1, k, modulo(j, 2)) = received(rows%nx + 1, k)
+        end do
     end subroutine integrate_row
+
+    !> Vertical speed of a row of ghosts.
+    pure subroutine receive_row(rows, j, received)
+        type(rows_t), intent(inout) :: rows
+        integer, intent(in) :: j
+        real(dp), intent(in) :: received(first_i:rows%last_i, rows%levels)
+        rows%w(:, :rows%levels, modulo(j, 2)) = received
+    end subroutine receive_row
+
+    !> Vertical speed of columns `first` to `last` of a row, for the neighbours. `shift` is what of the
+    !> speed through each level is still to be corrected by the lid's pressure.
+    pure subroutine integrate_edge(rows, first, last, slab, north, shift, w)
+        type(rows_t), intent(in) :: rows
+        integer, intent(in) :: first, last
+        real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, north
+        real(dp), intent(in) :: shift(first_i:rows%last_i)
+        real(dp), intent(inout) :: w(first_i:rows%last_i, rows%levels)
+        real(dp) :: over_dx, over_dy, below(first:last)
+        integer :: i, k
+
+        over_dx = 0.5_dp/rows%dx
+        over_dy = 0.5_dp/rows%dy
+        below = 0
+        do k = rows%levels, 1, -1
+            do i = first, last
+                below(i) = below(i) - over_dx*(slab(i + 1, 1, k) - slab(i, 1, k)) &
+                           - over_dy*(north(i, 2, k) - slab(i, 2, k)) + shift(i)
+                w(i, k) = below(i)
+            end do
+        end do
+        w(first:last, 1) = -w(first:last, 1)
+    end subroutine integrate_edge
 
     !> Begins before the ghosts, where lines of the caches do.
     pure subroutine integrate_columns(last_i, levels, over_dx, over_dy, slab, north, w)
@@ -147,10 +191,10 @@ contains
     end subroutine integrate_columns
 
     !> Advances row j by one step, from the old slabs of the row and of its neighbours behind and
-    !> ahead, but for the lid's pressure. The new slab replaces the one behind, which is that to the
-    !> south if `north_ahead`. `before` holds the tendencies of the step before and gets the present
-    !> ones. `sum_u` and `sum_v` become the sums over depth.
-    subroutine advance_row(rows, problem, j, north_ahead, slab, behind, ahead, before, &
+    !> ahead, but for the lid's pressure, and u on the east face with it. The new slab replaces the one
+    !> behind, which is that to the south if `north_ahead`. `before` and `east` hold the tendencies of
+    !> the step before and get the present ones. `sum_u` and `sum_v` become the sums over depth.
+    subroutine advance_row(rows, problem, j, north_ahead, slab, behind, ahead, before, east, &
                            sum_u, sum_v)
         type(rows_t), intent(inout) :: rows
         type(ocean_problem_t), intent(in) :: problem
@@ -158,22 +202,60 @@ contains
         logical, intent(in) :: north_ahead
         real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, ahead
         real(dp), intent(inout) :: behind(first_i:rows%last_i, fields, rows%levels)
-        real(dp), intent(inout) :: before(rows%nx, fields, rows%levels)
+        real(dp), intent(inout) :: before(rows%nx, fields, rows%levels), east(rows%levels)
         real(dp), intent(inout), dimension(first_i:rows%last_i) :: sum_u, sum_v
-        real(dp) :: direction
 
-        direction = merge(1.0_dp, -1.0_dp, north_ahead)
         call fetch(size(before), before, rows%found)
         call advance_levels(rows%nx, rows%last_i, rows%levels, rows%closed, north_ahead, &
-                            new_weights(rows, direction, 0.25_dp, problem%viscosity, &
-                                        problem%viscosity_z), &
-                            new_weights(rows, direction, 0.5_dp, problem%diffusivity, &
+                            weights_of_currents(rows, problem, north_ahead), &
+                            new_weights(rows, sign_of(north_ahead), 0.5_dp, problem%diffusivity, &
                                         problem%diffusivity_z), &
                             problem%coriolis/4, 1/rows%dx, 1/rows%dy, slab, behind, ahead, &
                             rows%w(:, :, modulo(j - 1, 2)), rows%w(:, :, modulo(j, 2)), &
                             rows%p(:, :, modulo(j - 1, 4)), rows%p(:, :, modulo(j, 4)), before, &
-                            sum_u, sum_v)
+                            east, sum_u, sum_v)
     end subroutine advance_row
+
+    !> Advances v on the north faces of the last row, those to the south of row j, in the same way.
+    subroutine advance_north(rows, problem, j, north_ahead, slab, behind, ahead, before, sum_v)
+        type(rows_t), intent(inout) :: rows
+        type(ocean_problem_t), intent(in) :: problem
+        integer, intent(in) :: j
+        logical, intent(in) :: north_ahead
+        real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, ahead
+        real(dp), intent(inout) :: behind(first_i:rows%last_i, fields, rows%levels)
+        real(dp), intent(inout) :: before(rows%nx, rows%levels), sum_v(first_i:rows%last_i)
+        real(dp) :: south(first_i:rows%last_i)
+        integer :: k
+
+        sum_v = 0
+        associate (w => rows%w(:, :, modulo(j, 2)), w_south => rows%w(:, :, modulo(j - 1, 2)), &
+                   p => rows%p(:, :, modulo(j, 4)), p_south => rows%p(:, :, modulo(j - 1, 4)))
+            do k = 1, rows%levels
+                south = merge(behind(:, 1, k), ahead(:, 1, k), north_ahead)
+                call advance_v(rows%nx, rows%last_i, &
+                               weights_of_currents(rows, problem, north_ahead), &
+                               problem%coriolis/4, 1/rows%dy, slab(:, 2, k), ahead(:, 2, k), &
+                               slab(:, 2, max(k - 1, 1)), slab(:, 2, min(k + 1, rows%levels)), &
+                               slab(:, 1, k), south, w(:, k), w(:, k + 1), w_south(:, k), &
+                               w_south(:, k + 1), p(:, k), p_south(:, k), before(:, k), &
+                               behind(:, 2, k), sum_v)
+            end do
+        end associate
+    end subroutine advance_north
+
+    pure real(dp) function sign_of(north_ahead)
+        logical, intent(in) :: north_ahead
+        sign_of = merge(1.0_dp, -1.0_dp, north_ahead)
+    end function sign_of
+
+    pure type(weights_t) function weights_of_currents(rows, problem, north_ahead) result(weights)
+        type(rows_t), intent(in) :: rows
+        type(ocean_problem_t), intent(in) :: problem
+        logical, intent(in) :: north_ahead
+        weights = new_weights(rows, sign_of(north_ahead), 0.25_dp, problem%viscosity, &
+                              problem%viscosity_z)
+    end function weights_of_currents
 
     !> Brings numbers from memory into the second-level cache by reading one of each line, from the
     !> first to the last with nothing between. It takes less time than to compute with the numbers
@@ -209,7 +291,7 @@ contains
     !> Where one field's old values of the row behind are needed by others, these come first.
     subroutine advance_levels(nx, last_i, levels, closed, north_ahead, currents, tracers, turn, &
                               over_dx, over_dy, slab, behind, ahead, w_south, w, p_south, &
-                              p, before, sum_u, sum_v)
+                              p, before, east, sum_u, sum_v)
         integer, intent(in) :: nx, last_i, levels
         logical, intent(in) :: closed, north_ahead
         type(weights_t), intent(in) :: currents, tracers
@@ -218,7 +300,7 @@ contains
         real(dp), intent(inout) :: behind(first_i:last_i, fields, levels)
         real(dp), intent(in), dimension(first_i:last_i, levels + 1) :: w_south, w
         real(dp), intent(in), dimension(first_i:last_i, levels) :: p_south, p
-        real(dp), intent(inout) :: before(nx, fields, levels)
+        real(dp), intent(inout) :: before(nx, fields, levels), east(levels)
         real(dp), intent(inout), dimension(first_i:last_i) :: sum_u, sum_v
         integer :: k, above, below
 
@@ -237,19 +319,13 @@ contains
                                slab(:, 1, k), behind(:, 1, k), w(:, k), w(:, k + 1), &
                                w_south(:, k), w_south(:, k + 1), p(:, k), p_south(:, k), &
                                before(:, 2, k), behind(:, 2, k), sum_v)
-                call advance_u(nx, last_i, currents, turn, over_dx, slab(:, 1, k), &
-                               ahead(:, 1, k), slab(:, 1, above), slab(:, 1, below), &
-                               slab(:, 2, k), ahead(:, 2, k), w(:, k), w(:, k + 1), p(:, k), &
-                               before(:, 1, k), behind(:, 1, k), sum_u)
+                call advance_all_u(slab(:, 2, k), ahead(:, 2, k))
             else
                 call advance_tracers(nx, last_i, tracers, slab(:, 1, k), behind(:, 2, k), &
                                      slab(:, 2, k), w(:, k), w(:, k + 1), slab(:, 3:4, k), &
                                      ahead(:, 3:4, k), slab(:, 3:4, above), slab(:, 3:4, below), &
                                      before(:, 3:4, k), behind(:, 3:4, k))
-                call advance_u(nx, last_i, currents, turn, over_dx, slab(:, 1, k), &
-                               ahead(:, 1, k), slab(:, 1, above), slab(:, 1, below), &
-                               behind(:, 2, k), slab(:, 2, k), w(:, k), w(:, k + 1), p(:, k), &
-                               before(:, 1, k), behind(:, 1, k), sum_u)
+                call advance_all_u(behind(:, 2, k), slab(:, 2, k))
                 call advance_v(nx, last_i, currents, turn, over_dy, slab(:, 2, k), &
                                ahead(:, 2, k), slab(:, 2, above), slab(:, 2, below), &
                                slab(:, 1, k), ahead(:, 1, k), w(:, k), w(:, k + 1), &
@@ -259,22 +335,35 @@ contains
             if (closed) call close_level(nx, last_i, behind(:, :, k))
         end do
 
+    contains
+
+        !> On the own west faces, then on the east face.
+        subroutine advance_all_u(v_behind, v_ahead)
+            real(dp), intent(in), dimension(first_i:last_i) :: v_behind, v_ahead
+            call advance_u(1, nx, last_i, currents, turn, over_dx, slab(:, 1, k), ahead(:, 1, k), &
+                           slab(:, 1, above), slab(:, 1, below), v_behind, v_ahead, w(:, k), &
+                           w(:, k + 1), p(:, k), before(:, 1, k), behind(:, 1, k), sum_u)
+            call advance_u(nx + 1, nx + 1, last_i, currents, turn, over_dx, slab(:, 1, k), &
+                           ahead(:, 1, k), slab(:, 1, above), slab(:, 1, below), v_behind, &
+                           v_ahead, w(:, k), w(:, k + 1), p(:, k), east(k:k), behind(:, 1, k), &
+                           sum_u)
+        end subroutine advance_all_u
     end subroutine advance_levels
 
-    !> u of one level. v on the faces towards the row behind, and ahead.
-    pure subroutine advance_u(nx, last_i, c, turn, over_dx, u, u_ahead, u_above, u_below, &
+    !> u of one level, of columns `first` to `last`. v on the faces towards the row behind, and ahead.
+    pure subroutine advance_u(first, last, last_i, c, turn, over_dx, u, u_ahead, u_above, u_below, &
                               v_behind, v_ahead, w, w_below, p, before, behind, total)
-        integer, intent(in) :: nx, last_i
+        integer, intent(in) :: first, last, last_i
         type(weights_t), intent(in) :: c
         real(dp), intent(in) :: turn, over_dx
         real(dp), intent(in), dimension(first_i:last_i) :: u, u_ahead, u_above, u_below, v_behind, &
             v_ahead, w, w_below, p
-        real(dp), intent(inout) :: before(nx)
+        real(dp), intent(inout) :: before(first:last)
         real(dp), intent(inout), dimension(first_i:last_i) :: behind, total
         real(dp) :: g, v_here, v_there
         integer :: i
 
-        do i = 1, nx
+        do i = first, last
             v_here = v_behind(i - 1) + v_behind(i)
             v_there = v_ahead(i - 1) + v_ahead(i)
             g = (c%mix_x + c%x*(u(i - 1) + u(i)))*u(i - 1) &

@@ -9,8 +9,8 @@
 !> The next step corrects them, row by row, before it uses a row; after the last one `correct` does.
 !>
 !> Exported: `ocean_t`. Timed: `step`, `correct`. Collective over the job: all but `restart` and
-!> `correct`, which only set values. A step sends 4 exchanges of fields with levels, 3 + iterations
-!> of fields without, and sums 8 bytes 2 iterations + 2 times.
+!> `correct`, which only set values. A step exchanges u, v, w, T and S, one after the other, as MITgcm
+!> does; what the lid sends stands in its modules.
 !>
 !> Reference: J. Marshall, A. Adcroft, C. Hill, L. Perelman, C. Heisey (1997): A finite-volume,
 !> incompressible Navier Stokes model for studies of the ocean on parallel computers. J. Geophys.
@@ -20,10 +20,13 @@ module ocean_kernel
     use bl_kinds, only: dp, i8
     use bl_memory, only: aligned
     use bl_messages, only: comm_sum
-    use ocean_dynamics, only: advance_row, correct_row, integrate_row, make_rows, rows_t
-    use ocean_grid, only: close_level, fields, first_i, ghosts_t, grid_t, slab_ghosts_t
+    use ocean_dynamics, only: advance_north, advance_row, correct_row, integrate_edge, &
+                              integrate_row, make_rows, receive_row, rows_t
+    use ocean_gradients, only: gradients_t
+    use ocean_grid, only: close_level, fields, first_i, grid_t, slab_ghosts_t, width
     use ocean_pressure, only: pressure_t
-    use ocean_problem, only: ocean_problem_t
+    use ocean_problem, only: ocean_problem_t, saving, tiles
+    use ocean_saving, only: saving_t
 
     implicit none(type, external)
     private
@@ -40,9 +43,15 @@ module ocean_kernel
         !> Root mean square divergence of the flow summed over depth, in units of what an error of
         !> 1 in a current would make of it.
         real(dp) :: divergence = 0
+        !> How much of the square norm of a field in ghosts is not that of the cells they are copies
+        !> of, relative to this; of the field where it is most.
+        real(dp) :: halo = 0
+        !> Of the lid: what sums of products leave, and processes that were told other sums.
+        real(dp) :: imbalance = 0
+        integer :: differences = 0
     end type invariants_t
 
-    !> values(first_i:last_i, levels, 0:ny + 1).
+    !> values(first_i:last_i, levels, -1:ny + 2).
     type :: field_t
         real(dp), pointer :: values(:, :, :) => null()
     end type field_t
@@ -50,21 +59,24 @@ module ocean_kernel
     type :: ocean_t
         type(ocean_problem_t) :: problem
         type(grid_t) :: grid
-        !> Of fields with levels, of those without.
         type(slab_ghosts_t) :: ghosts
-        type(ghosts_t) :: ghosts_of_sums
         type(rows_t) :: rows
-        type(pressure_t) :: lid
+        class(pressure_t), allocatable :: lid
         !> u, v, T, S: parts of `slabs`.
         type(field_t) :: x(fields)
         !> The fields and a slab that is free, before them (`first` = 1) or behind (`first` = 0). A
         !> step moves the fields from there to here.
         real(dp), pointer, contiguous :: store(:, :, :, :) => null()
         integer :: first = 0
-        !> The fields: slabs(first_i:last_i, field, level, 0:ny + 1).
+        !> The fields: slabs(first_i:last_i, field, level, -1:ny + 2).
         real(dp), pointer, contiguous :: slabs(:, :, :, :) => null()
-        !> Tendencies of the step before: before(nx, field, level, ny).
+        !> w on the upper faces, in units of 2 dz, that of the lid with its sign turned, where
+        !> neighbours need it, and in ghosts.
+        real(dp), pointer, contiguous :: w(:, :, :) => null()
+        !> Tendencies of the step before: before(nx, field, level, ny), of u on the east faces
+        !> east(level, ny), of v on the north ones north(nx, level).
         real(dp), pointer, contiguous :: before(:, :, :, :) => null()
+        real(dp), allocatable :: east(:, :), north(:, :)
         !> Forces beside those of the equations; only where a step is given some.
         type(field_t), allocatable :: forcing(:)
         !> Sums over depth of u and v.
@@ -85,6 +97,11 @@ module ocean_kernel
         procedure, private :: gather_divergence
         procedure, private :: move_to
         procedure, private :: correct_at
+        procedure, private :: integrate_at
+        procedure, private :: integrate_edges
+        procedure, private :: changes
+        procedure, private :: close_columns
+        procedure, private :: halo
     end type ocean_t
 
     abstract interface
@@ -101,7 +118,7 @@ contains
     pure integer(i8) function ocean_memory_bytes(problem, ranks) result(size_bytes)
         type(ocean_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
-        integer(i8), parameter :: fields = 9, real_bytes = 8, pad = 16
+        integer(i8), parameter :: fields = 10, real_bytes = 8, pad = 16
         size_bytes = fields*real_bytes*problem%levels*(problem%n + pad)**2/ranks
     end function ocean_memory_bytes
 
@@ -119,8 +136,11 @@ contains
             space => aligned(int(nx, i8)*fields*problem%levels*ny)
             self%before(1:nx, 1:fields, 1:problem%levels, 1:ny) => space
         end associate
+        if (allocated(self%east)) deallocate (self%east, self%north)
+        allocate (self%east(problem%levels, self%grid%ny), self%north(self%grid%nx, &
+                                                                      problem%levels), source=0.0_dp)
+        call self%grid%new_speed(problem%levels, self%w)
         call self%grid%new_slab_ghosts(problem%levels, self%ghosts)
-        call self%grid%new_ghosts(1, self%ghosts_of_sums)
         call self%grid%new_field(1, self%sum_u)
         call self%grid%new_field(1, self%sum_v)
         self%rows%closed = self%ghosts%closed_x
@@ -132,6 +152,13 @@ contains
         self%rows%dz = problem%depth/problem%levels
         self%rows%dt = problem%courant/problem%n
         call make_rows(self%rows)
+        if (allocated(self%lid)) deallocate (self%lid)
+        if (problem%variant == saving) then
+            allocate (saving_t :: self%lid)
+        else
+            allocate (gradients_t :: self%lid)
+        end if
+        self%lid%by_tiles = problem%variant == tiles
         call self%lid%setup(self%grid, self%rows%dx, self%rows%dy, problem%depth)
     end subroutine setup
 
@@ -142,10 +169,11 @@ contains
         integer :: f
 
         self%first = first
-        associate (last_i => self%grid%last_i, last_j => self%grid%ny + 1)
-            self%slabs(first_i:, 1:, 1:, 0:) => self%store(:, :, :, first:first + last_j)
+        associate (row => 1 - width, last_row => self%grid%ny + width)
+            self%slabs(first_i:, 1:, 1:, row:) => &
+                self%store(:, :, :, row + first:last_row + first)
             do f = 1, fields
-                self%x(f)%values(first_i:, 1:, 0:) => self%slabs(:, f, :self%problem%levels, :)
+                self%x(f)%values(first_i:, 1:, row:) => self%slabs(:, f, :self%problem%levels, :)
             end do
         end associate
     end subroutine move_to
@@ -159,6 +187,7 @@ contains
         self%steps = 0
         self%uncorrected = .false.
         self%lid%p = 0
+        call self%lid%forget()
         associate (grid => self%grid, rows => self%rows)
             do j = 1, grid%ny
                 do k = 1, self%problem%levels
@@ -177,20 +206,27 @@ contains
         end associate
     end subroutine restart
 
-    !> Refreshes the ghosts of all fields.
+    !> Refreshes the ghosts of all fields, and of w.
     subroutine refresh(self)
+        class(ocean_t), intent(inout) :: self
+        call self%close_columns()
+        call self%ghosts%exchange(self%slabs, self%w)
+        call self%integrate_edges()
+        call self%ghosts%exchange(self%slabs, self%w)
+    end subroutine refresh
+
+    !> The ghosts of columns from the own cells, where x is not cut.
+    subroutine close_columns(self)
         class(ocean_t), intent(inout) :: self
         integer :: j, k
 
-        if (self%rows%closed) then
-            do j = 1, self%grid%ny
-                do k = 1, self%problem%levels
-                    call close_level(self%grid%nx, self%grid%last_i, self%slabs(:, :, k, j))
-                end do
+        if (.not. self%rows%closed) return
+        do j = 1, self%grid%ny
+            do k = 1, self%problem%levels
+                call close_level(self%grid%nx, self%grid%last_i, self%slabs(:, :, k, j))
             end do
-        end if
-        call self%ghosts%exchange(self%slabs)
-    end subroutine refresh
+        end do
+    end subroutine close_columns
 
     !> One step, from right ghosts to right ghosts. The first one is Euler's.
     subroutine step(self, force)
@@ -201,12 +237,11 @@ contains
         self%rows%weight_before = merge(0.0_dp, -0.5_dp, self%steps == 0)
         call self%add_tendencies()
         if (present(force)) call self%add_forces(force)
-        call self%ghosts_of_sums%exchange(self%sum_u)
-        call self%ghosts_of_sums%exchange(self%sum_v)
         call self%gather_divergence(self%rows%dz/self%rows%dt)
         call self%lid%solve(self%problem%iterations)
         self%uncorrected = .true.
-        call self%ghosts%exchange(self%slabs)
+        call self%integrate_edges()
+        call self%ghosts%exchange(self%slabs, self%w)
         self%steps = self%steps + 1
     end subroutine step
 
@@ -223,21 +258,25 @@ contains
         if (self%first == 0) then
             call self%correct_at(0, old)
             call self%correct_at(1, old)
-            call integrate_row(self%rows, 0, old(:, :, :, 0), old(:, :, :, 1))
+            call self%integrate_at(0, old)
             do j = 1, ny
                 call self%correct_at(j + 1, old)
-                call integrate_row(self%rows, j, old(:, :, :, j), old(:, :, :, j + 1))
+                call self%integrate_at(j, old)
                 call advance(j, .true., j - 1, j + 1)
             end do
+            call self%correct_at(ny + 2, old)
+            call self%integrate_at(ny + 1, old)
+            call advance_edge(.true., ny, ny + 2)
         else
-            call self%correct_at(ny + 1, old)
-            call self%correct_at(ny, old)
-            call integrate_row(self%rows, ny, old(:, :, :, ny), &
-                               old(:, :, :, ny + 1))
+            do j = ny + 2, ny, -1
+                call self%correct_at(j, old)
+            end do
+            call self%integrate_at(ny + 1, old)
+            call self%integrate_at(ny, old)
+            call advance_edge(.false., ny + 2, ny)
             do j = ny, 1, -1
                 call self%correct_at(j - 1, old)
-                call integrate_row(self%rows, j - 1, old(:, :, :, j - 1), &
-                                   old(:, :, :, j))
+                call self%integrate_at(j - 1, old)
                 call advance(j, .false., j + 1, j - 1)
             end do
         end if
@@ -250,36 +289,99 @@ contains
             logical, intent(in) :: north_ahead
             call advance_row(self%rows, self%problem, j, north_ahead, old(:, :, :, j), &
                              old(:, :, :, behind), old(:, :, :, ahead), self%before(:, :, :, j), &
-                             self%sum_u(:, j), self%sum_v(:, j))
+                             self%east(:, j), self%sum_u(:, j), self%sum_v(:, j))
         end subroutine advance
+
+        subroutine advance_edge(north_ahead, behind, ahead)
+            integer, intent(in) :: behind, ahead
+            logical, intent(in) :: north_ahead
+            call advance_north(self%rows, self%problem, ny + 1, north_ahead, &
+                               old(:, :, :, ny + 1), old(:, :, :, behind), old(:, :, :, ahead), &
+                               self%north, self%sum_v(:, ny + 1))
+        end subroutine advance_edge
     end subroutine add_tendencies
+
+    !> The vertical speed of row j.
+    subroutine integrate_at(self, j, slabs)
+        class(ocean_t), intent(inout) :: self
+        integer, intent(in) :: j
+        real(dp), intent(in), contiguous :: slabs(first_i:, :, :, 1 - width:)
+
+        if (j == 0 .or. j == self%grid%ny + 1) then
+            call receive_row(self%rows, j, self%w(:, :, j))
+        else
+            call integrate_row(self%rows, j, slabs(:, :, :, j), slabs(:, :, :, j + 1), &
+                               self%w(:, :, j))
+        end if
+    end subroutine integrate_at
+
+    !> The vertical speed of the new time, as the lid's pressure makes it, where neighbours need it.
+    subroutine integrate_edges(self)
+        class(ocean_t), intent(inout) :: self
+        real(dp), dimension(first_i:self%grid%last_i) :: change_u, change_v, change_north, shift, &
+            unused
+        integer :: i, j
+
+        associate (nx => self%grid%nx, ny => self%grid%ny, rows => self%rows)
+            shift = 0
+            do j = 1, ny
+                call self%changes(j, change_u, change_v)
+                call self%changes(j + 1, unused, change_north)
+                do i = 1, nx
+                    shift(i) = (change_u(i + 1) - change_u(i))/(2*rows%dx) &
+                               + (change_north(i) - change_v(i))/(2*rows%dy)
+                end do
+                if (j <= width .or. j > ny - width) then
+                    call edge(1, nx)
+                else
+                    call edge(1, width)
+                    call edge(nx - width + 1, nx)
+                end if
+            end do
+        end associate
+
+    contains
+
+        subroutine edge(first, last)
+            integer, intent(in) :: first, last
+            call integrate_edge(self%rows, first, last, self%slabs(:, :, :, j), &
+                                self%slabs(:, :, :, j + 1), shift, self%w(:, :, j))
+        end subroutine edge
+    end subroutine integrate_edges
 
     !> Adds given forces to the tendencies, as if they had been part of them.
     subroutine add_forces(self, force)
         class(ocean_t), intent(inout) :: self
         procedure(force_i) :: force
-        integer :: f, k
+        integer :: f, k, last(2)
 
         if (.not. allocated(self%forcing)) then
             allocate (self%forcing(fields))
             do f = 1, fields
-                allocate (self%forcing(f)%values(self%grid%nx, self%problem%levels, self%grid%ny))
+                allocate (self%forcing(f)%values(self%grid%nx + 1, self%problem%levels, &
+                                                 self%grid%ny + 1))
             end do
         end if
         call force(self)
         associate (factor => self%rows%dt*self%rows%weight, nx => self%grid%nx, ny => self%grid%ny)
             do f = 1, fields
-                self%x(f)%values(1:nx, :, 1:ny) = self%x(f)%values(1:nx, :, 1:ny) &
-                                                  + factor*self%forcing(f)%values
-                self%before(:, f, :, :) = self%before(:, f, :, :) + self%forcing(f)%values
+                self%before(:, f, :, :) = self%before(:, f, :, :) &
+                                          + self%forcing(f)%values(:nx, :, :ny)
+                ! u on the east faces and v on the north ones are computed, too.
+                last = [nx, ny] + merge(1, 0, f == [1, 2])
+                self%x(f)%values(1:last(1), :, 1:last(2)) = &
+                    self%x(f)%values(1:last(1), :, 1:last(2)) &
+                    + factor*self%forcing(f)%values(:last(1), :, :last(2))
             end do
+            self%east = self%east + self%forcing(1)%values(nx + 1, :, :ny)
+            self%north = self%north + self%forcing(2)%values(:nx, :, ny + 1)
             do k = 1, self%problem%levels
-                self%sum_u(1:nx, 1:ny) = self%sum_u(1:nx, 1:ny) &
-                                         + factor*self%forcing(1)%values(:, k, :)
-                self%sum_v(1:nx, 1:ny) = self%sum_v(1:nx, 1:ny) &
-                                         + factor*self%forcing(2)%values(:, k, :)
+                self%sum_u(1:nx + 1, 1:ny) = self%sum_u(1:nx + 1, 1:ny) &
+                                             + factor*self%forcing(1)%values(:, k, :ny)
+                self%sum_v(1:nx, 1:ny + 1) = self%sum_v(1:nx, 1:ny + 1) &
+                                             + factor*self%forcing(2)%values(:nx, k, :)
             end do
-            if (self%rows%closed) call self%refresh()
+            call self%close_columns()
         end associate
     end subroutine add_forces
 
@@ -304,33 +406,40 @@ contains
         class(ocean_t), intent(inout) :: self
         integer :: j
 
-        do j = 0, self%grid%ny + 1
+        do j = 0, self%grid%ny + width
             call self%correct_at(j, self%slabs)
         end do
         self%uncorrected = .false.
     end subroutine correct
 
-    !> The currents of row j, with their ghosts.
+    !> The currents of row j, with their ghosts but the outer ones in the west.
     subroutine correct_at(self, j, slabs)
         class(ocean_t), intent(inout) :: self
         integer, intent(in) :: j
-        real(dp), intent(inout) :: slabs(first_i:self%grid%last_i, fields, &
-                                         self%problem%levels + 1, 0:self%grid%ny + 1)
-        real(dp) :: change_u(first_i:self%grid%last_i), change_v(first_i:self%grid%last_i)
+        real(dp), intent(inout), contiguous :: slabs(first_i:, :, :, 1 - width:)
+        real(dp), dimension(first_i:self%grid%last_i) :: change_u, change_v
+
+        call self%changes(j, change_u, change_v)
+        call correct_row(self%rows, self%problem, j, change_u, change_v, slabs(:, :, :, j))
+    end subroutine correct_at
+
+    !> What the lid's pressure takes from the currents of row j, if that is left to do.
+    subroutine changes(self, j, change_u, change_v)
+        class(ocean_t), intent(in) :: self
+        integer, intent(in) :: j
+        real(dp), intent(out), dimension(first_i:self%grid%last_i) :: change_u, change_v
         integer :: i
 
         change_u = 0
         change_v = 0
-        if (self%uncorrected) then
-            associate (p => self%lid%p, rows => self%rows)
-            do i = 0, self%grid%nx + 1
+        if (.not. self%uncorrected) return
+        associate (p => self%lid%p, rows => self%rows)
+            do i = 0, self%grid%nx + width
                 change_u(i) = rows%dt/rows%dx*(p(i, j) - p(i - 1, j))
                 change_v(i) = rows%dt/rows%dy*(p(i, j) - p(i, j - 1))
             end do
-            end associate
-        end if
-        call correct_row(self%rows, self%problem, j, change_u, change_v, slabs(:, :, :, j))
-    end subroutine correct_at
+        end associate
+    end subroutine changes
 
     type(invariants_t) function invariants(self)
         class(ocean_t), intent(inout) :: self
@@ -357,6 +466,44 @@ contains
             call comm_sum(divergence, grid%comm)
             invariants%divergence = sqrt(divergence)
         end associate
+        invariants%halo = self%halo()
+        invariants%imbalance = self%lid%imbalance()
+        invariants%differences = self%lid%differences()
     end function invariants
+
+    !> See `invariants_t`: of the innermost ghosts and the outermost cells.
+    real(dp) function halo(self)
+        class(ocean_t), intent(in) :: self
+        integer :: f
+
+        halo = deviation(self%w)
+        do f = 1, fields
+            halo = max(halo, deviation(self%x(f)%values))
+        end do
+
+    contains
+
+        real(dp) function deviation(x)
+            real(dp), intent(in) :: x(first_i:, :, 1 - width:)
+            real(dp) :: ghosts, cells
+            associate (nx => self%grid%nx, ny => self%grid%ny)
+                ghosts = square(x, 0, nx + 1, 0, ny + 1)
+                cells = square(x, 1, nx, 1, ny)
+            end associate
+            call comm_sum(ghosts, self%grid%comm)
+            call comm_sum(cells, self%grid%comm)
+            deviation = abs(ghosts - cells)/max(cells, tiny(cells))
+        end function deviation
+
+        !> Of columns `west` and `east` and of rows `south` and `north`.
+        pure real(dp) function square(x, west, east, south, north)
+            real(dp), intent(in) :: x(first_i:, :, 1 - width:)
+            integer, intent(in) :: west, east, south, north
+            associate (nx => self%grid%nx, ny => self%grid%ny, levels => self%problem%levels)
+                square = sum(x(west, :levels, 1:ny)**2) + sum(x(east, :levels, 1:ny)**2) &
+                         + sum(x(1:nx, :levels, south)**2) + sum(x(1:nx, :levels, north)**2)
+            end associate
+        end function square
+    end function halo
 
 end module ocean_kernel

@@ -1,28 +1,32 @@
-!> The pressure at the rigid lid: conjugate gradients in two dimensions.
+!> The pressure at the rigid lid: what its two solvers share.
 !>
 !>     D (d2/dx2 + d2/dy2) p = b,   sum of b over the basin = 0
 !>
 !> by the five-point stencil on cells. The operator, with its sign turned, is a = c - N: the centre
 !> c and the four neighbours N. It is preconditioned by the first two terms of the Neumann series of
-!> its inverse, damped: (1 + `damping` N/c)/c, five points as well. An iteration costs one exchange
-!> of the operator's product with the direction, two ghosts wide, which keeps those of the residual
-!> right, from which both stencils are computed, and two sums of 8 bytes over all processes.
+!> its inverse, damped: (1 + `damping` N/c)/c, five points as well.
 !>
-!> The solution moves along a direction when the next one is made of it, the residual when it is
-!> preconditioned, so that an iteration passes over the arrays twice: q and r to r and z; z, p and d
-!> to p, d and q.
+!> Both solvers are conjugate gradients of the same iterates, but for rounding, and differ in what
+!> they send: `ocean_gradients` as MITgcm does, `ocean_saving` less.
 !>
-!> Exported: `pressure_t`. Timed: `solve`. Collective over the grid: all.
+!> What a solver audits on the way, for nothing but a sum of its own cells, shows a message that was
+!> lost: a product with either operator has no sum over the basin, if all ghosts are right, since
+!> neither sees a constant (a) or changes more of it than its size (the preconditioner, of a residual
+!> without a sum). And the processes, which go on by the same sums, must have got the same ones, bit by
+!> bit, as MPI promises.
+!>
+!> Exported: `pressure_t`. Collective over the grid: all but `setup`, `audit` and `right_side`.
 module ocean_pressure
 
-    use bl_kinds, only: dp
-    use bl_messages, only: comm_sum
+    use bl_kinds, only: dp, i8
+    use bl_messages, only: comm_allreduce, comm_size, comm_sum
+    use mpi, only: MPI_DOUBLE_PRECISION, MPI_INTEGER8, MPI_MAX, MPI_SUM
     use ocean_grid, only: first_i, ghosts_t, grid_t
 
     implicit none(type, external)
     private
 
-    public :: pressure_t
+    public :: pressure_t, damping, rounding
 
     !> Below 1 for a positive definite preconditioner.
     real(dp), parameter :: damping = 0.9_dp
@@ -30,28 +34,59 @@ module ocean_pressure
     !> A residual of this size, relative to the right-hand side, is not improved any more.
     real(dp), parameter :: rounding = 1.0e-12_dp
 
-    type :: pressure_t
+    !> Relative to the right-hand side, what is left when sums over products are no more audited:
+    !> rounding of the first iterations stands in them.
+    real(dp), parameter :: audited = 1.0e-8_dp
+
+    type, abstract :: pressure_t
         type(grid_t) :: grid
-        !> Of those with two.
+        !> Of fields with two.
         type(ghosts_t) :: ghosts
         !> Weights of the neighbours in x and y, and their sum: the centre.
         real(dp) :: weight_x = 0, weight_y = 0, centre = 0
-        !> Pressure, residual and the operator's product with the direction (with two ghosts);
-        !> preconditioned residual and direction.
-        real(dp), pointer, contiguous :: p(:, :) => null(), r(:, :) => null(), z(:, :) => null(), &
-            d(:, :) => null(), q(:, :) => null()
-        !> Square norms of the right-hand side and of the residual after the last solution.
-        real(dp) :: norm_begin = 0, norm_end = 0
+        !> Pressure and residual, with two ghosts.
+        real(dp), pointer, contiguous :: p(:, :) => null(), r(:, :) => null()
+        !> Sums send a number of each tile, which are added in the order of the tiles, instead of
+        !> one.
+        logical :: by_tiles = .false.
+        !> Sums of products over the own cells, each relative to the vector's length; of all
+        !> processes together they are nothing.
+        real(dp) :: balance = 0
+        !> Of the bits of all sums that this process got.
+        integer(i8) :: heard = 0
     contains
-        procedure :: setup
-        procedure :: solve
-        procedure, private :: multiply
-        procedure, private :: begin
+        procedure :: lay_out
+        procedure :: forget
+        procedure :: audit
+        procedure :: imbalance
+        procedure :: differences
+        procedure :: add_up
+        procedure :: largest
+        procedure(setup_i), deferred :: setup
+        procedure(solve_i), deferred :: solve
     end type pressure_t
+
+    abstract interface
+        subroutine setup_i(self, grid, dx, dy, depth)
+            import :: pressure_t, grid_t, dp
+            class(pressure_t), intent(inout) :: self
+            type(grid_t), intent(in) :: grid
+            real(dp), intent(in) :: dx, dy, depth
+        end subroutine setup_i
+
+        !> Improves p, which is the first guess, by so many iterations. On entry r holds -b; all
+        !> ghosts of p are right on return.
+        subroutine solve_i(self, iterations)
+            import :: pressure_t
+            class(pressure_t), intent(inout) :: self
+            integer, intent(in) :: iterations
+        end subroutine solve_i
+    end interface
 
 contains
 
-    subroutine setup(self, grid, dx, dy, depth)
+    !> What both have.
+    subroutine lay_out(self, grid, dx, dy, depth)
         class(pressure_t), intent(inout) :: self
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: dx, dy, depth
@@ -62,205 +97,74 @@ contains
         call grid%new_ghosts(2, self%ghosts)
         call grid%new_field(2, self%p)
         call grid%new_field(2, self%r)
-        call grid%new_field(1, self%z)
-        call grid%new_field(1, self%d)
-        call grid%new_field(2, self%q)
-    end subroutine setup
+    end subroutine lay_out
 
-    !> Improves p, which is the first guess, by so many iterations. On entry r holds -b, on return
-    !> the residual; all ghosts of p are right on return.
-    subroutine solve(self, iterations)
+    !> Begins the audit anew.
+    subroutine forget(self)
         class(pressure_t), intent(inout) :: self
-        integer, intent(in) :: iterations
-        real(dp) :: rho, rho_before, alpha, beta, gamma, nothing
-        integer :: iteration
+        self%balance = 0
+        self%heard = 0
+    end subroutine forget
 
-        call self%begin()
-        call self%ghosts%exchange(self%r)
-        rho_before = 1
-        alpha = 0
-        ! What rounding leaves. A constant, which the operator does not see, would grow out of it.
-        nothing = rounding**2*self%norm_begin/self%centre
-        do iteration = 1, iterations
-            ! Both with the step of the iteration before.
-            call precondition(self%grid, self%weight_x, self%weight_y, self%centre, alpha, self%q, &
-                              self%r, self%z, rho)
-            call comm_sum(rho, self%grid%comm)
-            beta = 0
-            if (rho > nothing .and. iteration > 1) beta = rho/rho_before
-            call self%multiply(alpha, beta, gamma)
-            if (iteration < iterations) call self%ghosts%exchange(self%q)
-            call comm_sum(gamma, self%grid%comm)
-            alpha = 0
-            if (rho > nothing .and. gamma > 0) alpha = rho/gamma
-            rho_before = rho
-        end do
-        call advance(self%grid, alpha, self%d, self%p)
-        call subtract(self%grid, alpha, self%q, self%r)
-        self%norm_end = square(self%grid, self%r)
-        call comm_sum(self%norm_end, self%grid%comm)
-        call self%ghosts%exchange(self%p)
-    end subroutine solve
-
-    !> From -b to the residual of the first guess, whose ghosts are right.
-    subroutine begin(self)
+    !> Takes note of a product's sum over the own cells; `length` is the square norm of what it
+    !> is to be compared with, over the basin, `begin` that of the right-hand side.
+    subroutine audit(self, own, length, begin)
         class(pressure_t), intent(inout) :: self
-        real(dp) :: unused
+        real(dp), intent(in) :: own, length, begin
+        if (length > audited**2*begin) self%balance = self%balance + own/sqrt(length)
+    end subroutine audit
 
-        self%norm_begin = square(self%grid, self%r)
-        call comm_sum(self%norm_begin, self%grid%comm)
-        call copy(self%grid, self%p, self%z)
-        call self%multiply(0.0_dp, 0.0_dp, unused)
-        call subtract(self%grid, 1.0_dp, self%q, self%r)
-    end subroutine begin
+    !> What the sums of products leave, of all processes together.
+    real(dp) function imbalance(self)
+        class(pressure_t), intent(in) :: self
+        imbalance = self%balance
+        call comm_sum(imbalance, self%grid%comm)
+        imbalance = abs(imbalance)
+    end function imbalance
 
-    !> p = p + alpha d, then d = z + beta d, all with ghosts; q = a d, and this process's part of
-    !> the product of d and q.
-    subroutine multiply(self, alpha, beta, product)
+    !> How many processes were told other sums than the first.
+    integer function differences(self)
+        class(pressure_t), intent(in) :: self
+        integer(i8) :: first(1), others(1)
+        first = merge(self%heard, 0_i8, self%grid%rank == 0)
+        call comm_allreduce(first, 1, MPI_INTEGER8, MPI_SUM, self%grid%comm)
+        others = merge(1, 0, self%heard /= first(1))
+        call comm_allreduce(others, 1, MPI_INTEGER8, MPI_SUM, self%grid%comm)
+        differences = int(others(1))
+    end function differences
+
+    !> The sum over all processes of one number of each.
+    subroutine add_up(self, number)
         class(pressure_t), intent(inout) :: self
-        real(dp), intent(in) :: alpha, beta
-        real(dp), intent(out) :: product
-        call apply(self%grid, self%weight_x, self%weight_y, self%centre, alpha, beta, self%z, &
-                   self%p, self%d, self%q, product)
-    end subroutine multiply
+        real(dp), intent(inout) :: number
+        real(dp), allocatable :: tiles(:)
 
-    !> r = r - alpha q with both ghosts, z from r, one ghost wide, and this process's part of r z. A
-    !> row of z follows the row of r to the north, so that r comes from cache.
-    subroutine precondition(grid, weight_x, weight_y, centre, alpha, q, r, z, product)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: weight_x, weight_y, centre, alpha
-        real(dp), intent(in) :: q(first_i:grid%last_i, -1:grid%ny + 2)
-        real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
-        real(dp), intent(inout) :: z(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(out) :: product
-        real(dp) :: own, along, across, here
-        integer :: i, j
+        if (self%by_tiles) then
+            allocate (tiles(comm_size(self%grid%comm)))
+            tiles = 0
+            tiles(self%grid%rank + 1) = number
+            call comm_allreduce(tiles, size(tiles), MPI_DOUBLE_PRECISION, MPI_SUM, self%grid%comm)
+            number = sum(tiles)
+        else
+            call comm_sum(number, self%grid%comm)
+        end if
+        call hear(self%heard, number)
+    end subroutine add_up
 
-        own = 1/centre
-        along = damping*weight_x/centre**2
-        across = damping*weight_y/centre**2
-        product = 0
-        do j = -1, 1
-            call step(q(:, j), r(:, j))
-        end do
-        do j = 0, grid%ny + 1
-            if (j > 0) call step(q(:, j + 1), r(:, j + 1))
-            do i = 0, grid%nx + 1, grid%nx + 1
-                z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
-                          + across*(r(i, j - 1) + r(i, j + 1))
-            end do
-            here = 0
-            !$omp simd reduction(+: here)
-            do i = 1, grid%nx
-                z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
-                          + across*(r(i, j - 1) + r(i, j + 1))
-                here = here + r(i, j)*z(i, j)
-            end do
-            if (j >= 1 .and. j <= grid%ny) product = product + here
-        end do
+    subroutine largest(self, number)
+        class(pressure_t), intent(inout) :: self
+        real(dp), intent(inout) :: number
+        real(dp) :: numbers(1)
+        numbers = number
+        call comm_allreduce(numbers, 1, MPI_DOUBLE_PRECISION, MPI_MAX, self%grid%comm)
+        number = numbers(1)
+        call hear(self%heard, number)
+    end subroutine largest
 
-    contains
-
-        !> A row of r, its ghosts apart: own cells begin a cache line.
-        pure subroutine step(q, r)
-            real(dp), intent(in) :: q(first_i:grid%last_i)
-            real(dp), intent(inout) :: r(first_i:grid%last_i)
-            integer :: i
-            do i = -1, 0
-                r(i) = r(i) - alpha*q(i)
-                r(i + grid%nx + 2) = r(i + grid%nx + 2) - alpha*q(i + grid%nx + 2)
-            end do
-            do i = 1, grid%nx
-                r(i) = r(i) - alpha*q(i)
-            end do
-        end subroutine step
-    end subroutine precondition
-
-    !> A row's product follows the direction of the next row, so that directions come from cache.
-    subroutine apply(grid, weight_x, weight_y, centre, alpha, beta, z, p, d, q, product)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: weight_x, weight_y, centre, alpha, beta
-        real(dp), intent(in) :: z(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout), dimension(first_i:grid%last_i, -1:grid%ny + 2) :: p, q
-        real(dp), intent(inout) :: d(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(out) :: product
-        integer :: i, j
-        product = 0
-        call turn(grid, alpha, beta, z(:, 0), p(:, 0), d(:, 0))
-        call turn(grid, alpha, beta, z(:, 1), p(:, 1), d(:, 1))
-        do j = 1, grid%ny
-            call turn(grid, alpha, beta, z(:, j + 1), p(:, j + 1), d(:, j + 1))
-            !$omp simd reduction(+: product)
-            do i = 1, grid%nx
-                q(i, j) = centre*d(i, j) - weight_x*(d(i - 1, j) + d(i + 1, j)) &
-                          - weight_y*(d(i, j - 1) + d(i, j + 1))
-                product = product + d(i, j)*q(i, j)
-            end do
-        end do
-    end subroutine apply
-
-    !> A row of p and d, its ghosts apart: own cells begin a cache line.
-    pure subroutine turn(grid, alpha, beta, z, p, d)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: alpha, beta, z(first_i:grid%last_i)
-        real(dp), intent(inout), dimension(first_i:grid%last_i) :: p, d
-        integer :: i
-        do i = 0, grid%nx + 1, grid%nx + 1
-            p(i) = p(i) + alpha*d(i)
-            d(i) = z(i) + beta*d(i)
-        end do
-        do i = 1, grid%nx
-            p(i) = p(i) + alpha*d(i)
-            d(i) = z(i) + beta*d(i)
-        end do
-    end subroutine turn
-
-    !> p = p + alpha d
-    pure subroutine advance(grid, alpha, d, p)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: alpha
-        real(dp), intent(in) :: d(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(inout) :: p(first_i:grid%last_i, -1:grid%ny + 2)
-        integer :: i, j
-        do j = 1, grid%ny
-            do i = 1, grid%nx
-                p(i, j) = p(i, j) + alpha*d(i, j)
-            end do
-        end do
-    end subroutine advance
-
-    pure subroutine copy(grid, from, to)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: from(first_i:grid%last_i, -1:grid%ny + 2)
-        real(dp), intent(inout) :: to(first_i:grid%last_i, 0:grid%ny + 1)
-        to = from(:, 0:grid%ny + 1)
-    end subroutine copy
-
-    !> r = r - alpha q on the own cells.
-    pure subroutine subtract(grid, alpha, q, r)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: alpha
-        real(dp), intent(in) :: q(first_i:grid%last_i, -1:grid%ny + 2)
-        real(dp), intent(inout) :: r(first_i:grid%last_i, -1:grid%ny + 2)
-        integer :: i, j
-        do j = 1, grid%ny
-            do i = 1, grid%nx
-                r(i, j) = r(i, j) - alpha*q(i, j)
-            end do
-        end do
-    end subroutine subtract
-
-    pure real(dp) function square(grid, r) result(total)
-        type(grid_t), intent(in) :: grid
-        real(dp), intent(in) :: r(first_i:grid%last_i, -1:grid%ny + 2)
-        integer :: i, j
-        total = 0
-        do j = 1, grid%ny
-            !$omp simd reduction(+: total)
-            do i = 1, grid%nx
-                total = total + r(i, j)**2
-            end do
-        end do
-    end function square
+    pure subroutine hear(heard, number)
+        integer(i8), intent(inout) :: heard
+        real(dp), intent(in) :: number
+        heard = ieor(ishftc(heard, 1), transfer(number, heard))
+    end subroutine hear
 
 end module ocean_pressure

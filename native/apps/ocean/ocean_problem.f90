@@ -8,9 +8,13 @@ module ocean_problem
     implicit none(type, external)
     private
 
-    public :: ocean_classes, ocean_problem_t, find_ocean_problem
+    public :: ocean_classes, ocean_variants, ocean_problem_t, find_ocean_problem, tiles, saving
 
     character(*), parameter :: ocean_classes = 'SWABC'
+    !> What the solver for the lid's pressure sends: as MITgcm's did in 2011, sums of one number; as it
+    !> does since 2015, sums of a number of each tile; less than it does. The first is the default.
+    character(*), parameter :: ocean_variants = '2011 tiles saving'
+    integer, parameter :: tiles = 2, saving = 3
 
     type :: ocean_problem_t
         !> Cells along x and y, levels, time steps, iterations for the surface pressure in a step.
@@ -26,6 +30,8 @@ module ocean_problem
         real(dp) :: expansion = 40, contraction = 10
         !> Time step in units of the cells' width.
         real(dp) :: courant = 0.1_dp
+        !> Of `ocean_variants`.
+        integer :: variant = 1
     contains
         procedure :: cell_steps => problem_cell_steps
     end type ocean_problem_t

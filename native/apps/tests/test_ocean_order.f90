@@ -76,9 +76,9 @@ contains
         integer :: f, i, j, k
         time = ocean%steps*ocean%rows%dt
         do f = 1, 4
-            do j = 1, ocean%grid%ny
+            do j = 1, ocean%grid%ny + 1
                 do k = 1, ocean%problem%levels
-                    do i = 1, ocean%grid%nx
+                    do i = 1, ocean%grid%nx + 1
                         at = [place(ocean, f, i, j, k), time]
                         ocean%forcing(f)%values(i, k, j) = residual(ocean%problem, f, at)
                     end do
