@@ -57,6 +57,7 @@ contains
         call json%add('program', run%suite)
         call json%add('benchmark', run%benchmark)
         call json%add('class', run%class_name)
+        if (run%variant /= ' ') call json%add('variant', trim(run%variant))
         call json%add('ranks', run%ranks)
         call json%add('threads', run%threads)
         call json%add('mpi_standard', standard)

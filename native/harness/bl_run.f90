@@ -69,6 +69,10 @@ module bl_run
         integer :: iterations_asked = 0
         !> Iterations of the whole benchmark, where part of them runs; 0 otherwise.
         integer :: iterations_whole = 0
+        !> What `-v` asked for, or the first of the variants; blank where there are none.
+        character(16) :: variant = ' '
+        !> Its place among them, from 1.
+        integer :: variant_number = 0
         !> Set by `report_point`.
         logical :: verified = .true.
     contains
@@ -103,15 +107,20 @@ contains
 
     !> Starts MPI and reads the class from the command line. `classes` holds the letters that the
     !> benchmark has, as 'SWABCDE'. `in_part` = .true. says that it asks
-    !> `iterations` how many of them to run. `-h` prints the usage and ends the program.
-    subroutine run_open(self, suite, benchmark, classes, in_part)
+    !> `iterations` how many of them to run; `variants` holds the words, with a blank between them, of
+    !> which `-v` may name one. `-h` prints the usage and ends the program.
+    subroutine run_open(self, suite, benchmark, classes, in_part, variants)
         class(run_t), intent(inout) :: self
         character(*), intent(in) :: suite, benchmark, classes
         logical, intent(in), optional :: in_part
+        character(*), intent(in), optional :: variants
         character(64) :: argument
+        character(:), allocatable :: words
         integer :: length, trouble
         logical :: has_part
 
+        words = ''
+        if (present(variants)) words = variants
         call job_init()
         self%suite = suite
         self%benchmark = benchmark
@@ -121,7 +130,8 @@ contains
         call bl_name_program(self%program_name()//c_null_char)
 
         call get_command_argument(1, argument, length, trouble)
-        if (argument == '-h' .or. argument == '--help') call print_usage(self, classes)
+        if (argument == '-h' .or. argument == '--help') call print_usage(self, classes, &
+                                                                            words)
         call self%require(any(command_argument_count() == [1, 3]), 'one word is expected, the '// &
                           'problem class, one of '//spaced(classes)//': as in `'// &
                           self%program_name()//' A`')
@@ -131,25 +141,59 @@ contains
         self%class_name = upper(argument(1:1))
         has_part = .false.
         if (present(in_part)) has_part = in_part
-        if (command_argument_count() == 3) call read_iterations(self, has_part)
+        call choose_variant(self, words, words(:index(words//' ', ' ') - 1))
+        if (command_argument_count() == 3) call read_option(self, has_part, words)
     end subroutine run_open
 
-    !> Reads `-i ITERATIONS` behind the class.
-    subroutine read_iterations(run, in_part)
+    !> Reads `-i ITERATIONS` or `-v VARIANT` behind the class.
+    subroutine read_option(run, in_part, variants)
         class(run_t), intent(inout) :: run
         logical, intent(in) :: in_part
-        character(64) :: option, number
-        integer :: trouble
+        character(*), intent(in) :: variants
+        character(64) :: option, word
 
         call get_command_argument(2, option)
-        call get_command_argument(3, number)
+        call get_command_argument(3, word)
+        if (option == '-v' .and. variants /= '') then
+            call choose_variant(run, variants, trim(word))
+            call run%require(run%variant_number > 0, 'unknown variant '''//trim(word)// &
+                             ''', write one of '//variants)
+            return
+        end if
         call run%require(option == '-i', 'unknown option '''//trim(option)//''', the only one '// &
-                         'is -i ITERATIONS')
+                         'is '//trim(merge('-v VARIANT   ', '-i ITERATIONS', variants /= '')))
         call run%require(in_part, 'no part of its iterations can run, leave out -i')
-        trouble = verify(trim(number), '0123456789')
+        call read_iterations(run, trim(word))
+    end subroutine read_option
+
+    !> Sets the variant and its number, 0 where there is none of this name.
+    subroutine choose_variant(run, variants, name)
+        class(run_t), intent(inout) :: run
+        character(*), intent(in) :: variants, name
+        character(:), allocatable :: rest
+        integer :: blank, number
+
+        run%variant = name
+        run%variant_number = 0
+        number = 0
+        rest = variants//' '
+        do while (rest /= '')
+            number = number + 1
+            blank = index(rest, ' ')
+            if (rest(:blank - 1) == name) run%variant_number = number
+            rest = rest(blank + 1:)
+        end do
+    end subroutine choose_variant
+
+    subroutine read_iterations(run, number)
+        class(run_t), intent(inout) :: run
+        character(*), intent(in) :: number
+        integer :: trouble
+
+        trouble = verify(number, '0123456789')
         if (trouble == 0) read (number, *, iostat=trouble) run%iterations_asked
         call run%require(trouble == 0 .and. run%iterations_asked > 0, 'the iterations must be '// &
-                         'a whole number above 0, not '''//trim(number)//'''')
+                         'a whole number above 0, not '''//number//'''')
     end subroutine read_iterations
 
     !> Iterations to run of those that the problem class has. A part is no result that could be
@@ -268,13 +312,16 @@ contains
         call bl_leave(status_usage)
     end subroutine reject
 
-    subroutine print_usage(run, classes)
+    subroutine print_usage(run, classes, variants)
         class(run_t), intent(in) :: run
-        character(*), intent(in) :: classes
+        character(*), intent(in) :: classes, variants
         if (run%rank == 0) then
             write (output_unit, '(3a)') 'usage: mpirun -n PROCESSES ', run%program_name(), &
-                ' CLASS [-i ITERATIONS]'
+                ' CLASS [-i ITERATIONS]'//trim(merge(' [-v VARIANT]', '             ', &
+                                                     variants /= ''))
             write (output_unit, '(3a)') 'CLASS is one of ', spaced(classes), '.'
+            if (variants /= '') write (output_unit, '(3a)') 'VARIANT is one of ', variants, &
+                '; without it, the first.'
             write (output_unit, '(a)') 'With fewer ITERATIONS than the class has, nothing is '// &
                 'verified.'
             flush (output_unit)

@@ -35,27 +35,27 @@ class Apps:
     losing: Path
 
     def run(
-        self, app: str, problem_class: str, *, preload: Path, env: Mapping[str, str]
+        self, app: str, *words: str, preload: Path, env: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
-        """Run ``app.ocean`` and the like with a library before it."""
+        """Run ``app.ocean`` and the like, with these words behind it and a library before it."""
         name = app.replace(".", "_")
         if not (self.build.programs / name).exists():
             pytest.skip(f"{name} was not built: {', '.join(self.build.left_out)}")
         # The build of the oldest processors, without the launcher: what is preloaded stays with it.
         generic = self.build.path / "libexec" / "bareline" / "kernels" / "generic" / name
         program = generic if generic.exists() else self.build.programs / name
-        line = [self.mpi.mpirun, "--oversubscribe", "-n", str(RANKS), str(program), problem_class]
+        line = [self.mpi.mpirun, "--oversubscribe", "-n", str(RANKS), str(program), *words]
         variables = {**os.environ, **_SETTINGS, "LD_PRELOAD": str(preload), **env}
         return subprocess.run(
             line, env=variables, capture_output=True, text=True, check=False, timeout=120
         )
 
-    def profile(self, app: str, problem_class: str, folder: Path) -> Profile:
+    def profile(self, app: str, *words: str, folder: Path) -> Profile:
         """Run an app that must succeed under bareline's profiler."""
         path = folder / f"{app}.profile"
         done = self.run(
             app,
-            problem_class,
+            *words,
             preload=profiler_library(self.build.path),
             env={"BARELINE_PROFILE": str(path)},
         )

@@ -48,6 +48,12 @@ class Original:
     steps: Mapping[str, int]
     held: bool
     rows: tuple[Row, ...]
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The app and its options, as a command."""
+        return " ".join((self.app, *self.options))
 
 
 def _rows(tables: list[dict[str, object]]) -> Iterator[Row]:
@@ -62,7 +68,9 @@ def originals() -> dict[str, Original]:
     found = {}
     for table in data["original"]:
         rows = tuple(_rows(table.pop("row")))
-        found[table["app"]] = Original(rows=rows, **table)
+        options = tuple(table.pop("options", ()))
+        original = Original(rows=rows, options=options, **table)
+        found[original.name] = original
     return found
 
 
@@ -88,7 +96,7 @@ def table() -> str:
         "|---|---|---|---|---|",
     ]
     for original in originals().values():
-        head = f"`{original.app}`" + ("" if original.held else " (not yet held)")
+        head = f"`{original.name}`" + ("" if original.held else " (not yet held)")
         for row in original.rows:
             article = "an" if row.unit.startswith("i") else "a"
             what = f"{_WORDS[row.kind]} {article} {row.unit}: {row.what}"
@@ -99,7 +107,7 @@ def table() -> str:
     lines.append("")
     for original in originals().values():
         lines.append(
-            f"- `{original.app}`, class {original.problem_class}: {original.program}; "
+            f"- `{original.name}`, class {original.problem_class}: {original.program}; "
             f"{original.input}; {original.source}"
         )
     return "\n".join(lines).replace("|  |", "| |")

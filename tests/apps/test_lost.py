@@ -18,7 +18,7 @@ from .conftest import RANKS, Apps, point_of
 pytestmark = pytest.mark.mpi
 
 #: Apps whose verification has to see it.
-APPS: tuple[str, ...] = ()
+APPS: tuple[str, ...] = ("app.ocean",)
 #: Drawn for each function: a launch takes a second.
 DRAWS = int(os.environ.get("BARELINE_DRAWS", "0"))
 

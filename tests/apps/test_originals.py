@@ -43,10 +43,12 @@ def check_row(original: Original, row: Row, found: Counter[int]) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("original", HELD, ids=lambda original: original.app)
+@pytest.mark.parametrize("original", HELD, ids=lambda original: original.name)
 def test_messages_and_sums_are_those_of_the_original(original, apps: Apps, tmp_path) -> None:
     assert original.ranks == RANKS
-    profile = apps.profile(original.app, original.problem_class, tmp_path)
+    profile = apps.profile(
+        original.app, original.problem_class, *original.options, folder=tmp_path
+    )
     for kind in CALLS:
         found = counted(profile, kind)
         rows = [row for row in original.rows if row.kind == kind]
@@ -57,7 +59,7 @@ def test_messages_and_sums_are_those_of_the_original(original, apps: Apps, tmp_p
             assert not others, f"{kind}s of no row: {others}"
 
 
-@pytest.mark.parametrize("original", originals().values(), ids=lambda original: original.app)
+@pytest.mark.parametrize("original", originals().values(), ids=lambda original: original.name)
 def test_what_differs_from_the_original_is_argued(original) -> None:
     for row in original.rows:
         assert row.kind in CALLS and row.unit in original.steps

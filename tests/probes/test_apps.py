@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from bareline.probes.app._mini import MiniApp
+from bareline.probes.app._mini import MiniProgram
 from bareline.probes.base import find_probe, load_probes
 from bareline.study.study import Measure
 from bareline.vocabulary.errors import ParseError, ProbeError
-from bareline.vocabulary.model import Layer, Output
+from bareline.vocabulary.model import Layer, Layout, Output
 
 DATA = Path(__file__).with_name("data")
-APPS = [name for name, probe in load_probes().items() if isinstance(probe, MiniApp)]
+VARIANTS = ({}, {"variant": "tiles"})
+APPS = [name for name, probe in load_probes().items() if isinstance(probe, MiniProgram)]
 
 
 def rows_of(name):
@@ -76,3 +77,16 @@ def test_doubtful_figures_are_refused(name, change, message):
     change(rows[1])
     with pytest.raises(ParseError, match=message):
         read(name, rows)
+
+
+def test_the_ocean_says_which_solver_it_runs():
+    probe = find_probe("app.ocean")
+    argv = [probe.command(probe.make_params(given), Layout(1, 4)).argv for given in VARIANTS]
+    assert argv[0][1:] == ("W",)
+    assert argv[1][1:] == ("W", "-v", "tiles")
+    rows = rows_of("app.ocean")
+    assert rows[0]["variant"] == "2011"
+    with pytest.raises(ParseError, match="variant 2011 instead of tiles"):
+        read("app.ocean", rows, variant="tiles")
+    del rows[0]["variant"]  # of programs before there were variants
+    assert read("app.ocean", rows)

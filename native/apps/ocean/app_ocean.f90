@@ -7,7 +7,7 @@ program app_ocean
     use bl_timing, only: timing_begin, timing_end, timing_t
     use ocean_grid, only: process_grid
     use ocean_kernel, only: invariants_t, ocean_memory_bytes, ocean_t
-    use ocean_problem, only: find_ocean_problem, ocean_classes, ocean_problem_t
+    use ocean_problem, only: find_ocean_problem, ocean_classes, ocean_problem_t, ocean_variants
     use ocean_reference, only: verify_ocean
 
     implicit none(type, external)
@@ -21,8 +21,9 @@ program app_ocean
     type(timing_t) :: timing
     integer :: step
 
-    call run%open('app', 'ocean', ocean_classes)
+    call run%open('app', 'ocean', ocean_classes, variants=ocean_variants)
     problem = find_ocean_problem(run%class_name)
+    problem%variant = run%variant_number
     call run%require(cells_min*maxval(process_grid(run%ranks)) <= problem%n, 'class '// &
                      run%class_name//' would leave processes with less than four cells in a '// &
                      'direction, start fewer or take a larger class')

@@ -5,12 +5,14 @@ from __future__ import annotations
 #: Calls in the timed part of class S on four processes, all together, as they follow from the
 #: communication patterns that docs/method/apps.md describes.
 CALLS_ON_4 = {
-    # 20 steps: 4 exchanges of fields with levels, 2 of sums, 1 of the pressure, and one in each of
-    # 25 iterations, two axes each, to both sides; two sums an iteration and two of norms.
+    # 20 steps: 5 exchanges of fields with levels and 2 of the pressure, each in two parts, along x and
+    # along y, and one of r before the first of 25 iterations, one of s in each and one of r in all but
+    # the last, whose four messages are one part. Three sums an iteration, two sums and a maximum
+    # before the first.
     "ocean": {
-        **dict.fromkeys(("MPI_Isend", "MPI_Recv"), 4 * 20 * (4 + 2 + 1 + 25) * 4),
-        "MPI_Waitall": 4 * 20 * (4 + 2 + 1 + 25) * 2,
-        "MPI_Allreduce": 4 * 20 * (2 * 25 + 2),
+        **dict.fromkeys(("MPI_Isend", "MPI_Recv"), 4 * 20 * (5 + 2 + 2 * 25) * 4),
+        "MPI_Waitall": 4 * 20 * ((5 + 2) * 2 + 2 * 25),
+        "MPI_Allreduce": 4 * 20 * (3 * 25 + 3),
     },
     # 20 iterations of two exchanges; t and z are cut in two: 4 messages; two sums an iteration.
     "lattice": {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 from bareline.probes._kernel import Kernel, kernel_metrics
 from bareline.vocabulary.model import Layer, Metric
@@ -28,13 +28,21 @@ class MiniAppParams:
     problem_class: Literal["S", "W", "A", "B", "C"] = "W"
 
 
-class MiniApp(Kernel[MiniAppParams]):
+P = TypeVar("P", bound=MiniAppParams)
+
+
+class MiniProgram(Kernel[P]):
     """A mini-app; its rate counts what its page of the documentation says, cells or sites."""
 
     layer: ClassVar[Layer] = Layer.APP
-    params: type[MiniAppParams] = MiniAppParams
     metrics: ClassVar[Mapping[str, Metric]] = kernel_metrics("op/s")
     suite: ClassVar[str] = "app"
+
+
+class MiniApp(MiniProgram[MiniAppParams]):
+    """A mini-app of which nothing but the size can be chosen."""
+
+    params: type[MiniAppParams] = MiniAppParams
 
 
 def squarest(ranks: int) -> tuple[int, int]:
