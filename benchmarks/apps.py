@@ -104,9 +104,9 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
     """Four fields and four tendencies read and written; then the lid.
 
     Of a cell: currents corrected (2), pressure and w integrated (8), currents (26 each), weights of
-    the tracers' neighbours (6), tracers (9 each). An iteration for the lid reads q, reads and
-    writes r and writes z; reads z, reads and writes p and d and writes q. Its five arrays are small
-    and stay in a cache.
+    the tracers' neighbours (6), tracers (9 each). An iteration for the lid reads r and writes
+    q; reads q and reads and writes s; reads s and writes q; reads s and q and reads and writes p and
+    r. Its four arrays are small and stay in a cache.
     """
     columns = problem["n"] ** 2
     cells = columns * problem["levels"]
@@ -120,9 +120,9 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
         ),
         Part(
             "lid",
-            moved_bytes=iterations * columns * 8 * (4 + 6),
-            arrays_bytes=round(columns * 8 * 5),
-            flops=iterations * columns * 2 * 15,
+            moved_bytes=iterations * columns * 8 * (2 + 3 + 2 + 6),
+            arrays_bytes=round(columns * 8 * 4),
+            flops=iterations * columns * 2 * 18,
         ),
     ]
 

@@ -46,9 +46,7 @@ def check_row(original: Original, row: Row, found: Counter[int]) -> None:
 @pytest.mark.parametrize("original", HELD, ids=lambda original: original.name)
 def test_messages_and_sums_are_those_of_the_original(original, apps: Apps, tmp_path) -> None:
     assert original.ranks == RANKS
-    profile = apps.profile(
-        original.app, original.problem_class, *original.options, folder=tmp_path
-    )
+    profile = apps.profile(original.app, original.problem_class, *original.options, folder=tmp_path)
     for kind in CALLS:
         found = counted(profile, kind)
         rows = [row for row in original.rows if row.kind == kind]
