@@ -20,7 +20,7 @@ X, Y, Z = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Basin:
-    """A basin of unit width, n by n cells and some levels; the constants of ``ocean_problem.f90``."""
+    """A basin of unit width, n by n cells in levels; the constants of ``ocean_problem.f90``."""
 
     n: int
     levels: int
@@ -88,7 +88,7 @@ def tendencies(state: list[Field], basin: Basin) -> list[Field]:
     u, v, t, s = state
     w = vertical(u, v, basin)
     weight = (basin.contraction * s - basin.expansion * t) * basin.height / 2
-    pressure = np.cumsum(weight, axis=Z) + west_of_levels(np.cumsum(weight, axis=Z))
+    pressure = np.cumsum(weight, axis=Z) + from_above(np.cumsum(weight, axis=Z))
     around_u = tuple((a + west(a)) / 2 for a in (u, v, w))
     around_v = tuple((a + west(a, Y)) / 2 for a in (u, v, w))
     du = transported(u, around_u, basin.viscosity, basin)  # type: ignore[arg-type]
@@ -99,7 +99,7 @@ def tendencies(state: list[Field], basin: Basin) -> list[Field]:
     return [du, dv, *(transported(a, (u, v, w), basin.diffusivity, basin) for a in (t, s))]
 
 
-def west_of_levels(a: Field) -> Field:
+def from_above(a: Field) -> Field:
     """Give each level the number of the one above, nothing at the top."""
     return np.concatenate([np.zeros_like(a[:, :, :1]), a[:, :, :-1]], axis=Z)
 
