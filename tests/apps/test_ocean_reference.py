@@ -37,3 +37,10 @@ def test_each_variant_of_the_solver_computes_the_same(variant, apps: Apps) -> No
     found = {q["name"]: q["value"] for q in point_of(done)["verification"]}
     for name, value in class_s().items():
         assert found[name] == pytest.approx(value, rel=TOLERANCE), name
+
+
+@pytest.mark.mpi
+def test_an_unknown_variant_is_refused(apps: Apps) -> None:
+    done = apps.run("app.ocean", "S", "-v", "quick", preload=apps.losing, env={})
+    assert done.returncode == 2 and not done.stdout
+    assert "unknown variant 'quick', write one of 2011 tiles saving" in done.stderr
