@@ -105,8 +105,8 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
 
     Of a cell: currents corrected (2), pressure and w integrated (8), currents (26 each), weights of
     the tracers' neighbours (6), tracers (9 each). An iteration for the lid reads r and writes
-    q; reads q and reads and writes s; reads s and writes q; reads s and q and reads and writes p and
-    r. Its four arrays are small and stay in a cache.
+    q; reads q and reads and writes s; reads s and writes q; reads s and q and reads and writes p
+    and r. Its four arrays are small and stay in a cache.
     """
     columns = problem["n"] ** 2
     cells = columns * problem["levels"]
