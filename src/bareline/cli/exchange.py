@@ -106,14 +106,15 @@ def import_(
 def export(
     paths: RunsArgument,
     out: Annotated[
-        Path, typer.Option("-o", "--out", metavar="FILE", help="A .csv, .jsonl or .parquet file.")
+        Path,
+        typer.Option("-o", "--out", metavar="FILE", help="A .csv, .jsonl, .parquet or .prom file."),
     ],
     probes: OnlyProbes = None,
     platforms: OnlyPlatforms = None,
     metrics: OnlyMetrics = None,
     layers: OnlyLayers = None,
 ) -> None:
-    """Write every sample of runs as one tidy table."""
+    """Write every sample of runs as one tidy table, or the medians as OpenMetrics."""
     from bareline.analysis.records import read_runs
     from bareline.analysis.selection import Selection
     from bareline.report.content.exporting import write_samples
