@@ -128,20 +128,20 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
 
 
 def lattice(problem: Mapping[str, float]) -> list[Part]:
-    """Eight matrices of a site, and half of thirteen vectors of an even and an odd site.
+    """Sixteen matrices of a site, and half of thirteen vectors of an even and an odd site.
 
     Five of the thirteen are written.
     """
     sites = math.prod(problem[f"n{axis}"] for axis in "xyzt")
-    moved = 8 * 144 + 48 * 13 / 2
-    read = 8 * 144 + 48 * 8 / 2
+    moved = 16 * 144 + 48 * 13 / 2
+    read = 16 * 144 + 48 * 8 / 2
     return [
         Part(
             "iterations",
             moved_bytes=problem["iterations"] * sites * moved,
             read_bytes=problem["iterations"] * sites * read,
-            arrays_bytes=round(sites * (8 * 144 + 48 * 5 / 2)),
-            flops=problem["iterations"] * sites * 2 * (8 * 36 + 24),
+            arrays_bytes=round(sites * (16 * 144 + 48 * 5 / 2)),
+            flops=problem["iterations"] * sites * 2 * (16 * 36 + 30),
         )
     ]
 

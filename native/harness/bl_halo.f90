@@ -1,18 +1,19 @@
-!> Exchange of halos: the outermost cells of a process's part of an array go to its neighbours, whose
-!> cells become its ghosts.
+!> Exchange of halos: the outermost cells of a process's part of an array go to its neighbours,
+!> whose cells become its ghosts.
 !>
-!> The array has up to five dimensions and includes its ghosts. Indices count from 1 in each dimension
-!> of that extent, whatever bounds the array is declared with. All messages of a `halo_t` are in
-!> flight at once. Where one axis needs what another brought, so that corners are right, there is a
-!> halo for each axis. Along an axis on which the process is its own neighbour cells are copied.
-!> Buffers stay from one exchange to the next.
+!> The array has up to five dimensions and includes its ghosts. Indices count from 1 in each
+!> dimension of that extent, whatever bounds the array is declared with. All messages of a `halo_t`
+!> are in flight at once; they are waited for together or, `each`, one by one. Where one axis needs
+!> what another brought, so that corners are right, there is a halo for each axis. Along an axis on
+!> which the process is its own neighbour cells are copied. Buffers stay from one exchange to the
+!> next.
 !>
-!> Exported: `halo_t`, `box_t`. Collective over the neighbours: `exchange`, whose packing and copying
-!> is computation.
+!> Exported: `halo_t`, `box_t`. Collective over the neighbours: `exchange`, whose packing and
+!> copying is computation.
 module bl_halo
 
     use bl_kinds, only: dp
-    use bl_messages, only: comm_irecv, comm_isend, comm_recv, comm_waitall
+    use bl_messages, only: comm_irecv, comm_isend, comm_recv, comm_wait, comm_waitall
     use mpi, only: MPI_DOUBLE_PRECISION
 
     implicit none(type, external)
@@ -41,6 +42,8 @@ module bl_halo
         !> Whether all receives are posted before the sends and waited for together with them; else
         !> they block, one after the other.
         logical :: posted = .true.
+        !> Whether each message that was posted is waited for alone.
+        logical :: each = .false.
         !> Two for each axis: below, above.
         type(face_t), allocatable :: faces(:)
         !> (value, face)
@@ -56,36 +59,46 @@ module bl_halo
 contains
 
     !> A halo without neighbours, for arrays of this extent.
-    subroutine setup(self, comm, rank, extent, posted)
+    subroutine setup(self, comm, rank, extent, posted, each)
         class(halo_t), intent(inout) :: self
         integer, intent(in) :: comm, rank, extent(:)
         logical, intent(in) :: posted
+        logical, intent(in), optional :: each
         self%comm = comm
         self%rank = rank
         self%extent = 1
         self%extent(:size(extent)) = extent
         self%posted = posted
+        self%each = .false.
+        if (present(each)) self%each = each
         if (allocated(self%faces)) deallocate (self%faces)
         allocate (self%faces(0))
     end subroutine setup
 
-    !> Two neighbours along an axis. `span` holds the own cells along it, and of the other dimensions
-    !> what is sent; `width` layers at either end are exchanged.
-    subroutine add(self, axis, neighbours, width, span)
+    !> Two neighbours along an axis. `span` holds the own cells along it, and of the other
+    !> dimensions what is sent; `width` layers at either end are exchanged. The ghosts begin
+    !> `distance` layers beyond the own cells, where the neighbours are not the next ones; they are
+    !> other processes.
+    subroutine add(self, axis, neighbours, width, span, distance)
         class(halo_t), intent(inout) :: self
         integer, intent(in) :: axis, neighbours(2), width
         type(box_t), intent(in) :: span
+        integer, intent(in), optional :: distance
         type(face_t) :: faces(2)
+        integer :: beyond
+
+        beyond = 0
+        if (present(distance)) beyond = distance
 
         ! Of two processes that are neighbours on both sides the tag says which side is meant.
         faces%axis = axis
         faces%neighbour = neighbours
-        faces%tag_sent = 2*axis + [0, 1]
-        faces%tag_received = 2*axis + [1, 0]
+        faces%tag_sent = 2*(axis + dimensions*beyond) + [0, 1]
+        faces%tag_received = 2*(axis + dimensions*beyond) + [1, 0]
         faces(1)%own = layers(span, axis, span%first(axis), width)
-        faces(1)%ghosts = layers(span, axis, span%first(axis) - width, width)
+        faces(1)%ghosts = layers(span, axis, span%first(axis) - beyond - width, width)
         faces(2)%own = layers(span, axis, span%last(axis) - width + 1, width)
-        faces(2)%ghosts = layers(span, axis, span%last(axis) + 1, width)
+        faces(2)%ghosts = layers(span, axis, span%last(axis) + beyond + 1, width)
         self%faces = [self%faces, faces]
         call make_buffers(self)
     end subroutine add
@@ -117,6 +130,7 @@ contains
         real(dp), pointer, contiguous, asynchronous :: sent(:, :), received(:, :)
         integer :: i, many, started
 
+        if (size(self%faces) == 0) return
         sent => self%sent
         received => self%received
         started = 0
@@ -154,19 +168,29 @@ contains
         class(halo_t), intent(inout) :: self
         integer, intent(inout) :: requests(:)
         real(dp), intent(inout) :: array(*)
-        integer :: i
+        integer :: i, received
 
-        if (self%posted) call comm_waitall(size(requests), requests)
+        if (self%posted .and. .not. self%each) call comm_waitall(size(requests), requests)
+        received = 0
         do i = 1, size(self%faces)
             if (self%faces(i)%neighbour == self%rank) cycle
-            if (.not. self%posted) then
+            received = received + 1
+            if (self%posted .and. self%each) then
+                call comm_wait(requests(received))
+            else if (.not. self%posted) then
                 call comm_recv(self%received(:, i), box_size(self%faces(i)%own), &
                                MPI_DOUBLE_PRECISION, self%faces(i)%neighbour, &
                                self%faces(i)%tag_received, self%comm)
             end if
             call unpack_box(self%extent, self%received(:, i), self%faces(i)%ghosts, array)
         end do
-        if (.not. self%posted) call comm_waitall(size(requests), requests)
+        if (self%each) then
+            do i = merge(received, 0, self%posted) + 1, size(requests)
+                call comm_wait(requests(i))
+            end do
+        else if (.not. self%posted) then
+            call comm_waitall(size(requests), requests)
+        end if
     end subroutine receive
 
     pure integer function size_along(box, axis)

@@ -35,7 +35,11 @@ class Apps:
     losing: Path
 
     def run(
-        self, app: str, *words: str, preload: Path, env: Mapping[str, str]
+        self,
+        app: str,
+        *words: str,
+        preload: Path | None = None,
+        env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run ``app.ocean`` and the like, with these words behind it and a library before it."""
         name = app.replace(".", "_")
@@ -45,7 +49,9 @@ class Apps:
         generic = self.build.path / "libexec" / "bareline" / "kernels" / "generic" / name
         program = generic if generic.exists() else self.build.programs / name
         line = [self.mpi.mpirun, "--oversubscribe", "-n", str(RANKS), str(program), *words]
-        variables = {**os.environ, **_SETTINGS, "LD_PRELOAD": str(preload), **env}
+        variables = {**os.environ, **_SETTINGS, **(env or {})}
+        if preload is not None:
+            variables["LD_PRELOAD"] = str(preload)
         return subprocess.run(
             line, env=variables, capture_output=True, text=True, check=False, timeout=120
         )

@@ -41,7 +41,7 @@ program app_lattice
 
     call report_point(run, timing, problem%iterations, problem%site_iterations(), &
                       verify_lattice(problem, lattice%solution_at_source(), &
-                                     lattice%solution_square(), lattice%true_residual()))
+                                     lattice%solution_square(), lattice%residuals()))
     call run%close()
 
 end program app_lattice

@@ -6,12 +6,16 @@
 !> colour vector is three complex numbers, kept as six reals.
 !>
 !> A processor works on the `lanes` sites of a block at once. Those of block b = 0, 1, ... of a row
-!> are h = b + blocks lane, so that neighbours along x are the same lanes of the next block or, at
-!> the row's end, the next lanes of the first one. f(lane, c, b, y, z, t): y, z and t from 0 to one
-!> more than the part has, with one ghost on either side; none along x.
+!> are h = b + blocks lane, so that neighbours along x are the same lanes of another block or,
+!> beyond the row's end, other lanes of it. f(lane, c, b, row): rows along x, of which (y, z, t) is
+!> row at_y(y) + at_z(z) + at_t(t), counted from 0. Own sites have y, z and t from 1 on. The tables
+!> know three more on either side: along an axis that is cut these are ghosts, along another the
+!> sites at the other end.
 !>
-!> An exchange sends the faces of all cut directions at once, one message each way: 48 bytes for each
-!> site of one parity on the face.
+!> An exchange sends the faces of all cut directions at once, three sites deep since links reach so
+!> far, one message each way: 48 bytes for each site of one parity. Where a part is less than three
+!> deep, the rest comes from the processes beyond, a message from each. Each message is waited for
+!> alone.
 !>
 !> Collective over the grid: `exchange`.
 module lattice_grid
@@ -23,18 +27,24 @@ module lattice_grid
     implicit none(type, external)
     private
 
-    public :: grid_t, field_t, can_cut, parts, directions, most_lanes, steps
+    public :: grid_t, field_t, can_cut, parts, directions, turned, most_lanes, reach, steps
 
     !> Sites of a block: vectors of the widest processors.
     integer, parameter :: most_lanes = 8
-    !> Where the neighbour of each direction is: (x y z t, direction, r of the row). The first one
-    !> along x has another h, h + 1 in rows with r = 1 and else h - 1, the second one the same.
-    integer, parameter :: directions = 8
+    !> How far links reach.
+    integer, parameter :: reach = 3
+    !> Neighbours of a site, and how many of them may be in another lane.
+    integer, parameter :: directions = 16, turned = 3
+    !> Where the neighbour of each direction is: (x y z t, direction, r of the row). The fourth one
+    !> along x has the same h, those before it have others: all that may be in another lane.
     integer, parameter :: steps(4, directions, 0:1) = reshape( &
-        [-1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, &
-         0, 0, 0, 1, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, &
-         1, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, &
-         0, 0, 0, 1, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1], [4, directions, 2])
+        [-1, 0, 0, 0, 3, 0, 0, 0, -3, 0, 0, 0, 1, 0, 0, 0, &
+         0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, &
+         0, 3, 0, 0, 0, 0, 3, 0, 0, 0, 0, 3, 0, -3, 0, 0, 0, 0, -3, 0, 0, 0, 0, -3, &
+         1, 0, 0, 0, -3, 0, 0, 0, 3, 0, 0, 0, -1, 0, 0, 0, &
+         0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, &
+         0, 3, 0, 0, 0, 0, 3, 0, 0, 0, 0, 3, 0, -3, 0, 0, 0, 0, -3, 0, 0, 0, 0, -3], &
+        [4, directions, 2])
 
     type :: grid_t
         integer :: comm = 0
@@ -42,13 +52,17 @@ module lattice_grid
         integer :: blocks = 0, lanes = 0, n(2:4) = 0
         !> Sites of the whole lattice before the own ones along y, z and t.
         integer :: before(2:4) = 0
+        !> Rows, with ghosts, and where each is.
+        integer :: rows = 0
+        integer, allocatable :: at_y(:), at_z(:), at_t(:)
         type(halo_t), private :: halo
     contains
         procedure :: new_field
         procedure :: exchange
         procedure :: row_offset
+        procedure :: row_at
         procedure :: site_x
-        procedure :: wraps
+        procedure :: block_of_neighbour
         procedure :: lane_of_neighbour
     end type grid_t
 
@@ -56,45 +70,66 @@ module lattice_grid
         module procedure new_grid
     end interface grid_t
 
-    !> values(0:lanes - 1, 6, 0:blocks - 1, 0:, 0:, 0:)
+    !> values(0:lanes - 1, 6, 0:blocks - 1, 0:rows - 1)
     type :: field_t
-        real(dp), pointer, contiguous :: values(:, :, :, :, :, :) => null()
+        real(dp), pointer, contiguous :: values(:, :, :, :) => null()
     end type field_t
 
 contains
 
     type(grid_t) function new_grid(comm, rank, ranks, extent) result(grid)
         integer, intent(in) :: comm, rank, ranks, extent(4)
-        integer :: cut(2:4), at(2:4), axis, stride(2:4), neighbours(2, 2:4)
+        integer :: cut(2:4), at(2:4), axis, ghosts(2:4), width(2:4)
 
         cut = parts(extent, ranks)
         grid%comm = comm
         grid%lanes = common_divisor(extent(1)/2, most_lanes)
         grid%blocks = extent(1)/2/grid%lanes
-        stride = [1, cut(2), cut(2)*cut(3)]
         do axis = 2, 4
-            at(axis) = mod(rank/stride(axis), cut(axis))
+            at(axis) = mod(rank/product(cut(:axis - 1)), cut(axis))
             grid%n(axis) = extent(axis)/cut(axis)
-            grid%before(axis) = at(axis)*grid%n(axis)
-            neighbours(:, axis) = rank + stride(axis)*(modulo(at(axis) + [-1, 1], cut(axis)) &
-                                                       - at(axis))
         end do
-        call add_neighbours(grid, rank, neighbours)
+        grid%before = at*grid%n
+        ghosts = merge(reach, 0, cut > 1)
+        width = grid%n + 2*ghosts
+        grid%rows = product(width)
+        call place(grid%n(2), ghosts(2), 1, grid%at_y)
+        call place(grid%n(3), ghosts(3), width(2), grid%at_z)
+        call place(grid%n(4), ghosts(4), width(2)*width(3), grid%at_t)
+        call add_neighbours(grid, rank, cut, at, ghosts)
     end function new_grid
 
-    subroutine add_neighbours(grid, rank, neighbours)
+    !> Where sites are along an axis, from `reach` before the own ones to `reach` behind them.
+    pure subroutine place(many, ghosts, stride, at)
+        integer, intent(in) :: many, ghosts, stride
+        integer, allocatable, intent(out) :: at(:)
+        integer :: i
+        allocate (at(1 - reach:many + reach))
+        do i = 1 - reach, many + reach
+            at(i) = stride*merge(i - 1 + ghosts, modulo(i - 1, many), ghosts > 0)
+        end do
+    end subroutine place
+
+    subroutine add_neighbours(grid, rank, cut, at, ghosts)
         type(grid_t), intent(inout) :: grid
-        integer, intent(in) :: rank, neighbours(2, 2:4)
+        integer, intent(in) :: rank, cut(2:4), at(2:4), ghosts(2:4)
         integer, parameter :: numbers = 6
         type(box_t) :: span
-        integer :: axis, row
+        integer :: axis, row, hop, distance, neighbours(2)
 
         row = numbers*grid%lanes*grid%blocks
-        call grid%halo%setup(grid%comm, rank, [row, grid%n + 2], posted=.true.)
-        span%first(:4) = [1, 2, 2, 2]
-        span%last(:4) = [row, grid%n + 1]
+        call grid%halo%setup(grid%comm, rank, [row, grid%n + 2*ghosts], posted=.true., each=.true.)
+        span%first(:4) = [1, ghosts + 1]
+        span%last(:4) = [row, ghosts + grid%n]
         do axis = 2, 4
-            call grid%halo%add(axis, neighbours(:, axis), 1, span)
+            if (cut(axis) == 1) cycle
+            do hop = 1, (reach - 1)/grid%n(axis) + 1
+                distance = (hop - 1)*grid%n(axis)
+                neighbours = rank + product(cut(:axis - 1)) &
+                             *(modulo(at(axis) + [-hop, hop], cut(axis)) - at(axis))
+                call grid%halo%add(axis, neighbours, min(grid%n(axis), reach - distance), span, &
+                                   distance)
+            end do
         end do
     end subroutine add_neighbours
 
@@ -133,10 +168,14 @@ contains
         end do
     end function parts
 
-    !> Whether so many processes can share the lattice.
+    !> Whether so many processes can share the lattice. A process is no neighbour of its own: along
+    !> an axis that is cut there are more sites than links reach.
     pure logical function can_cut(extent, ranks)
         integer, intent(in) :: extent(4), ranks
-        can_cut = all(parts(extent, ranks) > 0)
+        integer :: cut(2:4)
+        cut = parts(extent, ranks)
+        can_cut = all(cut > 0)
+        if (can_cut) can_cut = all(cut == 1 .or. (reach - 1)/(extent(2:)/cut) + 1 < cut)
     end function can_cut
 
     pure integer function largest_factor(number) result(largest)
@@ -162,6 +201,12 @@ contains
         offset = modulo(parity + sum(self%before) + y - 1 + z - 1 + t - 1, 2)
     end function row_offset
 
+    pure integer function row_at(self, y, z, t) result(row)
+        class(grid_t), intent(in) :: self
+        integer, intent(in) :: y, z, t
+        row = self%at_y(y) + self%at_z(z) + self%at_t(t)
+    end function row_at
+
     !> Where a site of a block is along x, in a row of this offset.
     pure integer function site_x(self, offset, lane, block) result(x)
         class(grid_t), intent(in) :: self
@@ -169,29 +214,35 @@ contains
         x = 2*(block + self%blocks*lane) + offset
     end function site_x
 
-    !> Whether the first neighbours of a block along x are beyond the row's end.
-    pure logical function wraps(self, offset, block)
-        class(grid_t), intent(in) :: self
-        integer, intent(in) :: offset, block
-        wraps = block == merge(self%blocks - 1, 0, offset == 1)
-    end function wraps
+    !> h of a neighbour along x minus that of the site, in a row of this offset.
+    pure integer function columns_to(offset, direction) result(columns)
+        integer, intent(in) :: offset, direction
+        columns = (steps(1, direction, offset) + 2*offset - 1)/2
+    end function columns_to
 
-    !> The lane of a site's first neighbour along x.
-    pure integer function lane_of_neighbour(self, offset, lane, block) result(neighbour)
+    !> The block of a site's neighbours along x.
+    pure integer function block_of_neighbour(self, offset, block, direction) result(neighbour)
         class(grid_t), intent(in) :: self
-        integer, intent(in) :: offset, lane, block
-        neighbour = lane
-        if (self%wraps(offset, block)) neighbour = modulo(lane + steps(1, 1, offset), self%lanes)
+        integer, intent(in) :: offset, block, direction
+        neighbour = modulo(block + columns_to(offset, direction), self%blocks)
+    end function block_of_neighbour
+
+    !> The lane of a site's neighbour along x.
+    pure integer function lane_of_neighbour(self, offset, lane, block, direction) result(neighbour)
+        class(grid_t), intent(in) :: self
+        integer, intent(in) :: offset, lane, block, direction
+        integer :: column
+        column = block + columns_to(offset, direction)
+        neighbour = modulo(lane + (column - modulo(column, self%blocks))/self%blocks, self%lanes)
     end function lane_of_neighbour
 
     subroutine new_field(self, field)
         class(grid_t), intent(in) :: self
         type(field_t), intent(out) :: field
         real(dp), pointer, contiguous :: values(:)
-        associate (n => self%n, lanes => self%lanes, blocks => self%blocks)
-            values => aligned(6_i8*lanes*blocks*product(int(n + 2, i8)))
-            field%values(0:lanes - 1, 1:6, 0:blocks - 1, 0:n(2) + 1, 0:n(3) + 1, 0:n(4) + 1) &
-                => values
+        associate (lanes => self%lanes, blocks => self%blocks, rows => self%rows)
+            values => aligned(6_i8*lanes*blocks*rows)
+            field%values(0:lanes - 1, 1:6, 0:blocks - 1, 0:rows - 1) => values
         end associate
     end subroutine new_field
 

@@ -19,6 +19,7 @@ program test_halo
     call test_axis_after_axis(1)
     call test_axis_after_axis(2)
     call test_all_at_once()
+    if (ranks > 2) call test_deep()
     call job_finalize()
     call finish_checks()
 
@@ -65,6 +66,25 @@ contains
                    maxval(abs(field(2:nx + 1, :, :) - right(2:nx + 1, :, :))) < 0.5_dp, &
                    'at once: ghosts of both axes are right')
     end subroutine test_all_at_once
+
+    !> Ghosts wider than a process's part come from two processes on each side, one message each,
+    !> which are waited for one by one.
+    subroutine test_deep()
+        integer, parameter :: width = ny + 2
+        real(dp), dimension(nx + 2*width, ny + 2*width, levels) :: field, right
+        type(halo_t) :: halo
+
+        call halo%setup(MPI_COMM_WORLD, rank, shape(field), posted=.true., each=.true.)
+        call halo%add(2, neighbours(), ny, own_cells(width))
+        call halo%add(2, modulo(rank + [-2, 2], ranks), width - ny, own_cells(width), distance=ny)
+        call fill(width, field)
+        call halo%exchange(field)
+        right = expected(width)
+        associate (own => [1 + width, nx + width])
+            call check(maxval(abs(field(own(1):own(2), :, :) - right(own(1):own(2), :, :))) &
+                       < 0.5_dp, 'deeper than a part: all ghosts are right')
+        end associate
+    end subroutine test_deep
 
     function neighbours()
         integer :: neighbours(2)

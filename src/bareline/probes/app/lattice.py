@@ -9,7 +9,7 @@ from bareline.probes.app._mini import MiniApp, prime_factors
 #: Sites along y, z and t, the directions that are cut.
 _SITES = {
     "S": (8, 8, 8),
-    "W": (8, 8, 16),
+    "W": (8, 16, 16),
     "A": (16, 16, 32),
     "B": (32, 32, 32),
     "C": (32, 32, 64),
@@ -17,12 +17,12 @@ _SITES = {
 
 
 class Lattice(MiniApp):
-    """MILC's pattern: faces to all neighbours at once, and two sums of 8 bytes an iteration."""
+    """MILC's pattern: faces three deep to all neighbours at once, a sum of 32 bytes an iteration."""
 
     name: ClassVar[str] = "app.lattice"
     title: ClassVar[str] = "lattice (MILC's kind)"
     summary: ClassVar[str] = (
-        "lattice QCD (MILC's pattern): faces point to point; Allreduce of 8 bytes"
+        "lattice QCD (MILC's pattern): faces point to point; Allreduce of 32 bytes"
     )
     source: ClassVar[str] = "Kogut and Susskind 1975"
     kernel: ClassVar[str] = "lattice"
