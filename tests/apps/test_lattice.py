@@ -2,7 +2,8 @@
 
 The same operator and source, on a lattice of class S with a random gauge field of this test's own,
 site by site in the order of the axes, without parities, without lanes; solved by conjugate
-gradients to the end. The app compares its solution with a sum over momenta; here nothing is transformed.
+gradients to the end. The app compares its solution with a sum over momenta; here nothing is
+transformed.
 """
 
 from __future__ import annotations
