@@ -17,7 +17,7 @@ _SITES = {
 
 
 class Lattice(MiniApp):
-    """MILC's pattern: faces three deep to all neighbours at once, a sum of 32 bytes an iteration."""
+    """MILC's pattern: faces three deep to all neighbours, a sum of 32 bytes an iteration."""
 
     name: ClassVar[str] = "app.lattice"
     title: ClassVar[str] = "lattice (MILC's kind)"
