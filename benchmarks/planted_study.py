@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,9 @@ import numpy as np
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.published.catalogue import publications
+from bareline.published.model import PublishedStudy
 from bareline.published.quantities import Condition, Spread
-from bareline.published.ratios import PublishedRatio, published_ratios
+from bareline.published.ratios import PublishedRatio, Span, published_ratios, worse
 from bareline.session import begin
 from bareline.session.origin import plan_of
 from bareline.store.run import Run
@@ -120,7 +121,36 @@ def _printed(study: Study) -> Mapping[str, list[PublishedRatio]]:
                 and f"{publication}:{ratio.baseline}" in base
                 and ratio.probe is not None
             )
+            found.setdefault(role, []).extend(_values(known[publication], platform, base))
     return found
+
+
+def _values(
+    study: PublishedStudy, platform: str, base: Collection[str]
+) -> Iterator[PublishedRatio]:
+    """Give ratios of values that are printed of a platform and of the baseline, e.g. by step.
+
+    They count where no ratio is printed.
+    """
+    for own in (result for result in study.results if result.platform == platform):
+        benchmark = study.benchmark(own.benchmark)
+        for other in study.results:
+            if (
+                benchmark
+                and own.value
+                and other.value
+                and own.kind == other.kind == "absolute"
+                and f"{study.id}:{other.platform}" in base
+                and (own.benchmark, own.metric, own.unit)
+                == (other.benchmark, other.metric, other.unit)
+                and {*own.at, *other.at} <= {"ranks", "nodes", "test"}
+            ):
+                ratio = worse(own.value, other.value, better=own.better)
+                yield PublishedRatio(
+                    publication=study.id, benchmark=own.benchmark, metric=own.metric,
+                    platform=platform, baseline=other.platform, span=Span(ratio, ratio), text="",
+                    probe=benchmark.probe, probe_metric=benchmark.metrics.get(own.metric),
+                )  # fmt: skip
 
 
 def _samples(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bareline.published.findings import Finding, hold_references
-from bareline.published.quantities import UNITS, Condition
+from bareline.published.quantities import UNITS, Condition, Likewise
 from bareline.vocabulary.model import Better
 
 #: What a published value is: measured itself, or told against a baseline.
@@ -169,11 +169,14 @@ class Benchmark(_Table):
         Name of a probe; ``*`` matches anything.
     metrics
         The probe's metric for each metric of the document.
+    also
+        Other probes that measure it, too.
     """
 
     name: str
     probe: str
     metrics: dict[str, str]
+    also: list[Likewise] = []
 
 
 class Result(Printed):

@@ -173,8 +173,21 @@ def _trial_ratios(study: PublishedStudy) -> Iterator[PublishedRatio]:
 
 
 def published_ratios(study: PublishedStudy) -> list[PublishedRatio]:
-    """Give everything that a publication says of a platform against another, as ratios."""
-    return [*printed_ratios(study), *computed_ratios(study)]
+    """Give everything that a publication says of a platform against another, as ratios.
+
+    What several probes measure stands there for each of them.
+    """
+    told = [*printed_ratios(study), *computed_ratios(study)]
+    return [*told, *(again for ratio in told for again in _likewise(study, ratio))]
+
+
+def _likewise(study: PublishedStudy, ratio: PublishedRatio) -> Iterator[PublishedRatio]:
+    benchmark = study.benchmark(ratio.benchmark)
+    for other in benchmark.also if benchmark else ():
+        if ratio.metric in other.metrics:
+            at = tuple(sorted({**ratio.conditions, **other.at}.items(), key=lambda item: item[0]))
+            metric = other.metrics[ratio.metric]
+            yield replace(ratio, probe=other.probe, probe_metric=metric, at=at)
 
 
 def listed_trials(study: PublishedStudy, benchmark: str) -> dict[str, Trials]:

@@ -18,6 +18,8 @@ class ExhibitSpec(BaseModel):
         What stands above and below it.
     probe
         Name of a probe, ``*`` matching anything; every probe without it.
+    also
+        Further probes, of which a table of published factors shows what the publication measured.
     metric
         Without it, every metric of the probe that is not a detail.
     x
@@ -42,6 +44,7 @@ class ExhibitSpec(BaseModel):
     title: str = ""
     caption: str = ""
     probe: str | None = None
+    also: list[str] = []
     metric: str | None = None
     x: str | None = None
     where: dict[str, Any] = {}

@@ -14,9 +14,11 @@ from typing import Any
 from bareline.analysis.cell import Cell
 from bareline.analysis.claims import holds_at
 from bareline.published.catalogue import conditions, publications
-from bareline.published.quantities import Condition, Spread
+from bareline.published.model import PublishedStudy, Result
+from bareline.published.quantities import UNITS, Condition, Spread
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.anchors import slug
+from bareline.store.header import RoleKeys
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place
 
@@ -190,6 +192,61 @@ def published_points(roles: Mapping[str, Mapping[str, Any]]) -> Iterator[Publish
                         yield PublishedPoint(
                             ratio, platform, baseline, study.publication.short, label
                         )
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedValue:
+    """An absolute published value, for a platform of the run that stands for the published one.
+
+    Attributes
+    ----------
+    value
+        In the store's unit.
+    text
+        As it is printed, with its unit.
+    gain
+        What is printed of it as so many times better than another value; empty without.
+    """
+
+    value: float
+    text: str
+    gain: str
+    source: str
+
+
+def printed_values(roles: Mapping[str, RoleKeys], cell: Cell) -> dict[str, PrintedValue]:
+    """Give what is printed of a cell's metric, by platform of the run; first printings only."""
+    found: dict[str, PrintedValue] = {}
+    for role in roles.values():
+        for name in role.published if role.platform else ():
+            publication, _, platform = name.partition(":")
+            study = publications()[publication]
+            own = [r for r in study.results if r.platform == platform and _measures(study, r, cell)]
+            value = next((r for r in own if r.kind == "absolute" and r.value is not None), None)
+            if value is None or value.value is None or UNITS[value.unit][0] != cell.metric.unit:
+                continue
+            gain = next((r for r in own if r.kind == "factor" and r.relation == "better_by"), None)
+            found.setdefault(
+                str(role.platform),
+                PrintedValue(
+                    float(value.value * UNITS[value.unit][1]),
+                    value.words,
+                    str(gain) if gain else "",
+                    f"{study.publication.short}, {study.part(value.part).label}",
+                ),
+            )
+    return found
+
+
+def _measures(study: PublishedStudy, result: Result, cell: Cell) -> bool:
+    """Tell whether a result is of the metric of a cell; second printings are of nothing."""
+    benchmark = study.benchmark(result.benchmark)
+    return (
+        benchmark is not None
+        and not result.restates
+        and fnmatchcase(cell.place.probe, benchmark.probe)
+        and benchmark.metrics.get(result.metric) == cell.place.metric
+    )
 
 
 def points_for(

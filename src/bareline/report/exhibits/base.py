@@ -59,6 +59,7 @@ class Exhibit(ABC):
         probe: str = "",
         layer: str | None = None,
         wide: bool = True,
+        folded: bool = False,
         panels: Iterable[Chart] = (),
         names: Iterable[str] = (),
         large: int | None = None,
@@ -99,6 +100,7 @@ class Exhibit(ABC):
             large=large,
             narrow=tuple(narrow),
             wide=wide,
+            folded=folded,
             text_summary=summary,
             caveats=caveat_notes(cells) if drawn else (),
             data_table=table,
@@ -142,10 +144,14 @@ def select(document: Document, spec: ExhibitSpec) -> list[Cell]:
     return [
         cell
         for cell in document.cells
-        if (spec.probe is None or fnmatchcase(cell.place.probe, spec.probe))
+        if _asked(spec, cell.place.probe)
         and (cell.place.metric == spec.metric if spec.metric else not cell.metric.detail)
         and all(_matches(cell, name, wanted) for name, wanted in spec.where.items())
     ]
+
+
+def _asked(spec: ExhibitSpec, probe: str) -> bool:
+    return spec.probe is None or any(fnmatchcase(probe, one) for one in (spec.probe, *spec.also))
 
 
 def _matches(cell: Cell, name: str, wanted: Scalar | Sequence[Scalar]) -> bool:

@@ -13,10 +13,16 @@ from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.figure import Field, Figure
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.facts import FactKey, describe
+from bareline.vocabulary.facts import FactKey, Group, describe
 
 #: A fact, what it is on each platform, and what publications print of it.
 _Row = tuple[FactKey, list[str], list[str]]
+
+#: What publications print and no node can tell.
+_TOLD_ONLY = {
+    "net.switch": FactKey("net.switch", "Switch", Group.NETWORK),
+    "net.topology": FactKey("net.topology", "Topology", Group.NETWORK),
+}
 
 #: Facts of a characteristics table, with what publications call them and the unit that they print.
 ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -42,7 +48,9 @@ ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("net.driver", ("driver",), ""),
     ("net.speed_bps", ("peak_gbits",), "Gb/s"),
     ("net.shaped_bps", (), ""),
-    ("net.mtu", ("jumbo_frames",), ""),
+    ("net.mtu", ("jumbo_frame_bytes", "jumbo_frames"), ""),
+    ("net.switch", ("switch",), ""),
+    ("net.topology", ("topology",), ""),
     ("mpi.flavour", ("mpi",), ""),
     ("mpi.version", (), ""),
     ("compiler.c", ("compiler",), ""),
@@ -68,7 +76,7 @@ class Characteristics(Exhibit):
             own = [texts.get(key, {}).get(name, "") for name in document.names]
             printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
             if any([*own, *printed]):
-                every.append((describe(key), own, printed))
+                every.append((_TOLD_ONLY.get(key) or describe(key), own, printed))
         rows = Rows(every, lambda row: row[0].group)
         first = {row[0].group: row[0].key for row in reversed(every)}
         rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
@@ -110,7 +118,10 @@ def _published(document: Document, spec: ExhibitSpec) -> Sequence[tuple[str, Pub
 
 def _printed(facts: Mapping[str, Any], names: Sequence[str], unit: str) -> str:
     """Write what a publication says of a characteristic, in its own unit."""
-    told = [_text(facts[name]) for name in names if name in facts]
+    known = [name for name in names if name in facts]
+    if "jumbo_frame_bytes" in known:
+        return f"{facts['jumbo_frame_bytes']} B"
+    told = [_text(facts[name]) for name in known]
     text = ", ".join(dict.fromkeys(filter(None, told)))
     return f"{text} {unit}" if text and unit else text
 

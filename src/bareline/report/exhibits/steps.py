@@ -6,33 +6,38 @@ the step before and than the first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 import polars as pl
 
 from bareline.analysis.cell import Cell, Estimate, read_cells
 from bareline.report.content.document import Document
-from bareline.report.content.wording import metric_name, verdict_word
+from bareline.report.content.published import PrintedValue, printed_values
+from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word
 from bareline.report.exhibits.base import Exhibit, grouped_by, select
 from bareline.report.exhibits.columns import CellRows, tone_of
-from bareline.report.figures.figure import Field, Figure
-from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.stairs import Tread, staircase
+from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import plain
 
 #: Comparisons by platform and place.
 _Lookup = Mapping[tuple[str, Place], Cell]
+Printed = Mapping[str, PrintedValue]
 
 
 class Steps(Exhibit):
     """Improvement factors: above 1 is better, whatever the metric's direction."""
 
     kind = "steps"
-    summary = "one row per platform: its value, and the improvement over the step before"
+    summary = "a stair per platform: its value, and the improvement over the step before"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table per probe, metric and point; none unless the study is a ladder."""
+        """Draw one per probe, metric and point; none unless the study is a ladder."""
         compared = document.comparison
         if not compared.is_ladder:
             return []
@@ -41,34 +46,97 @@ class Steps(Exhibit):
         before, first = _lookup(compared.from_before), _lookup(compared.from_first)
         drawn = []
         for place, own in grouped_by(cells, lambda cell: cell.place).items():
-            metric = metric_name(place.metric)
+            steps = sorted(own, key=_rung(document))
+            printed = printed_values(document.roles, own[0]) if spec.published else {}
             scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
-            rows = (
-                CellRows(sorted(own, key=_rung(document)), lambda cell: cell)
-                .platforms()
-                .median(f"median {metric}", scale)
-                .launches()
-            )
-            for title, steps in (("× the step before", before), ("× the first step", first)):
-                rows.column(title, _improved(steps)).interval(_improvement(steps))
+            panels = [_stairs(document, steps, printed, scale, narrow=way) for way in (False, True)]
             drawn.append(
                 self.figure(
                     spec,
                     place.probe,
                     place.metric,
-                    title=f"{metric}, step by step",
+                    title=f"{metric_name(place.metric)}, step by step",
                     label=place.told(names),
                     notes=[
                         ""
                         if spec.caption
-                        else "An improvement above 1 is better than the step it refers to."
+                        else "An improvement above 1 is better than the step it refers to.",
+                        "Dashed: as it is printed, on the hardware of its time." if printed else "",
                     ],
                     cells=own,
                     probe=place.probe,
-                    table=rows.table(),
+                    panels=panels[:1],
+                    narrow=panels[1:],
+                    summary=_summary(steps, printed, scale),
+                    table=_table(steps, printed, scale, before, first),
                 )
             )
         return drawn
+
+
+def _table(
+    steps: Sequence[Cell], printed: Printed, scale: Scale, before: _Lookup, first: _Lookup
+) -> DataTable:
+    rows = CellRows(steps, lambda cell: cell).platforms()
+    for title, lookup, told in (
+        ("× the step before", before, False),
+        ("× the first step", first, True),
+    ):
+        rows.column(title, _improved(lookup)).interval(_improvement(lookup))
+        if told and any(one.gain for one in printed.values()):
+            rows.column("printed ×", lambda cell: _as_printed(printed, cell, "gain"))
+    rows.median(f"median {metric_name(steps[0].place.metric)}", scale)
+    if printed:
+        rows.column("printed", lambda cell: _as_printed(printed, cell, "text"))
+    return rows.launches().table()
+
+
+def _as_printed(printed: Printed, cell: Cell, which: Literal["gain", "text"]) -> Field:
+    one = printed.get(cell.platform)
+    if one is None:
+        return Field("")
+    told = one.gain if which == "gain" else one.text
+    return Field(told, one.value, tip=f"published: {one.source}")
+
+
+def _stairs(
+    document: Document, steps: Sequence[Cell], printed: Printed, scale: Scale, *, narrow: bool
+) -> Chart:
+    styles = looks(document.names)
+    treads = []
+    for cell in steps:
+        own, one = None, printed.get(cell.platform)
+        if cell.value is not None and cell.value.value > 0:
+            lo, hi = (end * scale.factor if end else None for end in (cell.value.lo, cell.value.hi))
+            own = {
+                "y": cell.value.value * scale.factor,
+                "lo": lo,
+                "hi": hi,
+                "text": scale.show(cell.value.value),
+                "tip": f"{cell.platform}: {value_words(cell, scale)}",
+                **styles[cell.platform].ink(hollow=cell.simulated),
+            }
+        told = (
+            None
+            if one is None
+            else {
+                "y": one.value * scale.factor,
+                "text": scale.show(one.value),
+                "tip": f"{cell.platform}, printed: {one.text}; {one.source}",
+            }
+        )
+        treads.append(Tread(cell.platform, own, told))
+    title = sentence_case(scale.titled(metric_name(steps[0].place.metric)))
+    return staircase(treads, title, narrow=narrow)
+
+
+def _summary(steps: Sequence[Cell], printed: Printed, scale: Scale) -> str:
+    told = []
+    for cell in steps:
+        one = printed.get(cell.platform)
+        text = f"{cell.platform} {value_words(cell, scale)}"
+        told.append(f"{text} (printed: {one.text})" if one else text)
+    return f"{sentence_case(metric_name(steps[0].place.metric))} by step: {'; '.join(told)}."
 
 
 def _lookup(comparison: pl.DataFrame) -> _Lookup:

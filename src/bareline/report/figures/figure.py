@@ -109,6 +109,8 @@ class Figure:
         The drawing for screens of less than 40 em; `panels` serve both without it.
     wide
         Whether the figure takes the whole width rather than half of it.
+    folded
+        Whether its table is folded away even though nothing is drawn.
     text_summary
         What the figure shows, for whoever cannot see it.
     caveats
@@ -128,6 +130,7 @@ class Figure:
     large: int | None = None
     narrow: tuple[Chart, ...] = ()
     wide: bool = False
+    folded: bool = False
     text_summary: str = ""
     caveats: tuple[str, ...] = ()
     data_table: DataTable | None = None

@@ -72,7 +72,9 @@ class DrawnFigure:
         drawing could not stand beside.
         """
         table, wide = self.figure.data_table, self.figure.wide
-        return not self.panels or (table is not None and wide and len(table.rows) <= _OPEN_ROWS)
+        if not self.panels:
+            return not self.figure.folded
+        return table is not None and wide and len(table.rows) <= _OPEN_ROWS
 
     @property
     def choices(self) -> list[Choice]:
