@@ -5,6 +5,8 @@ import socket
 import subprocess
 import sys
 
+import pytest
+
 from bareline.host.owner import has_ended, owner_mark, owner_pid
 
 _MARK = "from bareline.host.owner import owner_mark; print(owner_mark())"
@@ -34,3 +36,15 @@ def test_of_other_hosts_and_other_texts_nothing_is_known(monkeypatch):
     assert not has_ended(elsewhere)
     for text in ("", "mine", "12-run", "12-34-run-7"):
         assert not has_ended(text)
+
+
+def test_a_container_s_processes_are_not_ours_to_judge():
+    """It numbers its own: what is number 15 there is another process here, or none."""
+    inside = ["unshare", "--map-root-user", "--pid", "--fork", "--mount-proc"]
+    done = subprocess.run(
+        [*inside, sys.executable, "-c", _MARK], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip(f"no process namespaces: {done.stderr.strip()}")
+    assert owner_pid(done.stdout) < 100
+    assert not has_ended(done.stdout)

@@ -269,7 +269,10 @@ def _number(value: float | NDArray[np.float64]) -> float | None:
 def _subject(cell: Cell, title: str, telling: Sequence[str]) -> str:
     """Name what was measured, with what tells it from other points of its probe."""
     if not cell.headline:
-        title += f" ({cell.place.metric.replace('_', ' ')})"
+        metric = cell.place.metric.replace("_", " ")
+        # "The rate of sequential writing" is the name of one of its probe's rates.
+        named = title.startswith("the rate of ")
+        title = f"the {metric} ({cell.place.probe})" if named else f"{title} ({metric})"
     size = cell.place.size_bytes
     of_size = f" of {format_size(size)}" if size is not None else ""
     at = cell.place.told(name for name in telling if name not in ("size_bytes", "nodes"))

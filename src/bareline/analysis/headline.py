@@ -234,7 +234,9 @@ def _unchanged(compared: Sequence[Finding], margin: float, *, whole: bool) -> _C
         return [f"not decided yet: {launches_words(few)}"]
     points = [point for finding in compared for point in finding.compared]
     equal = sum(point.said is Verdict.EQUIVALENT for point in points)
-    text = f"cannot tell {len(points) - equal} of {len(points)} points"
+    text = f"cannot tell at {len(points) - equal} of {len(points)} points"
+    if not equal:
+        text = f"cannot tell at any of {len(points)} points" if len(points) > 1 else "cannot tell"
     text += f", {equal} equal within {percent(margin)}" if equal else ""
     return [f"{text}; not decided yet: {launches_words(few)}" if few else text]
 
