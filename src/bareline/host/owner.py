@@ -45,7 +45,7 @@ def has_ended(mark: str) -> bool:
 def _host() -> str:
     """Name what numbers processes: this machine, or a container on it, which numbers its own."""
     try:
-        numbers = os.readlink("/proc/self/ns/pid")
+        numbers = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
         numbers = ""
     return hashlib.sha256(f"{socket.gethostname()} {numbers}".encode()).hexdigest()[:8]
