@@ -98,12 +98,7 @@ class Condition:
         UsageError
             The selector matches no row.
         """
-        rows = self._select(comparison.points)
-        if rows.is_empty():
-            raise UsageError(
-                f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
-                hint="`bareline compare RUN --json` shows probes, metrics and platforms",
-            )
+        rows = self.select(comparison.points)
         cells = [_Row(row["point_row"], read_cell(None, row)) for row in rows.iter_rows(named=True)]
         meets = self._judge(rows, comparison)
         alone = self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE)
@@ -175,7 +170,19 @@ class Condition:
         met = _OPERATORS[self.sign](value, self.limit)
         return f"{self.end} {_digits(value)} {self.sign} {self.limit:g}" if met else ""
 
-    def _select(self, points: pl.DataFrame) -> pl.DataFrame:
+    def select(self, points: pl.DataFrame) -> pl.DataFrame:
+        """Give the rows that the selector names.
+
+        Parameters
+        ----------
+        points
+            Rows with platform, probe, metric, layer, headline, better and verdict.
+
+        Raises
+        ------
+        UsageError
+            The selector matches no row.
+        """
         platform, colon, name = self.selector.rpartition(":")
         rows = points.filter(pl.col("platform") == platform) if colon else points
         full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".")
@@ -183,10 +190,15 @@ class Condition:
         by_metric = (full == name) | (short == name)
         by_name = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
         chosen = rows.filter((by_metric | by_name) & (pl.col("better") != "none"))
-        if self.verdict is Verdict.DOES_NOT_FIT:
-            return chosen
-        # What the plan left out was never to be measured: that is no reason to fail.
-        return chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
+        if self.verdict is not Verdict.DOES_NOT_FIT:
+            # What the plan left out was never to be measured: that is no reason to fail.
+            chosen = chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
+        if chosen.is_empty():
+            raise UsageError(
+                f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
+                hint="`--json` shows probes, metrics and platforms",
+            )
+        return chosen
 
 
 def _unjudged(cell: Cell) -> str:

@@ -51,12 +51,29 @@ class Selection:
         if not self:
             return table
         platforms = pl.DataFrame({"platform": records.with_controls.platforms})
-        chosen = records.declarations.join(platforms, how="cross")
+        chosen = self.among(records.declarations.join(platforms, how="cross"))
+        on = [field.name for field in fields(self) if field.name in table.columns]
+        return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
+
+    def among(self, known: pl.DataFrame) -> pl.DataFrame:
+        """Give the rows of a table that itself has all that could be asked for.
+
+        Parameters
+        ----------
+        known
+            Rows with the columns probe, platform, metric and layer.
+
+        Raises
+        ------
+        UsageError
+            A name stands in none of them.
+        """
+        chosen = known
         for field in fields(self):
             names = getattr(self, field.name)
             if not names:
                 continue
-            there = chosen[field.name].unique().to_list()
+            there = known[field.name].unique().to_list()
             for name in names:
                 if name not in there:
                     listed = f"there is {', '.join(sorted(there))}"
@@ -66,5 +83,4 @@ class Selection:
                         hint=did_you_mean(name, there, listed),
                     )
             chosen = chosen.filter(pl.col(field.name).is_in(list(names)))
-        on = [field.name for field in fields(self) if field.name in table.columns]
-        return table.join(chosen.select(on).unique(), on=on, how="semi", maintain_order="left")
+        return chosen

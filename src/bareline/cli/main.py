@@ -25,6 +25,7 @@ from bareline.cli import (
     published,
     results,
     simulation,
+    trends,
 )
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
@@ -63,7 +64,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (machine, measure, profiling, predicting, results, simulation, exchange):
+for family in (machine, measure, profiling, predicting, results, trends, simulation, exchange):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")
 for family in (catalogue, published):

@@ -102,4 +102,8 @@ ShowControlOption = Annotated[
 QuietOption = Annotated[
     bool, typer.Option("-q", "--quiet", help="No progress; what is wrong is still said.")
 ]
+FailIfOption = Annotated[
+    list[str] | None,
+    typer.Option("--fail-if", metavar="CONDITION", help="Exit with 1 if e.g. 'mpi.latency > 1.1'."),
+]
 DetailsOption = Annotated[bool, typer.Option("--all", help="Also detail metrics.")]

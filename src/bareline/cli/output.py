@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from bareline.analysis.conditions import Outcome
 
 #: Exit codes, as docs/reference/command-line.md lists them.
 EXIT_CONDITION = 1
@@ -59,3 +61,18 @@ def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     from bareline.report.terminal.console import make_console
 
     return make_console(stderr=stderr, quiet=quiet)
+
+
+def complain_of(outcomes: Sequence[Outcome]) -> None:
+    """Say what conditions found, and leave with their exit code if any is met."""
+    for outcome in outcomes:
+        complain(
+            f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
+            f"{len(outcome.violations) or 'none'} meet it"
+        )
+        for line in outcome.violations:
+            complain(f"condition met: {line}")
+    if any(outcome.violations for outcome in outcomes):
+        import typer
+
+        raise typer.Exit(EXIT_CONDITION)

@@ -12,6 +12,7 @@ from bareline.cli import completing
 from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
+    FailIfOption,
     JsonOption,
     MarginOption,
     OnlyLayers,
@@ -22,13 +23,12 @@ from bareline.cli.options import (
     ShowControlOption,
     run_path,
 )
-from bareline.cli.output import EXIT_CONDITION, complain, emit, printing_measures
+from bareline.cli.output import complain, complain_of, emit, printing_measures
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from bareline.analysis.comparison import Comparison
-    from bareline.analysis.conditions import Outcome
     from bareline.analysis.records import Records
     from bareline.analysis.selection import Selection
 
@@ -148,12 +148,7 @@ def compare(
     margin: MarginOption = None,
     everything: DetailsOption = False,
     control: ShowControlOption = False,
-    fail_if: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-if", metavar="CONDITION", help="Exit with 1 if e.g. 'mpi.latency > 1.1'."
-        ),
-    ] = None,
+    fail_if: FailIfOption = None,
     probes: OnlyProbes = None,
     platforms: OnlyPlatforms = None,
     metrics: OnlyMetrics = None,
@@ -182,7 +177,7 @@ def compare(
             lambda: as_rows(comparison.rows_with_controls),
             lambda on: _print_compared(comparison, on, control=control, details=everything),
         )
-    _complain_of(outcomes)
+    complain_of(outcomes)
 
 
 def _emit_selected(
@@ -217,19 +212,6 @@ def _print_compared(
         )
     if control or comparison.alone:
         print_control(comparison.controls, comparison.control_table, console, details)
-
-
-def _complain_of(outcomes: Sequence[Outcome]) -> None:
-    """Say what conditions found, and leave with their exit code if any is met."""
-    for outcome in outcomes:
-        complain(
-            f"--fail-if '{outcome.condition}': {outcome.tested} rows tested, "
-            f"{len(outcome.violations) or 'none'} meet it"
-        )
-        for line in outcome.violations:
-            complain(f"condition met: {line}")
-    if any(outcome.violations for outcome in outcomes):
-        raise typer.Exit(EXIT_CONDITION)
 
 
 def _compare_profiles(before: Path, after: Path, *, as_json: bool) -> None:

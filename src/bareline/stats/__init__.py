@@ -5,6 +5,7 @@ the last axis, which holds one value per launch (NaN where a launch is absent).
 """
 
 from bareline.stats.boots import collapsed, grouped
+from bareline.stats.change import MIN_RUNS, Steps, largest_steps
 from bareline.stats.effect import cliffs_delta
 from bareline.stats.exceeded import Exceedance, exceedance, holm_of_testable
 from bareline.stats.family import (
@@ -32,11 +33,13 @@ __all__ = [
     "CERTAIN_ALPHA",
     "LOPSIDED_ALPHA",
     "LOST_ALPHA",
+    "MIN_RUNS",
     "Exceedance",
     "Outlook",
     "Ratio",
     "Series",
     "Shift",
+    "Steps",
     "Summary",
     "cliffs_delta",
     "collapsed",
@@ -50,6 +53,7 @@ __all__ = [
     "holm_of_testable",
     "judge",
     "judge_shift",
+    "largest_steps",
     "launches_to_decide",
     "look",
     "lopsided_p",

@@ -1,0 +1,71 @@
+"""What many runs show over time: trend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import (
+    DetailsOption,
+    FailIfOption,
+    JsonOption,
+    MarginOption,
+    OnlyLayers,
+    OnlyMetrics,
+    OnlyPlatforms,
+    OnlyProbes,
+    run_path,
+)
+from bareline.cli.output import complain_of, emit
+
+if TYPE_CHECKING:
+    from bareline.store.run import Run
+
+app = typer.Typer()
+
+
+@app.command()
+def trend(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Run directories, or folders of them.", parser=run_path
+        ),
+    ],
+    margin: MarginOption = None,
+    everything: DetailsOption = False,
+    fail_if: FailIfOption = None,
+    probes: OnlyProbes = None,
+    platforms: OnlyPlatforms = None,
+    metrics: OnlyMetrics = None,
+    layers: OnlyLayers = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
+    from bareline.analysis.conditions import parse_condition
+    from bareline.analysis.selection import Selection
+    from bareline.analysis.trend import meeting, trend_of
+    from bareline.report.terminal.trend import print_trend
+    from bareline.vocabulary.verdicts import DEFAULT_MARGIN
+
+    conditions = [parse_condition(text) for text in fail_if or []]
+    asked = Selection(probes or (), platforms or (), metrics or (), layers or ())
+    found = trend_of(_runs(paths), margin or DEFAULT_MARGIN, asked)
+    outcomes = [meeting(found, condition) for condition in conditions]
+    emit(as_json, found.rows, lambda console: print_trend(found, console, details=everything))
+    complain_of(outcomes)
+
+
+def _runs(paths: list[Path]) -> list[Run]:
+    """Open runs; a folder that is none stands for those right below it."""
+    from bareline.store.header import HEADER_FILE
+    from bareline.store.naming import list_runs
+    from bareline.store.run import Run
+
+    found = []
+    for path in paths:
+        below = [] if (path / HEADER_FILE).exists() else list_runs(path)
+        found += [one.path for one in below] or [path]
+    return [Run.open(path) for path in dict.fromkeys(found)]
