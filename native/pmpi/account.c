@@ -206,6 +206,15 @@ void bl_count_neighbours_gather(struct bl_op *op, MPI_Comm comm, MPI_Count sendc
 
 /* Requests ------------------------------------------------------------------------------------ */
 
+/* The group of a receive from any rank, which tells in the end whose message came. */
+static const struct bl_group *group_to_hold(const struct bl_op *op)
+{
+    if (!op->wakes || op->ends.from != BL_ANYBODY || !op->group || !op->thread->traced)
+        return NULL;
+    bl_group_hold();
+    return op->group;
+}
+
 void bl_track(struct bl_op *op, MPI_Request handle)
 {
     if (handle == MPI_REQUEST_NULL)
@@ -215,6 +224,7 @@ void bl_track(struct bl_op *op, MPI_Request handle)
         .what = bl_what_of(op),
         .size = op->size,
         .ends = op->ends,
+        .group = group_to_hold(op),
         .post = ++op->thread->posts,
         .posted = op->stop,
         .sent = op->sent,
@@ -234,6 +244,7 @@ void bl_persist(struct bl_op *op, MPI_Request handle, enum bl_starts starts)
         .what = bl_what_of(op),
         .size = op->size,
         .ends = op->ends,
+        .group = group_to_hold(op),
         .sent = op->sent,
         .received = op->received,
         .peer = op->world_peer,
@@ -248,6 +259,27 @@ void bl_persist(struct bl_op *op, MPI_Request handle, enum bl_starts starts)
     op->world_peer = -1;
 }
 
+/* Notes the completion for a replay, and what a receive from any rank or of any tag met. */
+static void trace_done(struct bl_op *op, const struct bl_request *request, const MPI_Status *status)
+{
+    struct bl_ends arrived = request->ends;
+    int cancelled = 0;
+    if (request->receives && status) {
+        PMPI_Test_cancelled(status, &cancelled);
+        if (cancelled)
+            arrived.from = BL_NOBODY;
+        else if (request->group)
+            arrived.from = bl_world_rank(request->group, status->MPI_SOURCE);
+        if (!cancelled && arrived.receive_tag == BL_ANY_TAG)
+            arrived.receive_tag = status->MPI_TAG;
+    }
+    if (request->group && !request->persistent)
+        bl_group_release();
+    const bool told =
+        arrived.from != request->ends.from || arrived.receive_tag != request->ends.receive_tag;
+    bl_trace_done(op->thread->posts - request->post, told ? &arrived : NULL);
+}
+
 void bl_complete(struct bl_op *op, MPI_Request handle, const MPI_Status *status)
 {
     struct bl_request request;
@@ -258,7 +290,7 @@ void bl_complete(struct bl_op *op, MPI_Request handle, const MPI_Status *status)
     op->receives += request.receives;
     op->awaited += request.receives ? arrived : request.size;
     if (op->thread->traced)
-        bl_trace_done(op->thread->posts - request.post);
+        trace_done(op, &request, status);
     struct bl_row *row = bl_table_row(&op->thread->table, request.what, request.size);
     if (!row)
         return;

@@ -222,6 +222,22 @@ const struct bl_group *bl_group_look_up(struct bl_group_cache *cache, uintptr_t 
     return group;
 }
 
+/*
+ * Receives from any rank that are on their way: a program may free their communicator before they
+ * are complete, and then a few bytes stay.
+ */
+static atomic_int held;
+
+void bl_group_hold(void)
+{
+    atomic_fetch_add(&held, 1);
+}
+
+void bl_group_release(void)
+{
+    atomic_fetch_sub(&held, 1);
+}
+
 void bl_group_forget(uintptr_t handle, int kind)
 {
     pthread_mutex_lock(&known.lock);
@@ -230,8 +246,10 @@ void bl_group_forget(uintptr_t handle, int kind)
         struct bl_group *group = known.slots[slot].group;
         if (group) {
             atomic_fetch_add(&bl_group_generation, 1);
-            free(group->world);
-            free(group);
+            if (atomic_load(&held) == 0) {
+                free(group->world);
+                free(group);
+            }
             known.used--;
             known.slots[slot].group = NULL;
             /* What was put further along because of this entry must be found again. */

@@ -3,7 +3,8 @@
  * rank of MPI_COMM_WORLD a rank is.
  *
  * Exported: struct bl_group, struct bl_groups, bl_groups_init, bl_group_of_*, bl_group_forget,
- * bl_group_degree, bl_place_of, bl_world_rank. Only local MPI functions are called.
+ * bl_group_hold, bl_group_release, bl_group_degree, bl_place_of, bl_world_rank. Only local MPI
+ * functions are called.
  *
  * What is known is kept per handle until the handle is freed. Every thread has a small cache in
  * front of the shared table; `generation` tells it that something was freed.
@@ -79,6 +80,10 @@ static inline const struct bl_group *bl_group_of_file(struct bl_group_cache *cac
 
 /* Before the handle is freed. */
 void bl_group_forget(uintptr_t handle, int kind);
+
+/* What is known of any group stays where it is as long as somebody holds it. */
+void bl_group_hold(void);
+void bl_group_release(void);
 
 /* Neighbours in the topology of the communicator. */
 void bl_group_degree(const struct bl_group *group, MPI_Comm comm, int *in, int *out);

@@ -11,6 +11,7 @@
 #define BL_PMPI_REQUEST_H
 
 #include "ends.h"
+#include "group.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -25,10 +26,11 @@ struct bl_request {
     uint64_t sent;
     uint64_t received; /* by the arguments; a receive's true size comes with its status */
     struct bl_ends ends;
-    uint32_t post;  /* how many requests its thread had posted then, this one too */
-    int32_t peer;   /* rank of MPI_COMM_WORLD or -1 */
-    uint8_t starts; /* of a persistent request: enum bl_starts */
-    bool receives;  /* the status tells what arrived */
+    const struct bl_group *group; /* of a receive from any rank; held until it is taken */
+    uint32_t post;                /* how many requests its thread had posted then, this one too */
+    int32_t peer;                 /* rank of MPI_COMM_WORLD or -1 */
+    uint8_t starts;               /* of a persistent request: enum bl_starts */
+    bool receives;                /* the status tells what arrived */
     bool persistent;
     bool active;
 };

@@ -347,11 +347,16 @@ void bl_trace_call(const struct bl_trace_call *call)
         trace.slice->seen = bl_moment_now();
 }
 
-void bl_trace_done(uint32_t ago)
+void bl_trace_done(uint32_t ago, const struct bl_ends *arrived)
 {
     if (!trace.slice || trace.slice->lost)
         return;
-    const struct shape shape = {.ends = {.to = (int32_t)ago}};
+    struct shape shape = {.ends = {.to = (int32_t)ago}};
+    if (arrived) {
+        shape.ends.root = 1;
+        shape.ends.from = arrived->from;
+        shape.ends.receive_tag = arrived->receive_tag;
+    }
     uint32_t number;
     const uint8_t *at = put_shape_number(&shape, &number);
     if (!at) {

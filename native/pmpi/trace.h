@@ -15,7 +15,8 @@
  * number is that of a shape plus one; 0 says that a new shape follows first, as varints: call,
  * whether it posted a request, to, from, root, both tags (zigzag), communicator, its size, size,
  * sent, received. The shape of call 0 is a completed request, `to` posts ago, before the call that
- * completed it, and has no times. The shape of "compute" is the end of the stream.
+ * completed it, and has no times; with root 1 it says from whom and with which tag a message came.
+ * The shape of "compute" is the end of the stream.
  */
 #ifndef BL_PMPI_TRACE_H
 #define BL_PMPI_TRACE_H
@@ -60,8 +61,11 @@ bool bl_trace_open(const char *path, const struct bl_trace_job *job, struct bl_m
 
 void bl_trace_call(const struct bl_trace_call *call);
 
-/* A request that was posted `ago` posts ago is complete. */
-void bl_trace_done(uint32_t ago);
+/*
+ * A request that was posted `ago` posts ago is complete. Of a receive from any rank or of any tag,
+ * `arrived` says what came, from BL_NOBODY where it was cancelled; NULL where that is no question.
+ */
+void bl_trace_done(uint32_t ago, const struct bl_ends *arrived);
 
 /* Something was not looked at: the stream ends here. */
 void bl_trace_lose(void);

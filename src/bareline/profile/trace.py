@@ -73,7 +73,8 @@ class Shape:
     ----------
     call, kind
         Function and what it is; ``done`` is a request, posted `to` posts ago, that the next call
-        completes.
+        completes. With `root` 1 it also says what a receive that had asked for anybody or any tag
+        got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
     posts
         Whether it posted a request.
     to, from_, root
@@ -100,10 +101,15 @@ class Shape:
     sent: int
     received: int
 
+    @property
+    def tells_arrival(self) -> bool:
+        """Whether it is a completed receive that says whose message came."""
+        return self.kind == "done" and self.root == 1
+
     def is_possible(self, ranks: int) -> bool:
         """Tell whether a job of so many ranks can have made such a call."""
         if self.kind == "done":
-            return self.to >= 0
+            return self.to >= 0 and NOBODY <= self.from_ < ranks
         ends = (self.to, self.from_, self.root)
         amounts = (self.size, self.sent, self.received)
         return (
@@ -138,6 +144,20 @@ class Stream:
     spent_s: npt.NDArray[np.float64]
     finished: bool
     lost: int
+
+    def arrivals(self) -> dict[int, Shape]:
+        """Give what tells whose message came, by the number of the receive among all posts."""
+        found: dict[int, Shape] = {}
+        posts = 0
+        telling = np.array([one.tells_arrival for one in self.shapes], bool)
+        if not telling.any():
+            return found
+        for number in self.shape.tolist():
+            shape = self.shapes[number]
+            if telling[number]:
+                found[posts - 1 - shape.to] = shape
+            posts += shape.posts
+        return found
 
 
 @dataclass(frozen=True, slots=True)

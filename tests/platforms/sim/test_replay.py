@@ -48,6 +48,33 @@ int main(int c, char **v)
     return 0;
 }
 """
+# Rank 0 takes a message of each other rank as it comes, and waits in vain for one more.
+ANYBODYS = """
+#include <mpi.h>
+int main(int c, char **v)
+{
+    static double a[64], b[9][64];
+    int r, n;
+    MPI_Request q[9];
+    MPI_Comm all;
+    MPI_Init(&c, &v);
+    MPI_Comm_dup(MPI_COMM_WORLD, &all);
+    MPI_Comm_rank(all, &r);
+    MPI_Comm_size(all, &n);
+    if (r)
+        MPI_Send(a, 64, MPI_DOUBLE, 0, 10 + r, all);
+    for (int i = 0; i < n && !r; i++)
+        MPI_Irecv(b[i], 64, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, all, &q[i]);
+    MPI_Comm_free(&all);
+    if (!r) {
+        MPI_Waitall(n - 1, q, MPI_STATUSES_IGNORE);
+        MPI_Cancel(&q[n - 1]);
+        MPI_Wait(&q[n - 1], MPI_STATUS_IGNORE);
+    }
+    MPI_Finalize();
+    return 0;
+}
+"""
 
 
 def shape(call, kind, **given):
@@ -108,8 +135,10 @@ def test_requests_are_waited_for_by_the_call_that_completes_them():
 @pytest.mark.parametrize(
     ("odd", "said"),
     [
-        (replace(RECEIVE, from_=ANYBODY), "anybody"),
-        (replace(RECEIVE, receive_tag=-1), "any tag"),
+        (replace(RECEIVE, from_=ANYBODY), "does not say whose message it got; trace the program"),
+        (replace(RECEIVE, receive_tag=-1), "does not say whose message it got"),
+        (replace(RECEIVE, from_=ANYBODY, posts=True), "does not say whose message it got"),
+        (replace(SEND, to=ANYBODY), "none of the traced ranks"),
         (shape("MPI_Put", "one-sided", to=1, size=8), "one-sided"),
         (shape("MPI_Allreduce", "collective", comm_size=2, size=8), "of 2 of 3 ranks"),
         (shape("MPI_Neighbor_alltoall", "collective", comm_size=3, size=8), "no such action"),
@@ -120,6 +149,33 @@ def test_what_the_simulator_cannot_replay_is_refused_with_its_reason(odd, said):
     assert said in why_not(planted)
     with pytest.raises(PlatformError, match="cannot be replayed"):
         list(actions(planted, 1.0))
+
+
+def test_a_receive_from_anybody_gets_what_it_got(tmp_path):
+    asks = replace(RECEIVE, call="MPI_Irecv", posts=True, from_=ANYBODY, receive_tag=-1)
+    done = shape("done", "done", to=1, from_=2, receive_tag=4, root=1)
+    calls = [
+        (asks, 0.0),
+        (asks, 0.0),
+        (done, 0.0),
+        (replace(done, to=0, from_=0), 0.0),
+        (shape("MPI_Waitall", "wait"), 0.0),
+        (asks, 0.0),
+        (replace(done, to=0, from_=NOBODY), 0.0),
+        (shape("MPI_Wait", "wait"), 0.0),
+    ]
+    sends = replace(SEND, send_tag=4)
+    planted = trace([(sends, 0.0)], calls, [(sends, 0.0)])
+    assert why_not(planted) == ""
+    tag = next(line.split()[3] for line in dict(actions(planted, 1.0))[0] if "send" in line)
+    assert dict(actions(planted, 1.0))[1] == [
+        "1 init",
+        f"1 irecv 2 {tag} 80 6",
+        f"1 irecv 0 {tag} 80 6",
+        f"1 wait 2 1 {tag}",
+        f"1 wait 0 1 {tag}",
+        "1 finalize",  # what was cancelled never was
+    ]
 
 
 def test_other_platforms_refuse_a_trace():
@@ -144,31 +200,24 @@ def test_a_study_names_a_trace_beside_it(tmp_path):
         load_study(file)
 
 
-@pytest.fixture(scope="module")
-def ring(tmp_path_factory):
+def traced(folder, source):
     """Give the trace of a real program on four ranks."""
-    folder = tmp_path_factory.mktemp("ring")
-    (folder / "ring.c").write_text(PROGRAM % STEPS)
-    subprocess.run(["mpicc", "-O1", "ring.c", "-o", "ring"], cwd=folder, check=True)
-    launch = ["mpirun", "--oversubscribe", "-np", "4", "./ring"]
+    (folder / "job.c").write_text(source)
+    subprocess.run(["mpicc", "-O1", "job.c", "-o", "job"], cwd=folder, check=True)
+    profiler = [sys.executable, "-m", "bareline", "profile", "--trace", "-o", "app.profile", "--"]
     subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "bareline",
-            "profile",
-            "--trace",
-            "-o",
-            "app.profile",
-            "--",
-            *launch,
-        ],
+        [*profiler, "mpirun", "--oversubscribe", "-np", "4", "./job"],
         cwd=folder,
         check=True,
         capture_output=True,
         env=os.environ | {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
     )
     return folder / "app.trace"
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory):
+    return traced(tmp_path_factory.mktemp("ring"), PROGRAM % STEPS)
 
 
 @pytest.mark.mpi
@@ -179,6 +228,23 @@ def test_a_real_program_s_messages_are_all_replayed(ring):
         said = Counter(line.split()[1] for line in lines)
         assert (said["isend"], said["irecv"], said["wait"]) == (2 * STEPS, 2 * STEPS, 4 * STEPS)
         assert said["allreduce"] == STEPS and lines[-1] == f"{rank} finalize"
+
+
+@pytest.mark.mpi
+@pytest.mark.sim
+@needs_simulator
+def test_a_real_program_s_receives_from_anybody_are_replayed(tmp_path):
+    file = traced(tmp_path, ANYBODYS)
+    found = {rank: [line.split() for line in lines] for rank, lines in actions(read_trace(file), 1)}
+    received = [(line[2], line[3]) for line in found[0] if line[1] == "irecv"]
+    sent = {(str(rank), line[3]) for rank in (1, 2, 3) for line in found[rank] if line[1] == "send"}
+    assert len(received) == 3 and set(received) == sent
+    table = {"type": "sim", "nodes": 4, "network": "10g"}
+    context = Context(tmp_path, cache_folder())
+    with PLATFORM(make_spec("s", table, where="test"), context).acquire(Layout(4)) as allocation:
+        command = Command(argv=(REPLAY, str(file)), mpi=True)
+        output = allocation.run(command, Layout(4), timeout_s=60)
+    assert output.exit_code == 0, output.stderr
 
 
 @pytest.mark.mpi

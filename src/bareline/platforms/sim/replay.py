@@ -1,10 +1,11 @@
 """A trace as SimGrid replays it: what each rank of the real program did, a line an action.
 
 Computation takes the traced processor time; messages and collective functions are made again, by
-the simulated cluster's costs and algorithms. SimGrid's actions know no communicator but that of all
-ranks, and no receive from anybody: a trace that has either is refused with its reason. Of vectors
-with counts a trace holds the sum alone: all partners get as much. A collective that is started
-and waited for later is made where it is started.
+the simulated cluster's costs and algorithms. A receive from anybody or of any tag gets the message
+that it got when it was traced. SimGrid's actions know no communicator but that of all ranks: a
+trace with collectives of some is refused with its reason. Of vectors with counts a trace holds the
+sum alone: all partners get as much. A collective that is started and waited for later is made
+where it is started.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bareline.profile.trace import ANYBODY, NOBODY, Shape, Stream, Trace
@@ -28,6 +29,10 @@ _COMMUNICATOR_REDUCTIONS = 3
 #: A shorter stretch of computation passes with the next one: each costs the simulator.
 _SHORTEST_S = 1e-6
 _ANY_TAG = -1
+_UNKNOWN = (
+    "the trace does not say whose message it got; trace the program again with this bareline, and "
+    "complete such receives by MPI_Wait or MPI_Test before they are freed"
+)
 _ROOTED = ("gather", "scatter")
 _NAMES = {
     "allreduce": "allreduce", "scan": "allreduce", "exscan": "allreduce", "reduce": "reduce",
@@ -53,15 +58,40 @@ def why_not(trace: Trace) -> str:
             reason = _why_not(shape, trace.ranks)
             if reason:
                 return f"{shape.call}: {reason}"
+        unknown = _unknown(stream)
+        if unknown:
+            return f"{unknown.call}: {_UNKNOWN}"
     return ""
 
 
+def _unknown(stream: Stream) -> Shape | None:
+    """Give a receive of which it is not known whose message came, if there is one."""
+    asking = [_asks(shape) for shape in stream.shapes]
+    if not any(asking):
+        return None
+    arrivals, posts = stream.arrivals(), 0
+    for number in stream.shape.tolist():
+        shape: Shape = stream.shapes[number]
+        if asking[number] and not (shape.posts and _is_known(arrivals.get(posts))):
+            return shape
+        posts += shape.posts
+    return None
+
+
+def _asks(shape: Shape) -> bool:
+    """Tell whether a call receives from anybody, or a message of any tag."""
+    if shape.kind not in _POINT_TO_POINT or shape.from_ == NOBODY:
+        return False
+    return shape.from_ == ANYBODY or shape.receive_tag == _ANY_TAG
+
+
+def _is_known(arrival: Shape | None) -> bool:
+    return arrival is not None and arrival.from_ != ANYBODY
+
+
 def _why_not(shape: Shape, ranks: int) -> str:
-    if shape.kind in _POINT_TO_POINT:
-        if ANYBODY in (shape.to, shape.from_):
-            return "messages from or to anybody are not replayed"
-        if shape.from_ != NOBODY and shape.receive_tag == _ANY_TAG:
-            return "messages of any tag are not replayed"
+    if shape.kind in _POINT_TO_POINT and shape.to == ANYBODY:
+        return "it sends to a process that is none of the traced ranks"
     if shape.kind in _ONE_SIDED:
         return "one-sided communication is not replayed"
     if shape.kind == "collective" and shape.comm_size > 1:
@@ -79,6 +109,7 @@ class _Rank:
     stream: Stream
     factor: float
     tags: dict[tuple[int, int], int]
+    arrivals: dict[int, Shape]
     lines: list[str] = field(default_factory=list)
     posted: list[tuple[int, int, int] | None] = field(default_factory=list)
     waiting: list[tuple[int, int, int] | None] = field(default_factory=list)
@@ -108,6 +139,9 @@ class _Rank:
 
     def message(self, shape: Shape) -> None:
         """Send, receive, or both."""
+        if shape.posts and len(self.posted) in self.arrivals:
+            arrived = self.arrivals[len(self.posted)]
+            shape = replace(shape, from_=arrived.from_, receive_tag=arrived.receive_tag)
         receives = shape.from_ != NOBODY
         sends = shape.to != NOBODY
         both = receives and sends
@@ -148,7 +182,7 @@ def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
     sizes = _collective_sizes(trace)
     tags: dict[tuple[int, int], int] = {}
     for stream in trace.streams:
-        rank = _Rank(stream, factor, tags)
+        rank = _Rank(stream, factor, tags, stream.arrivals())
         rank.act("init")
         collectives = iter(sizes)
         for number, seconds, spent in zip(
