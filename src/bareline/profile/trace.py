@@ -101,11 +101,6 @@ class Shape:
     sent: int
     received: int
 
-    @property
-    def tells_arrival(self) -> bool:
-        """Whether it is a completed receive that says whose message came."""
-        return self.kind == "done" and self.root == 1
-
     def is_possible(self, ranks: int) -> bool:
         """Tell whether a job of so many ranks can have made such a call."""
         if self.kind == "done":
@@ -144,20 +139,6 @@ class Stream:
     spent_s: npt.NDArray[np.float64]
     finished: bool
     lost: int
-
-    def arrivals(self) -> dict[int, Shape]:
-        """Give what tells whose message came, by the number of the receive among all posts."""
-        found: dict[int, Shape] = {}
-        posts = 0
-        telling = np.array([one.tells_arrival for one in self.shapes], bool)
-        if not telling.any():
-            return found
-        for number in self.shape.tolist():
-            shape = self.shapes[number]
-            if telling[number]:
-                found[posts - 1 - shape.to] = shape
-            posts += shape.posts
-        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,25 @@ def why_not(trace: Trace) -> str:
     return ""
 
 
+def _arrivals(stream: Stream) -> dict[int, Shape]:
+    """Give what tells whose message came, by the number of its receive among all posts."""
+    telling = [shape.kind == "done" and shape.root == 1 for shape in stream.shapes]
+    found: dict[int, Shape] = {}
+    posts = 0
+    for number in stream.shape.tolist() if any(telling) else ():
+        shape: Shape = stream.shapes[number]
+        if telling[number]:
+            found[posts - 1 - shape.to] = shape
+        posts += shape.posts
+    return found
+
+
 def _unknown(stream: Stream) -> Shape | None:
     """Give a receive of which it is not known whose message came, if there is one."""
     asking = [_asks(shape) for shape in stream.shapes]
     if not any(asking):
         return None
-    arrivals, posts = stream.arrivals(), 0
+    arrivals, posts = _arrivals(stream), 0
     for number in stream.shape.tolist():
         shape: Shape = stream.shapes[number]
         if asking[number] and not (shape.posts and _is_known(arrivals.get(posts))):
@@ -182,7 +195,7 @@ def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
     sizes = _collective_sizes(trace)
     tags: dict[tuple[int, int], int] = {}
     for stream in trace.streams:
-        rank = _Rank(stream, factor, tags, stream.arrivals())
+        rank = _Rank(stream, factor, tags, _arrivals(stream))
         rank.act("init")
         collectives = iter(sizes)
         for number, seconds, spent in zip(
