@@ -25,8 +25,9 @@ from bareline.platforms.serving import READY_S, Ports, serving
 from bareline.platforms.workdir import OWN_FOLDER, check_storage, folder_name, remove_abandoned
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
+from bareline.vocabulary.nodeset import fold
 
-_PLACEHOLDER = re.compile(r"\{(native|workdir|server_host|server_port|server_data_port)\}")
+_PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
 _HOUSEKEEPING_S = 60.0
 
 
@@ -121,7 +122,7 @@ class HostsAllocation(Allocation):
         token = dict(command.env).get(TRIAL_VARIABLE, "")
         try:
             with self._workdir(command, token, used) as workdir:
-                values = {"native": "", "workdir": workdir}
+                values = {"native": "", "workdir": workdir, "nodes": self.names_of(layout)}
                 if mentions(command, "native"):
                     values["native"] = self.native_folder()
                 hidden = self._storage_caveats(command, workdir, used)
@@ -198,6 +199,10 @@ class HostsAllocation(Allocation):
         carried = self.server_environment(env)
         with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
             yield {**known, **chosen}
+
+    def names_of(self, layout: Layout) -> str:
+        """Name the nodes that get ranks, in their order: ``node[001-128]``."""
+        return fold(node.name for node in self.nodes[: layout.nodes])
 
     def server_node(self, server: Server, layout: Layout) -> int:
         """Give the node of a server: -1 is the last of the layout, whatever others there are."""

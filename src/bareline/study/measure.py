@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from bareline.probes.base import Probe, find_probe
 from bareline.study.scale import MeasureScale
-from bareline.study.sweep import Count, Counts, PerNode, Sweep
+from bareline.study.sweep import Count, Counts, NodeCounts, PerNode, Sweep
 from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -47,7 +47,8 @@ class Measure(_Table):
     threads
         Threads per rank.
     nodes
-        Exact number of nodes, a list, or "powers"; without it, as many as the placement uses.
+        Exact number of nodes, a list, "powers", or "all" that a platform has; without it, as many as
+        the placement uses.
     ranks_per_node
         Exact number of ranks on every node, or "cores": the number of nodes follows from the
         ranks, or the ranks from the nodes.
@@ -71,7 +72,7 @@ class Measure(_Table):
     per_rank: dict[str, int | float] = {}
     ranks: Counts | None = None
     threads: Count = 1
-    nodes: Counts | None = None
+    nodes: NodeCounts | None = None
     ranks_per_node: PerNode | None = None
     placement: Placement = Placement.SPREAD
     profile: bool | Literal["once"] = False

@@ -1,7 +1,7 @@
 """How many ranks on how many nodes: numbers, lists of them, and what follows from the platforms.
 
 ``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to what the largest platform
-of the run holds. A case is thus the same on every platform that has room for it; where there is no
+of the run holds; ``nodes = "all"`` is what each of them holds. A case is thus the same on every platform that has room for it; where there is no
 room it does not fit, which the plan says.
 """
 
@@ -23,15 +23,17 @@ _MOST = 100_000_000
 _LARGEST_POWER = 24
 
 POWERS = "powers"
+ALL = "all"
 CORES = "cores"
 
 
-def _or(word: str) -> BeforeValidator:
-    """Refuse every word but one in a single line."""
+def _or(*words: str) -> BeforeValidator:
+    """Refuse every word but some in a single line."""
+    known = " or ".join(f'"{word}"' for word in words)
 
     def check(value: Any) -> Any:
-        if isinstance(value, str) and value != word:
-            raise ValueError(f"'{value}' is no number; write one, or \"{word}\"")
+        if isinstance(value, str) and value not in words:
+            raise ValueError(f"'{value}' is no number; write one, or {known}")
         return value
 
     return BeforeValidator(check)
@@ -41,6 +43,8 @@ Count = Annotated[int, Field(ge=1, le=_MOST)]
 _Counts = Annotated[list[Count], Field(min_length=1)]
 #: A number, a list of numbers, or "powers".
 Counts = Annotated[Count | _Counts | Literal["powers"], _or(POWERS)]
+#: The same, or "all": as many as each platform has.
+NodeCounts = Annotated[Count | _Counts | Literal["powers", "all"], _or(POWERS, ALL)]
 #: A number, or "cores": as many as each platform's nodes have for them.
 PerNode = Annotated[Count | Literal["cores"], _or(CORES)]
 
@@ -75,7 +79,7 @@ class Sweep:
     @property
     def follows_platforms(self) -> bool:
         """Whether what it comes to depends on the platforms of the run."""
-        return self.within_cores or self.nodes == POWERS
+        return self.within_cores or self._open_nodes
 
     def shapes(self, room: Mapping[str, Capacity], check: Callable[[int], None]) -> Iterator[Shape]:
         """Give ranks and nodes, each pair once.
@@ -107,7 +111,7 @@ class Sweep:
         """Tell whether a probe that measures between nodes has an end on each of so many."""
         if self.ends is None or nodes is None or nodes <= self.ends:
             return True
-        if self.nodes == POWERS:
+        if self._open_nodes:
             return False
         raise StudyError(
             f"it measures between {self.ends} nodes: on {nodes} some would be idle",
@@ -119,9 +123,9 @@ class Sweep:
         self, room: Mapping[str, Capacity], check: Callable[[int], None]
     ) -> Iterator[Shape]:
         """Lay every number of ranks over every number of nodes that divides it."""
-        if self.nodes == POWERS and self.ranks is None and self.ends is None:
+        if self._open_nodes and self.ranks is None and self.ends is None:
             raise StudyError(
-                f'nodes = "{POWERS}" asks for several nodes, and one rank is on one of them',
+                f'nodes = "{self.nodes}" asks for several nodes, and one rank is on one of them',
                 where=self.where,
                 hint="add ranks_per_node = 1, or the number of `ranks`",
             )
@@ -129,7 +133,7 @@ class Sweep:
         for nodes in numbers:
             tried = list(self._ranks_on(nodes, room, check))
             even = [ranks for ranks in tried if nodes is None or ranks % nodes == 0]
-            if not even and self.nodes != POWERS:
+            if not even and not self._open_nodes:
                 raise StudyError(
                     f"{tried[0]} ranks do not divide evenly over {nodes} nodes",
                     where=self.where,
@@ -193,15 +197,22 @@ class Sweep:
             yield ranks, nodes
         if not found:
             # The smallest that the probe takes: the plan says where it does not fit.
-            fixed = self.nodes != POWERS
+            fixed = not self._open_nodes
             for ranks in _powers(numbers[0] if fixed else each[0], 0, check):
                 yield ranks, numbers[0] if fixed else ranks // each[0]
+
+    @property
+    def _open_nodes(self) -> bool:
+        """Whether the number of nodes follows from the platforms."""
+        return self.nodes in (POWERS, ALL)
 
     @property
     def _packs(self) -> bool:
         return self.placement is Placement.PACK
 
     def _nodes(self, room: Mapping[str, Capacity]) -> list[int]:
+        if self.nodes == ALL:
+            return sorted({capacity.nodes for capacity in room.values()}) or [1]
         if self.nodes != POWERS:
             return _listed(self.nodes or 1)
         most = max((capacity.nodes for capacity in room.values()), default=1)

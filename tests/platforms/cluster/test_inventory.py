@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from bareline.platforms.ssh.inventory import expand_hosts, read_inventory
+from bareline.platforms.ssh.inventory import read_inventory
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.nodeset import unfold
 
 INI = """\
 # the cluster in the basement
@@ -45,7 +46,7 @@ compute:
     ],
 )
 def test_ranges(text, expected):
-    assert expand_hosts(text) == expected
+    assert unfold(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -53,7 +54,7 @@ def test_ranges(text, expected):
 )
 def test_what_is_no_host_is_refused(text):
     with pytest.raises(ValueError, match=r"name|range"):
-        expand_hosts(text)
+        unfold(text)
 
 
 def test_an_inventory_in_ini(tmp_path):

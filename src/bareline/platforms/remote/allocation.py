@@ -167,7 +167,7 @@ class RemoteAllocation(HostsAllocation):
             used.add(self.server_node(command.server, layout))
         nodes = sorted(used)
         token = dict(command.env).get(TRIAL_VARIABLE, "")
-        values = {"native": "", "workdir": ""}
+        values = {"native": "", "workdir": "", "nodes": self.names_of(layout)}
         if mentions(command, "native"):
             values["native"] = self.native_folder()
         if needs_folder(command):

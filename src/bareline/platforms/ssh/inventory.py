@@ -1,54 +1,12 @@
-"""Lists of hosts: ranges as ``n[1-4]``, and inventories of Ansible (INI, YAML)."""
+"""Inventories of Ansible (INI, YAML)."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from bareline.vocabulary.errors import PlatformError
-
-#: More hosts than this are a slip of the pen.
-MOST_HOSTS = 10_000
-_RANGE = re.compile(r"\[([0-9]{1,6})[-:]([0-9]{1,6})\]|\[([0-9,-]{1,200})\]")
-_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@%-]*")
-
-
-def expand_hosts(text: str) -> list[str]:
-    """Give the hosts of ``n[1-4]``, ``n[01,03-05].cluster`` or a plain name.
-
-    Raises
-    ------
-    ValueError
-        It is no name of a host, or of too many.
-    """
-    match = _RANGE.search(text)
-    if match is None:
-        if not _HOST.fullmatch(text):
-            raise ValueError(f"{text[:60]!r} is no name of a host; write n1, user@n1 or n[1-4]")
-        return [text]
-    before, after = text[: match.start()], text[match.end() :]
-    inside = match[3] or f"{match[1]}-{match[2]}"
-    found = []
-    for number in _numbers(inside):
-        found += expand_hosts(f"{before}{number}{after}")
-        if len(found) > MOST_HOSTS:
-            raise ValueError(f"{text[:60]!r} names more than {MOST_HOSTS} hosts")
-    return found
-
-
-def _numbers(text: str) -> Iterator[str]:
-    for part in text.split(","):
-        first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
-            raise ValueError(f"[{text[:60]}] is no range; write [1-4] or [01,03-05]")
-        width = len(first)
-        if dash and int(last) - int(first) >= MOST_HOSTS:
-            raise ValueError(f"[{text[:60]}] names more than {MOST_HOSTS} hosts")
-        for number in range(int(first), int(last or first) + 1):
-            yield f"{number:0{width}d}"
-
+from bareline.vocabulary.nodeset import unfold
 
 def read_inventory(path: Path, group: str | None = None) -> list[str]:
     """Give the hosts of an inventory, those of one group where one is named.
@@ -98,7 +56,7 @@ def _ini_groups(text: str) -> dict[str, list[str]]:
         if kind == "children":
             children.setdefault(name, []).append(first)
         elif not kind:
-            groups.setdefault(name, []).extend(expand_hosts(first))
+            groups.setdefault(name, []).extend(unfold(first))
     for _ in children:  # a chain is at most as long as there are such groups
         for parent, members in children.items():
             known = [host for member in members for host in groups.get(member, [])]
@@ -129,7 +87,7 @@ def _yaml_groups(text: str, path: Path) -> dict[str, list[str]]:
 def _yaml_group(name: str, table: Any, groups: dict[str, list[str]], depth: int = 0) -> list[str]:
     if not isinstance(table, dict) or depth > 50:
         return []
-    hosts = [host for text in table.get("hosts") or {} for host in expand_hosts(str(text))]
+    hosts = [host for text in table.get("hosts") or {} for host in unfold(str(text))]
     for child, inner in (table.get("children") or {}).items():
         hosts += _yaml_group(str(child), inner, groups, depth + 1)
     groups[name] = list(dict.fromkeys((*groups.get(name, []), *hosts)))

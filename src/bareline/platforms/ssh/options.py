@@ -11,8 +11,9 @@ from pydantic import Field, field_validator, model_validator
 from bareline.platforms.launchers import Binding, Transport
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
-from bareline.platforms.ssh.inventory import expand_hosts, read_inventory
+from bareline.platforms.ssh.inventory import read_inventory
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.nodeset import unfold
 from bareline.vocabulary.platform import Options
 
 
@@ -74,7 +75,7 @@ class SshOptions(Options):
         """Every host's name for ssh."""
         if self.inventory is not None:
             return tuple(read_inventory(self.inventory, self.group))
-        return tuple(host for text in self.hosts for host in expand_hosts(text))
+        return tuple(host for text in self.hosts for host in unfold(text))
 
     @property
     def node_count(self) -> int:

@@ -1,0 +1,187 @@
+"""Which of many alike units (nodes, links, switches) deviate from the others, with certainty.
+
+Every launch gives one value of every unit. Signs of a unit's own launches cannot decide among
+thousands: ten launches reach p = 2/1024, and a fleet of 1,024 nodes needs 0.00005. Its neighbours
+can: what launches of healthy units differ by is known from thousands of residuals. So a unit's
+shift is held against what the trimmed mean of as many residuals, drawn from those of all units,
+comes to, divided by a scale that is its own and the fleet's in equal parts: a noisy unit needs
+more. Beyond the draws the tail is taken to fall exponentially, which is slower than it does.
+
+Healthy units differ, too. A unit is tested against a fence: the margin, or what the estimates of
+all units vary by, whichever is more.
+
+References
+----------
+V. G. Tusher, R. Tibshirani and G. Chu, Significance analysis of microarrays applied to the ionizing
+radiation response, PNAS 98 (2001) 5116-5121, doi:10.1073/pnas.091062498 (the scale in two parts).
+P. J. Huber and E. M. Ronchetti, Robust Statistics, 2nd edition, Wiley (2009),
+doi:10.1002/9780470434697 (trimmed means, median absolute deviation).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from bareline.stats.stack import FloatArray
+from bareline.vocabulary.verdicts import MIN_LAUNCHES
+
+#: So many draws, in pieces; their most extreme ones fit the tail beyond.
+_DRAWS, _PIECE, _TAIL = 400_000, 100_000, 400
+#: Up to so many units each is held against the median of the others instead of all.
+_FEW = 64
+#: Median absolute deviation of a normal distribution of standard deviation 1, inverted.
+_MAD_TO_SIGMA = 1.4826
+_SEED = 20260301
+
+
+@dataclass(frozen=True, slots=True)
+class Deviations:
+    """How units deviate from the others, on the scale of the values; an entry for each unit.
+
+    Attributes
+    ----------
+    shift, lo, hi
+        Trimmed mean over launches of the deviation, with an interval that holds for all units of
+        all families at once; NaN below 6 launches.
+    p
+        Of "its deviation is within the fence".
+    n
+        Launches used.
+    fence
+        What a healthy unit may deviate by.
+    """
+
+    shift: FloatArray
+    lo: FloatArray
+    hi: FloatArray
+    p: FloatArray
+    n: FloatArray
+    fence: float
+
+
+def deviations(values: FloatArray, *, margin: float, alpha: float, tests: int) -> Deviations:
+    """Hold every unit against the others.
+
+    Parameters
+    ----------
+    values : float array, shape (units, launches)
+        Logarithms, larger is worse; NaN where a unit has none.
+    margin
+        Deviations up to this size never count, on the scale of the values.
+    alpha, tests
+        Error over so many tests, of which these are some.
+    """
+    centred = values - _others(values)
+    n = np.count_nonzero(~np.isnan(centred), axis=1)
+    shift, spread = _estimates(centred, n)
+    enough = n >= MIN_LAUNCHES
+    lo, hi, p = (np.full(len(n), np.nan) for _ in range(3))
+    fence = max(margin, _between(shift[enough], alpha / tests))
+    typical = float(np.median(spread[enough])) if enough.any() else 0.0
+    grown = np.sqrt(n / np.maximum(n - 1, 1))  # residuals are smaller than errors by this
+    residuals = ((centred - shift[:, None]) * grown[:, None])[enough]
+    pool = residuals[~np.isnan(residuals)]
+    for count in np.unique(n[enough]):
+        tail = _Tail.drawn(pool, int(count), typical)
+        own = enough & (n == count)
+        scale = _scale(spread[own], typical)
+        width = tail.reaches(alpha / tests) * scale
+        lo[own], hi[own] = shift[own] - width, shift[own] + width
+        with np.errstate(divide="ignore", invalid="ignore"):
+            beyond = np.where(shift[own] > fence, (shift[own] - fence) / scale, 0.0)
+        p[own] = tail.p(np.nan_to_num(beyond))
+    return Deviations(np.where(enough, shift, np.nan), lo, hi, p, n.astype(np.float64), fence)
+
+
+def _others(values: FloatArray) -> FloatArray:
+    """Give what each unit is held against in each launch: the median of the other units."""
+    if len(values) > _FEW:
+        return np.broadcast_to(_median(values), values.shape)
+    return np.stack([_median(np.delete(values, unit, axis=0)) for unit in range(len(values))])
+
+
+def _median(values: FloatArray) -> FloatArray:
+    known = ~np.isnan(values).all(axis=0)
+    found = np.full(values.shape[1], np.nan)
+    found[known] = np.nanmedian(values[:, known], axis=0)
+    return found
+
+
+def _estimates(rows: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Give the trimmed mean and the standard deviation of each row's values."""
+    shift, spread = np.full(len(rows), np.nan), np.full(len(rows), np.nan)
+    ordered = np.sort(rows, axis=1)  # absent ones come last
+    for count in np.unique(n[n > 1]):
+        own = n == count
+        shift[own], spread[own] = _trimmed(ordered[own, : int(count)])
+    return shift, spread
+
+
+def _trimmed(ordered: FloatArray) -> tuple[FloatArray, FloatArray]:
+    cut = ordered.shape[1] // 4
+    kept = ordered[:, cut : ordered.shape[1] - cut]
+    return kept.mean(axis=1), ordered.std(axis=1, ddof=1)
+
+
+def _scale(spread: FloatArray, typical: float) -> FloatArray:
+    return np.sqrt((spread**2 + typical**2) / 2)
+
+
+def _between(shift: FloatArray, level: float) -> float:
+    """Give what the estimates of healthy units vary by: half of two have no such spread."""
+    if len(shift) < 3:
+        return 0.0
+    mad = float(np.median(np.abs(shift - np.median(shift))))
+    return _MAD_TO_SIGMA * mad * float(-ndtri(level))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tail:
+    """The upper tail of a healthy unit's standardised shift.
+
+    Parameters
+    ----------
+    extreme
+        Its largest draws, ascending.
+    draws
+        How many there were.
+    mean_excess
+        By how much the extreme ones exceed the smallest of them on average.
+    """
+
+    extreme: FloatArray
+    draws: int
+    mean_excess: float
+
+    @classmethod
+    def drawn(cls, pool: FloatArray, count: int, typical: float) -> _Tail:
+        generator = np.random.default_rng(_SEED)
+        kept = np.zeros(0)
+        for _ in range(_DRAWS // _PIECE):
+            rows = np.sort(generator.choice(pool, (_PIECE, count)), axis=1)
+            shift, spread = _trimmed(rows)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                found = np.nan_to_num(np.abs(shift) / _scale(spread, typical))
+            kept = np.sort(np.concatenate([kept, found]))[-_TAIL:]
+        # Both tails were drawn: twice as many draws of either.
+        return cls(kept, 2 * _DRAWS, float((kept - kept[0]).mean()))
+
+    def p(self, reached: FloatArray) -> FloatArray:
+        """Give how often a healthy unit's shift is at least so large; below the tail at most 1."""
+        begin = len(self.extreme) / self.draws
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            far = begin * np.exp(-(reached - self.extreme[0]) / self.mean_excess)
+        within = 1 - np.searchsorted(self.extreme, reached, side="left") / len(self.extreme)
+        near = np.where(reached > self.extreme[0], np.maximum(within * begin, far), 1.0)
+        return np.nan_to_num(near, nan=1.0)
+
+    def reaches(self, level: float) -> float:
+        """Give what a healthy unit's shift exceeds so often."""
+        begin = len(self.extreme) / self.draws
+        if level >= begin:
+            at = len(self.extreme) - max(1, int(level * self.draws))
+            return float(self.extreme[max(at, 0)])
+        return float(self.extreme[0] + self.mean_excess * np.log(begin / level))

@@ -1,0 +1,92 @@
+"""Names of many nodes written briefly, as batch systems do: ``node[001-128]``, and read again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+#: More hosts than this are a slip of the pen.
+MOST_HOSTS = 10_000
+_RANGE = re.compile(r"\[([0-9]{1,6})[-:]([0-9]{1,6})\]|\[([0-9,-]{1,20000})\]")
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@%-]*")
+#: What is before the last number of a name, the number, and what follows it: a domain has none.
+_NUMBERED = re.compile(r"([^.]*?)(\d{1,6})((?:[^\d.][^.\d]*)?(?:\..*)?)")
+#: Between names, not between the numbers of one.
+_BETWEEN = re.compile(r",(?![^\[]*\])")
+
+
+def fold(names: Iterable[str]) -> str:
+    """Write names in their order, runs of numbers as ranges: ``n[1-3,7],login``.
+
+    `unfold` gives back the same names in the same order.
+    """
+    numbered = [(_NUMBERED.fullmatch(name), name) for name in names]
+    parts = []
+    for stem, group in groupby(numbered, lambda one: one[0] and (one[0][1], one[0][3])):
+        own = list(group)
+        if not stem or len(own) == 1:
+            parts += [name for _, name in own]
+        else:
+            ranges = ",".join(_ranges([match[2] for match, _ in own if match]))
+            parts.append(f"{stem[0]}[{ranges}]{stem[1]}")
+    return ",".join(parts)
+
+
+def _ranges(numbers: list[str]) -> Iterator[str]:
+    first = last = numbers[0]
+    for text in [*numbers[1:], ""]:
+        if text and text == f"{int(last) + 1:0{len(first)}d}":
+            last = text
+            continue
+        yield first if first == last else f"{first}-{last}"
+        first = last = text
+
+
+def unfold(text: str) -> list[str]:
+    """Give the names of a list such as ``n[1-4],login`` or ``n[01,03-05].cluster``.
+
+    Raises
+    ------
+    ValueError
+        A part is no name of a host, or there are too many.
+    """
+    return [name for part in _BETWEEN.split(text) for name in _hosts(part)]
+
+
+def _hosts(text: str) -> list[str]:
+    match = _RANGE.search(text)
+    if match is None:
+        if not _HOST.fullmatch(text):
+            raise ValueError(f"{text[:60]!r} is no name of a host; write n1, user@n1 or n[1-4]")
+        return [text]
+    before, after = text[: match.start()], text[match.end() :]
+    inside = match[3] or f"{match[1]}-{match[2]}"
+    found = []
+    for number in _numbers(inside):
+        found += _hosts(f"{before}{number}{after}")
+        if len(found) > MOST_HOSTS:
+            raise ValueError(f"{text[:60]!r} names more than {MOST_HOSTS} hosts")
+    return found
+
+
+def _numbers(text: str) -> Iterator[str]:
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise ValueError(f"[{text[:60]}] is no range; write [1-4] or [01,03-05]")
+        width = len(first)
+        if dash and int(last) - int(first) >= MOST_HOSTS:
+            raise ValueError(f"[{text[:60]}] names more than {MOST_HOSTS} hosts")
+        for number in range(int(first), int(last or first) + 1):
+            yield f"{number:0{width}d}"
+
+
+def told_nodes(names: Iterable[str], most: int = 8) -> str:
+    """Write names for people: brief, and no longer than some parts of a list."""
+    known = list(names)
+    parts = _BETWEEN.split(fold(known))
+    if len(parts) <= most:
+        return ", ".join(parts)
+    left = len(known) - sum(len(_hosts(part)) for part in parts[:most])
+    return f"{', '.join(parts[:most])} and {left} more"
