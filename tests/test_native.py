@@ -98,6 +98,33 @@ def test_linpack_is_solved_on_any_number_of_ranks(launch, ranks):
     assert 0 < point["rate"]["median"] < 1.5 * point["peak_rate"] * point["peak_cores"]
 
 
+@pytest.mark.parametrize("ranks", [4, 5])
+def test_every_pair_of_a_fleet_meets_once(launch, ranks):
+    small = ("-i", "5", "--repeats", "2", "--size", "4096")
+    met = [
+        tuple(point["point"].values())
+        for point in points(launch(ranks, "fleetbench", "pairs", *small))
+    ]
+    assert sorted(met) == [(a, b) for a in range(ranks) for b in range(a + 1, ranks)]
+
+
+def test_a_sample_of_pairs_is_at_distances_of_powers_of_two(launch):
+    small = ("-i", "2", "--repeats", "1", "--size", "64", "--pairs", "sampled", "--together")
+    met = [
+        tuple(point["point"].values()) for point in points(launch(6, "fleetbench", "pairs", *small))
+    ]
+    assert sorted(met) == [(a, b) for a in range(6) for b in range(a + 1, 6) if b - a in (1, 2, 4)]
+
+
+@pytest.mark.parametrize("what", ["processor", "memory"])
+def test_every_node_of_a_fleet_has_a_rate(launch, what):
+    small = ("--duration", "0.02", "--array-bytes", "65536", "--names", "n[1-3]")
+    done = launch(3, "fleetbench", what, *small)
+    assert [point["point"] for point in points(done)] == [{"rank": rank} for rank in range(3)]
+    assert all(point["rate"] > 0 for point in points(done))
+    assert json.loads(done.stdout.splitlines()[0])["names"] == "n[1-3]"
+
+
 def test_an_xhpl_that_is_not_there_is_named(launch):
     done = launch(1, "linpack_mpi", "--program", "xhpl", code=1)
     assert "xhpl cannot be started" in done.stderr

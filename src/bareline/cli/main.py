@@ -17,6 +17,7 @@ import typer
 from bareline.cli import (
     catalogue,
     exchange,
+    fleet,
     machine,
     measure,
     platforms,
@@ -64,7 +65,17 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (machine, measure, profiling, predicting, results, trends, simulation, exchange):
+for family in (
+    machine,
+    measure,
+    profiling,
+    predicting,
+    results,
+    fleet,
+    trends,
+    simulation,
+    exchange,
+):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")
 for family in (catalogue, published):

@@ -29,7 +29,9 @@ from bareline.stats.stack import FloatArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
 #: So many draws, in pieces; their most extreme ones fit the tail beyond.
-_DRAWS, _PIECE, _TAIL = 400_000, 100_000, 400
+_DRAWS, _PIECE, _TAIL = 200_000, 100_000, 400
+#: What no such draws can tell apart from.
+_SMALLEST_P = 1e-9
 #: Up to so many units each is held against the median of the others instead of all.
 _FEW = 64
 #: Median absolute deviation of a normal distribution of standard deviation 1, inverted.
@@ -131,11 +133,14 @@ def _scale(spread: FloatArray, typical: float) -> FloatArray:
 
 
 def _between(shift: FloatArray, level: float) -> float:
-    """Give what the estimates of healthy units vary by: half of two have no such spread."""
+    """Give what the estimates of healthy units vary by: half of two have no such spread.
+
+    The median absolute deviation of so many units is itself known to about 1 in the root of them.
+    """
     if len(shift) < 3:
         return 0.0
     mad = float(np.median(np.abs(shift - np.median(shift))))
-    return _MAD_TO_SIGMA * mad * float(-ndtri(level))
+    return _MAD_TO_SIGMA * mad * float(-ndtri(level)) * (1 + len(shift) ** -0.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +181,8 @@ class _Tail:
             far = begin * np.exp(-(reached - self.extreme[0]) / self.mean_excess)
         within = 1 - np.searchsorted(self.extreme, reached, side="left") / len(self.extreme)
         near = np.where(reached > self.extreme[0], np.maximum(within * begin, far), 1.0)
-        return np.nan_to_num(near, nan=1.0)
+        found: FloatArray = np.maximum(np.nan_to_num(near, nan=1.0), _SMALLEST_P)
+        return found
 
     def reaches(self, level: float) -> float:
         """Give what a healthy unit's shift exceeds so often."""

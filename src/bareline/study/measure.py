@@ -47,8 +47,8 @@ class Measure(_Table):
     threads
         Threads per rank.
     nodes
-        Exact number of nodes, a list, "powers", or "all" that a platform has; without it, as many as
-        the placement uses.
+        Exact number of nodes, a list, "powers", or "all" that a platform has; without it, as many
+        as the placement uses.
     ranks_per_node
         Exact number of ranks on every node, or "cores": the number of nodes follows from the
         ranks, or the ranks from the nodes.

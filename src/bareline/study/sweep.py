@@ -1,8 +1,8 @@
 """How many ranks on how many nodes: numbers, lists of them, and what follows from the platforms.
 
 ``ranks = "powers"`` and ``nodes = "powers"`` are 1, 2, 4 and so on, up to what the largest platform
-of the run holds; ``nodes = "all"`` is what each of them holds. A case is thus the same on every platform that has room for it; where there is no
-room it does not fit, which the plan says.
+of the run holds; ``nodes = "all"`` is what each of them holds. A case is thus the same on every
+platform that has room for it; where there is no room it does not fit, which the plan says.
 """
 
 from __future__ import annotations

@@ -240,6 +240,13 @@ _SOFTWARE = (
     FactKey("library.libfabric", "libfabric", Group.SOFTWARE),
     FactKey("library.libc", "C library", Group.SOFTWARE),
 )
+#: Names of a platform's nodes, which of them hang on which switch, and which were left out.
+NODES_NAMES, NODES_SWITCHES, NODES_EXCLUDED = "nodes.names", "nodes.switches", "nodes.excluded"
+_PLATFORM = (
+    _identity(NODES_NAMES, "Nodes", Group.PLATFORM),
+    _identity(NODES_SWITCHES, "Switches", Group.PLATFORM),
+    _identity(NODES_EXCLUDED, "Nodes left out", Group.PLATFORM),
+)
 _STORAGE = (
     FactKey("fs.type", "File system", Group.STORAGE),
     _identity("fs.device", "Device", Group.STORAGE),
@@ -265,6 +272,7 @@ FACT_KEYS: Mapping[str, FactKey] = MappingProxyType(
             _NETWORK,
             _SOFTWARE,
             _STORAGE,
+            _PLATFORM,
         )
         for fact in group
     }

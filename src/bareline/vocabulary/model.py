@@ -147,7 +147,8 @@ class Command:
         Program and arguments. The platform replaces the placeholders ``{native}`` (folder of
         bareline's own programs), ``{workdir}`` (a fresh directory on the node),
         ``{nodes}`` (names of the nodes that get ranks, in their order), ``{server_host}``,
-        ``{server_port}`` and ``{server_data_port}`` (a second free port), wherever they stand in an argument or in the value of a variable.
+        ``{server_port}`` and ``{server_data_port}`` (a second free port), wherever they stand in
+        an argument or in the value of a variable.
     mpi
         Launch one process per rank of the layout through the platform's MPI.
     node

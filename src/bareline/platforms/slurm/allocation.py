@@ -24,9 +24,11 @@ from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.description import read_description
+from bareline.platforms.remote.fleet import fleet_facts, read_topology
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.slurm.commands import (
     JobState,
+    ask,
     broken_nodes,
     earlier_ending,
     first_ending,
@@ -365,6 +367,12 @@ class SlurmAllocation(RemoteAllocation):
                 timeout_s=60.0,
             )
 
+    def _fleet_facts(self) -> dict[str, Scalar]:
+        told = ask("scontrol", "show", "topology").stdout
+        switches = self._options.switches or read_topology(told)
+        excluded = (*self._options.excluded, *self._excluded)
+        return fleet_facts([node.name for node in self.nodes], switches, excluded)
+
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, the wait for them and how MPI runs on them."""
         facts = super().facts()
@@ -372,6 +380,7 @@ class SlurmAllocation(RemoteAllocation):
         return {
             **facts,
             **how,
+            **self._fleet_facts(),
             "slurm.job": self._job.number,
             "slurm.queue_wait_s": round(self._job.waited_s, 3),
             "slurm.launcher": self._options.launcher,

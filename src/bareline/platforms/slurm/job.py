@@ -21,6 +21,7 @@ from bareline.platforms.slurm.commands import (
 )
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.errors import NotNow, PlatformError
+from bareline.vocabulary.nodeset import fold
 
 _NAME = "bareline-"
 #: Waits for the end of its input, which is the end of bareline, and gives the allocation back.
@@ -78,10 +79,10 @@ class Job:
         return state
 
     def _allocate(self, nodes: int, excluded: Sequence[str]) -> None:
-        options = self._options.model_copy(update={"nodes": nodes})
+        left_out = fold(dict.fromkeys((*self._options.excluded, *excluded)))
+        options = self._options.model_copy(update={"nodes": nodes, "exclude": left_out})
         # --no-kill: a node that dies is told apart here; the others go on.
         words = [*options.request(), "--no-shell", "--no-kill", f"--job-name={_NAME}{owner_mark()}"]
-        words += [f"--exclude={','.join(excluded)}"] if excluded else []
         started = time.monotonic()
         done = run_process(["salloc", *words], env=outside_environment(), timeout_s=options.queue_s)
         self.waited_s = time.monotonic() - started

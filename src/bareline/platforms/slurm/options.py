@@ -8,15 +8,15 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.remote.fleet import FleetOptions
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
-from bareline.vocabulary.platform import Options
 
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")]
 
 
-class SlurmOptions(Options):
+class SlurmOptions(FleetOptions):
     """Options of a platform of nodes of a Slurm cluster.
 
     Attributes
@@ -53,6 +53,8 @@ class SlurmOptions(Options):
         Folder of the nodes in which bareline makes its own.
     io_folder
         Folder of the nodes whose file system I/O probes measure; `folder` without it.
+    exclude, switches
+        See `FleetOptions`; what `scontrol show topology` tells stands for `switches` without it.
     """
 
     nodes: Annotated[int, Field(ge=1, le=10_000)] = 2
@@ -94,4 +96,5 @@ class SlurmOptions(Options):
             value = getattr(self, name)
             if value is not None:
                 words.append(f"--{name}={value}")
+        words += [f"--exclude={self.exclude}"] if self.exclude else []
         return [*words, "--exclusive"] if self.exclusive else words

@@ -16,6 +16,7 @@ from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.description import Description
+from bareline.platforms.remote.fleet import fleet_facts
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.ssh.connection import Connection
 from bareline.platforms.ssh.options import SshOptions
@@ -189,7 +190,9 @@ class SshAllocation(RemoteAllocation):
         """Describe the hosts and how MPI runs on them."""
         facts = super().facts()
         how = {"mpi.transport": self._options.transport} if "mpi.flavour" in facts else {}
-        return {**facts, **how}
+        options = self._options
+        names = [node.name for node in self.nodes]
+        return {**facts, **how, **fleet_facts(names, options.switches, options.excluded)}
 
 
 def open_all(connections: Sequence[Connection]) -> dict[str, Description]:

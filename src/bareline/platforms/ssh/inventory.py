@@ -8,6 +8,7 @@ from typing import Any
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
 
+
 def read_inventory(path: Path, group: str | None = None) -> list[str]:
     """Give the hosts of an inventory, those of one group where one is named.
 

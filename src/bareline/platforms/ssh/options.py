@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.remote.fleet import FleetOptions
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
 from bareline.platforms.ssh.inventory import read_inventory
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
-from bareline.vocabulary.platform import Options
 
 
-class SshOptions(Options):
+class SshOptions(FleetOptions):
     """Options of a platform of hosts reached by ssh.
 
     Attributes
@@ -51,6 +51,8 @@ class SshOptions(Options):
         Folder of the hosts whose file system I/O probes measure; `folder` without it.
     connect_s
         How long a host may take to answer.
+    exclude, switches
+        See `FleetOptions`.
     """
 
     hosts: tuple[str, ...] = ()
@@ -72,7 +74,12 @@ class SshOptions(Options):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every host's name for ssh."""
+        """Every host's name for ssh, but those that are left out."""
+        left_out = set(self.excluded)
+        return tuple(name for name in self._named if name not in left_out)
+
+    @property
+    def _named(self) -> tuple[str, ...]:
         if self.inventory is not None:
             return tuple(read_inventory(self.inventory, self.group))
         return tuple(host for text in self.hosts for host in unfold(text))
@@ -96,9 +103,11 @@ class SshOptions(Options):
         if self.group is not None and self.inventory is None:
             raise ValueError("`group` needs an `inventory`")
         try:
-            names = self.names
+            names = self._named
         except PlatformError as error:
             raise ValueError(str(error)) from error
         if len(set(names)) != len(names):
             raise ValueError("the same host is named twice")
+        if not self.names:
+            raise ValueError("`exclude` leaves no host")
         return self

@@ -1,0 +1,54 @@
+"""A cluster node by node: nodes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bareline.cli.options import JsonOption, MarginOption
+from bareline.cli.output import EXIT_CONDITION, emit
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+app = typer.Typer()
+
+
+@app.command()
+def nodes(
+    path: Annotated[Path, typer.Argument(metavar="RUN", help="A run of a survey of nodes.")],
+    margin: MarginOption = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="With --json: also every node that is as it should be.")
+    ] = False,
+    fail: Annotated[bool, typer.Option("--fail", help="Exit with 1 if anything deviates.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Name the nodes, links and switches of a cluster that are worse than the others."""
+    from bareline.analysis.fleet import fleets
+    from bareline.analysis.records import read_runs
+    from bareline.analysis.survey import survey
+    from bareline.report.content.fleet import deviating_rows, node_rows
+    from bareline.report.terminal.fleet import print_survey
+    from bareline.store.run import Run
+    from bareline.vocabulary.errors import AnalysisError
+
+    records = read_runs([Run.open(path)])
+    found = [survey(fleet, margin or records.margin) for fleet in fleets(records)]
+    if not found:
+        raise AnalysisError(
+            "no node was measured by itself",
+            where=str(path),
+            hint="`bareline run node-survey --on PLATFORM` measures each",
+        )
+
+    def people(console: Console) -> None:
+        for one in found:
+            print_survey(one, console)
+
+    rows = (*(deviating_rows,), *((node_rows,) if everything else ()))
+    emit(as_json, lambda: [row for one in found for give in rows for row in give(one)], people)
+    if fail and any(one.deviating for one in found):
+        raise typer.Exit(EXIT_CONDITION)

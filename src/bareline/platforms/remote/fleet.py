@@ -1,0 +1,84 @@
+"""What is known of a cluster's nodes: which are left out, and which switch has which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_NAMES, NODES_SWITCHES
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.nodeset import fold, unfold
+from bareline.vocabulary.platform import Options
+
+#: A switch of ``scontrol show topology``; those of higher levels have switches instead of nodes.
+_SWITCH = re.compile(r"^SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)", re.MULTILINE)
+
+
+def _folded(value: Any) -> Any:
+    """Take one list of nodes, ``n[1-3],n7``, or several, and hold it against what names may be."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        value = ",".join(map(str, value))
+    return fold(unfold(value)) if isinstance(value, str) and value else value
+
+
+#: Names of nodes as ``n[1-3],n7``; a list of such texts is taken, too.
+NodeList = Annotated[str, BeforeValidator(_folded)]
+
+
+class FleetOptions(Options):
+    """Options of a platform that is some of a cluster's nodes.
+
+    Attributes
+    ----------
+    exclude
+        Nodes that are left out, as ``n[1-3],n7``: those that a survey found bad.
+    switches
+        Which nodes hang on which switch, where no batch system tells: ``{leaf1 = "n[1-16]"}``.
+    """
+
+    exclude: NodeList = ""
+    switches: dict[str, NodeList] = Field(default_factory=dict)
+
+    @property
+    def excluded(self) -> list[str]:
+        """Names of the nodes that are left out."""
+        return unfold(self.exclude) if self.exclude else []
+
+
+def fleet_facts(
+    names: Sequence[str], switches: Mapping[str, str], excluded: Iterable[str]
+) -> dict[str, Scalar]:
+    """Tell the nodes, their switches and what is left out.
+
+    Parameters
+    ----------
+    switches
+        Lists of nodes by the switch's name; nodes that are not used are left out.
+    """
+    used = set(names)
+    own = {
+        switch: [node for node in unfold(listed) if node in used]
+        for switch, listed in switches.items()
+    }
+    told = "; ".join(f"{switch}: {fold(nodes)}" for switch, nodes in own.items() if nodes)
+    left_out = fold(sorted(set(excluded)))
+    return {
+        NODES_NAMES: fold(names),
+        **({NODES_SWITCHES: told} if told else {}),
+        **({NODES_EXCLUDED: left_out} if left_out else {}),
+    }
+
+
+def read_topology(text: str) -> dict[str, str]:
+    """Read the switches that have nodes out of ``scontrol show topology``."""
+    return {name: nodes for name, nodes in _SWITCH.findall(text) if _is_list(nodes)}
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return bool(unfold(text))
+    except ValueError:
+        return False

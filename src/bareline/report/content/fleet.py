@@ -1,0 +1,160 @@
+"""What a survey of a fleet found, in words and rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from bareline.analysis.fleet import Fleet
+from bareline.analysis.survey import Deviating, Mapped, Survey
+from bareline.report.content.wording import count, metric_name
+from bareline.vocabulary.nodeset import fold, told_nodes
+from bareline.vocabulary.units import plain
+
+_WHAT: Mapping[tuple[str, str], str] = {
+    ("compute.each_node", "node_rate"): "arithmetic",
+    ("memory.each_node", "node_bandwidth"): "memory bandwidth",
+    ("mpi.each_pair", "pair_latency"): "latency",
+    ("mpi.each_pair", "pair_bandwidth"): "bandwidth between nodes",
+}
+#: How many links are named before the rest is only counted.
+_MOST_LINKS = 20
+
+
+def measure_words(probe: str, metric: str, params: str = "") -> str:
+    """Name what was measured of each node or pair."""
+    known = _WHAT.get((probe, metric)) or f"{probe} {metric_name(metric)}"
+    return f"{known} ({params})" if params else known
+
+
+def unit_words(one: Deviating) -> str:
+    """Name a unit: a node, a link, a switch."""
+    if one.kind == "link":
+        return f"link {' - '.join(one.names)}"
+    if one.kind == "uplink":
+        return f"links that leave switch {one.names[0]}"
+    return f"{one.kind} {one.names[0]}"
+
+
+def deviation_words(one: Deviating, fleet: Fleet) -> str:
+    """Say how a unit deviates: ``node n17: memory bandwidth 1.31 times lower [1.27, 1.35]``."""
+    word = "lower" if one.better == "higher" else "higher"
+    what = measure_words(one.probe, one.metric, one.params)
+    own = fleet.switches.get(one.names[0], ()) if one.kind == "switch" else ()
+    whose = f" ({told_nodes(own)})" if own else ""
+    ratio = f"{plain(one.ratio)} times {word} [{plain(one.lo)}, {plain(one.hi)}]"
+    return f"{unit_words(one)}{whose}: {what} {ratio}, n = {one.n}"
+
+
+def survey_lines(found: Survey) -> Iterator[str]:
+    """Say what was found of a fleet, a line each: what deviates, what it was held against."""
+    fleet = found.fleet
+    low, high = found.launches
+    launches = f"{low} launches" if low == high else f"{low} to {high} launches"
+    switches = f" on {count(len(fleet.switches), 'switch', 'switches')}" if fleet.switches else ""
+    yield f"{count(len(fleet.nodes), 'node')} of {fleet.platform}{switches}, {launches}"
+    if fleet.excluded:
+        yield f"left out: {fleet.excluded}"
+    links = [one for one in found.deviating if one.kind == "link"]
+    for one in found.deviating:
+        if one.kind != "link" or one in links[:_MOST_LINKS]:
+            yield deviation_words(one, fleet)
+    if len(links) > _MOST_LINKS:
+        yield f"and {len(links) - _MOST_LINKS} more links"
+    if not found.deviating and low:
+        yield "nothing deviates certainly"
+
+
+def method_words(found: Survey) -> str:
+    """Say how certain the list is."""
+    return (
+        f"{found.tests:,} nodes, links and switches were judged; the chance that any healthy one "
+        "is named is at most 5 %, and intervals hold for all of them at once"
+    )
+
+
+def remedy(found: Survey) -> str:
+    """Say how the nodes that deviate are left out; empty where none does."""
+    if not found.bad_nodes:
+        return ""
+    already = f"{found.fleet.excluded}," if found.fleet.excluded else ""
+    listed = f"{already}{fold(found.bad_nodes)}"
+    return f'to leave them out, add to [platform.{found.fleet.platform}]: exclude = "{listed}"'
+
+
+def deviating_rows(found: Survey) -> list[dict[str, Any]]:
+    """Give what deviates as tidy rows."""
+    return [
+        {
+            "platform": found.fleet.platform,
+            "kind": one.kind,
+            "name": one.names[0],
+            "peer": one.names[1] if len(one.names) > 1 else None,
+            "probe": one.probe,
+            "metric": one.metric,
+            "params": one.params,
+            "ratio": one.ratio,
+            "lo": one.lo,
+            "hi": one.hi,
+            "p": one.p,
+            "n": one.n,
+            "deviates": True,
+        }
+        for one in found.deviating
+    ]
+
+
+def node_rows(found: Survey) -> list[dict[str, Any]]:
+    """Give every node as it stands to the others by each metric, whoever is to blame."""
+    return [
+        {
+            "platform": found.fleet.platform,
+            "kind": "node",
+            "name": name,
+            "peer": None,
+            "probe": one.probe,
+            "metric": one.metric,
+            "params": one.params,
+            "ratio": _number(one.ratios[at]),
+            "lo": _number(one.lo[at]),
+            "hi": _number(one.hi[at]),
+            "p": None,
+            "n": int(one.n[at]),
+            "deviates": deviates(found, one, name),
+        }
+        for one in found.maps
+        for at, name in enumerate(found.fleet.nodes)
+    ]
+
+
+def deviates(found: Survey, one: Mapped, name: str) -> bool:
+    """Tell whether a node itself deviates by a metric."""
+    about = ("node", (name,), one.probe, one.metric, one.params)
+    return any(about == (d.kind, d.names, d.probe, d.metric, d.params) for d in found.deviating)
+
+
+def rows_of_nodes(fleet: Fleet, most: int) -> list[tuple[str, tuple[int, ...]]]:
+    """Lay the nodes out: a row for each switch, or rows of so many nodes.
+
+    Returns
+    -------
+    list
+        What a row is called, and the indices of its nodes.
+    """
+    groups = fleet.groups
+    laid: list[tuple[str, tuple[int, ...]]] = []
+    named = [*enumerate(fleet.switches), (-1, "")]
+    for at, name in named:
+        own = [int(node) for node in np.flatnonzero(groups == at)]
+        for begin in range(0, len(own), most):
+            part = tuple(own[begin : begin + most])
+            listed = told_nodes([fleet.nodes[node] for node in part], 3)
+            laid.append((f"{name}: {listed}" if name else listed, part))
+    return laid
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,167 @@
+"""A cluster at a glance: a cell for every node, darker the worse it is; below, what deviates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from bareline.analysis.fleet import fleets
+from bareline.analysis.survey import Deviating, Mapped, Survey, survey
+from bareline.report.content.document import Document
+from bareline.report.content.fleet import (
+    deviates,
+    measure_words,
+    method_words,
+    node_rows,
+    remedy,
+    rows_of_nodes,
+    survey_lines,
+    unit_words,
+)
+from bareline.report.content.wording import count, sentence_case
+from bareline.report.exhibits.base import Exhibit
+from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.marks import rows_axis
+from bareline.report.figures.rows import written
+from bareline.report.figures.tables import Rows
+from bareline.report.figures.theme import colour
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.units import plain
+
+#: Cells of a row, and their size: a row of the wide drawing fills the page.
+_PER_ROW, _PER_ROW_NARROW = 32, 16
+_PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
+#: A cell is as dark as it gets at so many times worse.
+_DARKEST = 2.0
+
+
+class FleetMap(Exhibit):
+    """One figure for each metric that was measured of every node of a platform."""
+
+    kind = "fleet"
+    summary = "every node of a cluster a cell, by switch: how much worse it is than the others"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw the map of every metric, and list what deviates."""
+        drawn = []
+        for fleet in fleets(document.records):
+            found = survey(fleet, document.method.margin)
+            drawn.append(self._list(spec, found))
+            drawn += [self._map(spec, found, one) for one in found.maps]
+        return drawn
+
+    def _list(self, spec: ExhibitSpec, found: Survey) -> Figure:
+        head, *lines = survey_lines(found)
+        notes = [*(f"{sentence_case(line)}." for line in found.unjudged), f"{method_words(found)}."]
+        return self.figure(
+            ExhibitSpec(kind=self.kind, title="", caption=spec.caption),
+            found.fleet.platform,
+            "list",
+            title=f"What deviates: {head}",
+            notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
+            layer="",
+            summary=" ".join(f"{line}." for line in lines),
+            table=_table(found.deviating),
+            data=node_rows(found),
+        )
+
+    def _map(self, spec: ExhibitSpec, found: Survey, one: Mapped) -> Figure:
+        what = measure_words(one.probe, one.metric, one.params)
+        known = one.ratios[~np.isnan(one.ratios)]
+        worst = float(known.max()) if len(known) else math.nan
+        caption = (
+            f"A cell is a node, darker the worse it is than the median of the others; a frame says "
+            f"that it deviates certainly. Healthy nodes differ by up to {plain(one.fence)} times."
+        )
+        return self.figure(
+            ExhibitSpec(kind=self.kind, title="", caption=spec.caption),
+            found.fleet.platform,
+            one.probe,
+            one.metric,
+            one.params,
+            title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
+            notes=["" if spec.caption else caption],
+            layer="",
+            panels=[_draw(found, one, _PER_ROW, narrow=False)],
+            narrow=[_draw(found, one, _PER_ROW_NARROW, narrow=True)],
+            summary=(
+                f"{count(len(known), 'node')}; the worst is {plain(worst)} times worse than the "
+                "median of the others."
+            ),
+            data=(),
+        )
+
+
+def _draw(found: Survey, one: Mapped, per_row: int, *, narrow: bool) -> Chart:
+    cells: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
+    y = 0.0
+    for title, nodes in rows_of_nodes(found.fleet, per_row):
+        labels.append({"y": y + _NAME_PX / 2, "text": title})
+        y += _NAME_PX if narrow else 0.0
+        for column, node in enumerate(nodes):
+            cells.append({"x": column * _PITCH_PX, "y": y, **_cell(found, one, node)})
+        y += _PITCH_PX
+    width = per_row * _PITCH_PX
+    shape: dict[str, Any] = {"y2": alt.Y2(field="y2"), "x2": alt.X2(field="x2")}
+    placed = [{**cell, "x2": cell["x"] + _CELL_PX, "y2": cell["y"] + _CELL_PX} for cell in cells]
+    x = alt.X(field="x", type="quantitative", scale=alt.Scale(domain=[0, width]), axis=None)
+    rows = alt.Chart(inline(placed)).encode(x=x, y=rows_axis(y), **shape)
+    left = 0.0 if narrow else -_LABEL_PX
+    return alt.layer(
+        rows.mark_rect(color=colour("line"), aria=False),
+        rows.mark_rect().encode(
+            fill=raw(alt.Fill, "colour"),
+            opacity=alt.Opacity(field="opacity", type="quantitative", scale=None, legend=None),
+            description=tip(),
+        ),
+        _framed(placed, x, y, shape),
+        written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
+    ).properties(width=width, height=y)
+
+
+def _framed(cells: Sequence[Mapping[str, Any]], x: alt.X, height: float, shape: Any) -> alt.Chart:
+    chart: alt.Chart = (
+        alt.Chart(inline([cell for cell in cells if cell["bad"]]))
+        .mark_rect(fillOpacity=0, stroke=colour("ink"), strokeWidth=1.6, aria=False)
+        .encode(x=x, y=rows_axis(height), **shape)
+    )
+    return chart
+
+
+def _cell(found: Survey, one: Mapped, node: int) -> dict[str, Any]:
+    name, ratio = found.fleet.nodes[node], float(one.ratios[node])
+    if math.isnan(ratio):
+        tip_text = f"{name}: not enough launches"
+        return {"colour": colour("paper"), "opacity": 1.0, "bad": False, "tip": tip_text}
+    bad = deviates(found, one, name)
+    share = min(1.0, abs(math.log(ratio)) / math.log(_DARKEST))
+    word = "worse" if ratio > 1 else "better"
+    ends = f"[{plain(float(one.lo[node]))}, {plain(float(one.hi[node]))}]"
+    return {
+        "colour": colour(word),
+        "opacity": round(share**0.7, 3),
+        "bad": bad,
+        "tip": f"{name}: {plain(ratio)} times the others, above 1 is worse {ends}",
+    }
+
+
+def _table(deviating: Sequence[Deviating]) -> DataTable:
+    return (
+        Rows(deviating)
+        .text("what", unit_words)
+        .text("measured", lambda one: measure_words(one.probe, one.metric, one.params))
+        .number("times worse", lambda one: one.ratio, plain, tone=lambda one: "worse")
+        .number("at least", lambda one: one.lo, plain, kind="light")
+        .number("at most", lambda one: one.hi, plain, kind="light")
+        .number("n", lambda one: one.n)
+        .table()
+    )
+
+
+EXHIBIT = FleetMap()
