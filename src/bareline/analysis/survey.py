@@ -27,8 +27,9 @@ Kind = Literal["switch", "uplink", "node", "link"]
 _FEWEST_LINKS, _FEWEST_SWITCHES = 3, 4
 #: Fewer units have no "others" to be held against.
 _FEWEST_UNITS = 3
-#: More of all links than this are no bad links but the way in which the fleet is cabled.
-_CABLED_SHARE = 0.05
+#: More of all links than this, and more than some, are no bad links but the way in which the fleet
+#: is cabled.
+_CABLED_SHARE, _CABLED_LINKS = 0.05, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +303,7 @@ def _unjudged(
         yield f"with {switches} switches nobody can say whose uplink is slow"
     links = sum(len(one.units) for one in fleet.measured if one.of_pairs)
     bad = sum(one.kind == "link" for one in deviating)
-    if not switches and links and bad > _CABLED_SHARE * links:
+    if not switches and links and bad > max(_CABLED_LINKS, _CABLED_SHARE * links):
         yield (
             f"{bad} of {links} links deviate: that is how the fleet is cabled rather than a fault; "
             "`switches` tells ways within a switch from those between two"

@@ -1,0 +1,60 @@
+"""A survey of real hosts, one of which has a slow link."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from bareline.analysis.fleet import fleets
+from bareline.analysis.records import read_runs
+from bareline.analysis.survey import survey
+from bareline.platforms.base import availability_of
+from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.netns import links
+from bareline.platforms.netns.platform import NetnsPlatform
+from bareline.session.begin import create_run
+from bareline.session.runner import execute
+from bareline.study.study import study_from_toml
+from bareline.testing.runs import Silent
+
+pytestmark = pytest.mark.netns
+
+SLOW = 2  # the third host
+BUCKET = ("root", "tbf", "rate", "200mbit", "burst", "64kb", "latency", "50ms")
+
+
+@pytest.fixture
+def slow_link(monkeypatch):
+    """Let the third host send through a token bucket."""
+    acquire = NetnsPlatform.acquire
+
+    @contextmanager
+    def slowed(self, layout):
+        with acquire(self, layout) as hosts:
+            line = ["tc", "qdisc", "replace", "dev", links.HOST_DEVICE, *BUCKET]
+            assert hosts.on_node(SLOW, line).exit_code == 0
+            yield hosts
+
+    monkeypatch.setattr(NetnsPlatform, "acquire", slowed)
+
+
+def test_the_host_with_the_slow_link_is_named(tmp_path, slow_link):
+    table = {"hosts": {"type": "netns", "hosts": 4}}
+    specs = list(platforms_from_toml({"platform": table}, where="test").values())
+    available = availability_of(specs[0])
+    if not available.ok:
+        pytest.skip(available.reason)
+    measure = {"probe": "mpi.each_pair", "nodes": "all", "ranks_per_node": 1}
+    measure["params"] = {"iterations": 3, "repeats": 2}
+    head = {"name": "survey", "launches": 6, "precision": 0, "blocks_per_boot": 0}
+    study = study_from_toml({"study": head, "measure": [measure]}, where="test")
+    run = create_run(study, specs, tmp_path / "run", baseline="hosts", seed=1)
+    execute(run, Silent())
+    records = read_runs([run])
+    (fleet,) = fleets(records)
+    assert fleet.nodes == ("node1", "node2", "node3", "node4")
+    found = survey(fleet, 0.05)
+    assert found.bad_nodes == ("node3",)
+    (bad,) = (one for one in found.deviating if one.kind == "node")
+    assert bad.metric == "pair_bandwidth" and bad.lo > 1.5
+    # Whose two hosts have to share a core has another latency; no other bandwidth is bad.
+    assert all(one.metric == "pair_latency" for one in found.deviating if one.kind == "link")
