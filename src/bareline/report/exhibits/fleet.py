@@ -156,7 +156,7 @@ def _table(deviating: Sequence[Deviating]) -> DataTable:
         Rows(deviating)
         .text("what", unit_words)
         .text("measured", lambda one: measure_words(one.probe, one.metric, one.params))
-        .number("times worse", lambda one: one.ratio, plain, tone=lambda one: "worse")
+        .number("times worse", lambda one: one.ratio, plain, tone=lambda _: "worse")
         .number("at least", lambda one: one.lo, plain, kind="light")
         .number("at most", lambda one: one.hi, plain, kind="light")
         .number("n", lambda one: one.n)
