@@ -20,6 +20,7 @@ doi:10.1002/9780470434697 (trimmed means, median absolute deviation).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -140,7 +141,7 @@ def _between(shift: FloatArray, level: float) -> float:
     if len(shift) < 3:
         return 0.0
     mad = float(np.median(np.abs(shift - np.median(shift))))
-    return _MAD_TO_SIGMA * mad * float(-ndtri(level)) * (1 + len(shift) ** -0.5)
+    return _MAD_TO_SIGMA * mad * float(-ndtri(level)) * (1 + 1 / math.sqrt(len(shift)))
 
 
 @dataclass(frozen=True, slots=True)
