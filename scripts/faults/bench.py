@@ -37,8 +37,9 @@ timeout_s = 30
 """
 #: Both on this machine.
 ONE_NODE = NETWORK.replace("timeout_s", "nodes = 1\ntimeout_s")
+#: Messages are counted, not timed: the machine may be busy.
 MPI = ONE_NODE.replace('"net.nuttcp"', '"mpi.pingpong"\nranks = 2').replace(
-    "duration_s = 1", "budget_s = 0.05"
+    "duration_s = 1", "iterations = 20, max_bytes = 1024"
 )
 SIMULATED = '[platform.s]\ntype = "sim"\nnodes = 2\nnetwork = "10g"\n'
 SIMULATION = NETWORK.replace('"net.nuttcp"', '"mpi.pingpong"\nranks = 2').replace(
@@ -119,6 +120,15 @@ class Witness:
             self._count.notes.append(f"{self._run}: a trial stands twice")
         self._seen = now
         return len(now)
+
+    def sum_up(self) -> None:
+        """Count the trials of a run that is done with, and name why the first one failed."""
+        records = [json.loads(line) for line in lines_of(self._run)]
+        reasons = [record["reason"] for record in records if record["status"] == "failed"]
+        self._count.trials += len(records)
+        self._count.failed += len(reasons)
+        if reasons:
+            self._count.notes.append(f"{self._run}: {len(reasons)} failed, e.g. {reasons[0][:300]}")
 
 
 def judge(count: Count, ended: Ended, what: str, *, killed: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -94,23 +95,48 @@ def kill_runs(
     count = Count()
     place = bench.room(f"kill-{name}")
     run = witness = None
-    while count.tries < tries:
+    for _ in range(3 * tries):
         if run is None or witness is None:
             run = bench.make_run(place, launches, platforms, study)
             if age is not None:
                 age(run)
             witness = Witness(run, count)
         ended = bench.zygote.killed(
-            ["continue", run, *more], place, bench.random.uniform(0.0, longest_s)
+            ["continue", run, *more],
+            place,
+            bench.random.uniform(0.0, longest_s),
+            when=_grown(run / "records.jsonl", bench.random.choice(_MORE_TRIALS)),
         )
-        count.tries += 1
+        count.tries += ended.code == -signal.SIGKILL  # what had ended before was not killed
         judge(count, ended, f"continue, kill {count.tries}", killed=True)
         witness.look()
+        if count.tries == tries:
+            break
         if ended.code in (0, 3):
+            witness.sum_up()
             run = None  # all of it was done: begin another
+        elif ended.code != -signal.SIGKILL:
+            count.lost += 1
+            count.notes.append(f"continue after kill {count.tries} refused: {ended.said[-500:]}")
+    if witness is not None:
+        witness.sum_up()
     _start_and_stop(bench)
     count_left(count)
     return count
+
+
+#: After so many more trials it is killed: in the middle, or still at the beginning.
+_MORE_TRIALS = (0, 0, 1, 2, 5)
+
+
+def _grown(file: Path, trials: int) -> Callable[[], bool]:
+    """Tell when a file has so many more lines than now."""
+
+    def lines() -> int:
+        return file.read_bytes().count(b"\n") if file.exists() else 0
+
+    before = lines()
+    return lambda: lines() >= before + trials
 
 
 def _start_and_stop(bench: Bench) -> None:

@@ -26,6 +26,8 @@ class Count:
         Commands that a crash ended.
     large
         Commands that took more than 1 GB of memory.
+    trials, failed
+        Where runs went on after a blow: trials that they then hold, and how many of them failed.
     left
         Processes, folders, bridges that were still there after the next start.
     notes
@@ -39,6 +41,8 @@ class Count:
     aborts: int = 0
     large: int = 0
     left: int = 0
+    trials: int = 0
+    failed: int = 0
     notes: list[str] = field(default_factory=list)
 
     def add(self, other: Count) -> None:
@@ -50,6 +54,8 @@ class Count:
         self.aborts += other.aborts
         self.large += other.large
         self.left += other.left
+        self.trials += other.trials
+        self.failed += other.failed
         self.notes += other.notes
 
     @property
@@ -63,13 +69,14 @@ def print_table(rows: Sequence[tuple[str, Count | str]]) -> None:
     """Print one line per fault; a text says why it was not tried."""
     width = max(len(name) for name, _ in rows)
     head = ("tries", "lost", "repeated", "tracebacks", "aborts", "over 1 GB", "left behind")
+    head += ("trials", "failed")
     print(f"{'fault':{width}}  " + "  ".join(head))
     for name, count in rows:
         if isinstance(count, str):
             print(f"{name:{width}}  not tried: {count}")
             continue
         values = (count.tries, count.lost, count.repeated, count.tracebacks)
-        values += (count.aborts, count.large, count.left)
+        values += (count.aborts, count.large, count.left, count.trials, count.failed)
         cells = "  ".join(
             f"{value:>{len(title)}}" for title, value in zip(head, values, strict=True)
         )

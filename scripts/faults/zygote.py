@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +36,14 @@ class Ended:
     def broke(self) -> bool:
         """Whether bareline itself broke, not what it was asked for."""
         return "Traceback (most recent call last)" in self.said or self.code not in OURS
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 class Zygote:
@@ -109,9 +117,28 @@ class Zygote:
             pass
         return self.ended()
 
-    def killed(self, argv: Sequence[object], cwd: Path, after_s: float, **more) -> Ended:
-        """Run a command and kill it after some time, if it runs so long."""
+    def killed(
+        self,
+        argv: Sequence[object],
+        cwd: Path,
+        after_s: float,
+        *,
+        when: Callable[[], bool] | None = None,
+        **more,
+    ) -> Ended:
+        """Run a command and kill it after some time, if it runs so long.
+
+        Parameters
+        ----------
+        when
+            The time counts from when this holds, or from when too long was waited for it.
+        """
         with self.started(argv, cwd, **more) as child:
+            deadline = time.monotonic() + _LONGEST_S / 2
+            while when is not None and not when() and _lives(child):
+                if time.monotonic() > deadline:
+                    break
+                time.sleep(0.01)
             time.sleep(after_s)
             try:
                 os.kill(child, signal.SIGKILL)

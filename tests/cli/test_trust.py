@@ -85,7 +85,7 @@ def test_it_is_read_under_limits(make_run, execute):
     with (run.path / "records.jsonl").open("ab") as file:
         file.truncate(MOST_FOREIGN_BYTES + 1)
     for read in (run.tables, lambda: list(Run.open(run.path).records())):
-        with pytest.raises(StoreError, match="another user, and is larger than 256 MiB"):
+        with pytest.raises(StoreError, match="another user, and is larger than 128 MiB"):
             read()
 
 

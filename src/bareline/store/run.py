@@ -57,8 +57,9 @@ from bareline.vocabulary.model import Case, Record
 if TYPE_CHECKING:
     import polars as pl
 
-#: Most that is read of another user's records.
-MOST_FOREIGN_BYTES = 256 << 20
+#: Most that is read of another user's records: such a file, of samples that are as short as can be, takes
+#: half a gigabyte to compare.
+MOST_FOREIGN_BYTES = 128 << 20
 #: What a run directory holds; none may be a symbolic link when it is written to.
 _CONTENT = (
     HEADER_FILE,
