@@ -57,8 +57,8 @@ from bareline.vocabulary.model import Case, Record
 if TYPE_CHECKING:
     import polars as pl
 
-#: Most that is read of another user's records: such a file, of samples that are as short as can be, takes
-#: half a gigabyte to compare.
+#: Most that is read of another user's records: half a gigabyte is needed to compare so much, where
+#: samples are as short as can be.
 MOST_FOREIGN_BYTES = 128 << 20
 #: What a run directory holds; none may be a symbolic link when it is written to.
 _CONTENT = (
