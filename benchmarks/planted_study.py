@@ -61,8 +61,17 @@ def main() -> None:
     parser.add_argument(
         "--failing", action="append", default=[], help="a probe that fails but on the baseline"
     )
+    parser.add_argument(
+        "--usual", action="store_true", help="name platforms as the study's roles usually are"
+    )
     given = parser.parse_args()
-    run = plant(given.study, given.folder, launches=given.launches, failing=given.failing)
+    run = plant(
+        given.study,
+        given.folder,
+        launches=given.launches,
+        failing=given.failing,
+        usual=given.usual,
+    )
     print(run.path)
 
 
@@ -79,19 +88,25 @@ def plant(
     noise: float = 0.01,
     seed: int = 1,
     power: float = 1.0,
+    usual: bool = False,
 ) -> Run:
-    """Make the run; a role is a platform of its own name.
+    """Make the run; a role is a platform of its own name, or with `usual` its usual platform.
 
     Losses are the printed ones to a power: with 0 nobody loses, with 0.5 all lose less.
     """
     study = find_study(name)
     if launches is not None:
         study = study.with_launches(launches)
-    study = study.with_roles([f"{role}={role}" for role in study.roles], [])
-    tables = {role: {"type": "null", "nodes": 1000} for role in study.roles}
+    names = {
+        role: (about.platform if usual else None) or role for role, about in study.roles.items()
+    }
+    study = study.with_roles([f"{role}={name}" for role, name in names.items()], [])
+    tables = {name: {"type": "null", "nodes": 1000} for name in names.values()}
     specs = list(platforms_from_toml({"platform": tables}, where="planted").values())
-    run = begin.create_run(study, specs, folder, baseline=study.baseline or specs[0].name)
-    printed = _printed(study)
+    baseline = study.baseline or specs[0].name
+    run = begin.create_run(study, specs, folder, baseline=baseline)
+    base = next(role for role, name in names.items() if name == baseline)
+    printed = {names[role]: ratios for role, ratios in _printed(study, base).items()}
     generator = np.random.default_rng(seed)
     with run.writing():
         for trial in plan_of(run):
@@ -106,11 +121,11 @@ def plant(
     return run
 
 
-def _printed(study: Study) -> Mapping[str, list[PublishedRatio]]:
-    """Give the printed ratios of each role against the baseline's."""
+def _printed(study: Study, baseline: str) -> Mapping[str, list[PublishedRatio]]:
+    """Give the printed ratios of each role against the baseline's role."""
     found: dict[str, list[PublishedRatio]] = {}
     known = publications()
-    base = set(study.roles[study.baseline or next(iter(study.roles))].published)
+    base = set(study.roles[baseline].published)
     for role, keys in study.roles.items():
         for key in keys.published:
             publication, _, platform = key.partition(":")

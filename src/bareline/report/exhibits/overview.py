@@ -245,7 +245,10 @@ class _Drawing:
         return chart
 
     def _names(self) -> list[alt.Chart]:
-        left, limit = -self.size.labels, self.size.labels - 8 if self.size.labels else 262
+        left, limit = (
+            -self.size.labels,
+            self.size.labels - 8 if self.size.labels else self.size.plot + 44,
+        )
         texts: tuple[tuple[list[dict[str, Any]], dict[str, Any]], ...] = (
             (self.heads, {"fontWeight": 600, "fontSize": 12}),
             (self.labels, {"limit": limit}),

@@ -16,6 +16,11 @@ from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
 
 LABEL_GAP_PX = 13
+#: Room for ticks at the left, the same in all strips of a panel: five digits in the widest font.
+_TICKS_PX = 46
+#: Room for a letter of a name at the end of a line: a reader's font may be wider than the one that
+#: drawings are measured with.
+_LETTER_PX = 7.2
 #: How strongly a published value is drawn that was measured elsewhere.
 PALE = 0.45
 
@@ -48,8 +53,8 @@ def y_axis(ticks: Ticks) -> alt.Y:
             labelExpr=ticks.label_expression,
             title=None,
             labelOverlap=False,
-            minExtent=38,
-            maxExtent=38,
+            minExtent=_TICKS_PX,
+            maxExtent=_TICKS_PX,
         ),
     )
 
@@ -250,9 +255,12 @@ def labels(
             fill=raw(alt.Fill, "fill"),
             shape=raw(alt.Shape, "shape"),
         ),
-        base.mark_text(align="left", baseline="middle", limit=92, aria=False).encode(
+        base.mark_text(align="left", baseline="middle", aria=False).encode(
             x=alt.value(width_px + 18),
             text=alt.Text(field="text", type="nominal"),
+        ),
+        base.mark_point(size=1, opacity=0, aria=False).encode(
+            x=alt.value(width_px + 18 + _LETTER_PX * max(map(len, wanted), default=0))
         ),
     ]
 

@@ -119,11 +119,16 @@ def _numbers(
         )
 
 
-def _names(treads: Sequence[Tread], x: alt.X, *, narrow: bool) -> alt.Chart:
+def _names(treads: Sequence[Tread], x: alt.X, *, narrow: bool) -> alt.Chart | alt.LayerChart:
     rows = [{"x": place + 0.5, "text": tread.name} for place, tread in enumerate(treads)]
     style: dict[str, Any] = {"align": "right", "angle": 320} if narrow else {"align": "center"}
     text = alt.Chart(inline(rows)).mark_text(baseline="top", aria=False, **style)
     chart: alt.Chart = text.encode(
         x=x, y=alt.value(HEIGHT_PX + 8), text=alt.Text(field="text", type="nominal")
     )
-    return chart
+    if not narrow:
+        return chart
+    depth = HEIGHT_PX + 16 + _CHARACTER_PX * 0.65 * max(len(tread.name) for tread in treads)
+    foot = alt.Chart(inline(rows[:1])).mark_point(size=1, opacity=0, aria=False)
+    room: alt.LayerChart = chart + foot.encode(x=x, y=alt.value(depth))
+    return room
