@@ -18,7 +18,7 @@ from .conftest import RANKS, Apps, point_of
 pytestmark = pytest.mark.mpi
 
 #: Apps whose verification has to see it.
-APPS: tuple[str, ...] = ("app.lattice", "app.ocean")
+APPS: tuple[str, ...] = ("app.lattice", "app.ocean", "app.overset", "app.unstructured")
 #: Drawn for each function: a launch takes a second.
 DRAWS = int(os.environ.get("BARELINE_DRAWS", "0"))
 

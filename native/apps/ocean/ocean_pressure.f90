@@ -18,9 +18,10 @@
 !> Exported: `pressure_t`. Collective over the grid: all but `setup`, `audit` and `right_side`.
 module ocean_pressure
 
-    use bl_kinds, only: dp, i8
+    use bl_agreement, only: agreement_t
+    use bl_kinds, only: dp
     use bl_messages, only: comm_allreduce, comm_size, comm_sum
-    use mpi, only: MPI_DOUBLE_PRECISION, MPI_INTEGER8, MPI_MAX, MPI_SUM
+    use mpi, only: MPI_DOUBLE_PRECISION, MPI_MAX, MPI_SUM
     use ocean_grid, only: first_i, ghosts_t, grid_t
 
     implicit none(type, external)
@@ -52,8 +53,8 @@ module ocean_pressure
         !> Sums of products over the own cells, each relative to the vector's length; of all
         !> processes together they are nothing.
         real(dp) :: balance = 0
-        !> Of the bits of all sums that this process got.
-        integer(i8) :: heard = 0
+        !> On the sums.
+        type(agreement_t) :: agreement
     contains
         procedure :: lay_out
         procedure :: forget
@@ -103,7 +104,7 @@ contains
     subroutine forget(self)
         class(pressure_t), intent(inout) :: self
         self%balance = 0
-        self%heard = 0
+        call self%agreement%forget()
     end subroutine forget
 
     !> Takes note of a product's sum over the own cells; `length` is the square norm of what it
@@ -125,12 +126,7 @@ contains
     !> How many processes were told other sums than the first.
     integer function differences(self)
         class(pressure_t), intent(in) :: self
-        integer(i8) :: first(1), others(1)
-        first = merge(self%heard, 0_i8, self%grid%rank == 0)
-        call comm_allreduce(first, 1, MPI_INTEGER8, MPI_SUM, self%grid%comm)
-        others = merge(1, 0, self%heard /= first(1))
-        call comm_allreduce(others, 1, MPI_INTEGER8, MPI_SUM, self%grid%comm)
-        differences = int(others(1))
+        differences = self%agreement%differing(self%grid%comm, self%grid%rank)
     end function differences
 
     !> The sum over all processes of one number of each.
@@ -148,7 +144,7 @@ contains
         else
             call comm_sum(number, self%grid%comm)
         end if
-        call hear(self%heard, number)
+        call self%agreement%hear(number)
     end subroutine add_up
 
     subroutine largest(self, number)
@@ -158,13 +154,7 @@ contains
         numbers = number
         call comm_allreduce(numbers, 1, MPI_DOUBLE_PRECISION, MPI_MAX, self%grid%comm)
         number = numbers(1)
-        call hear(self%heard, number)
+        call self%agreement%hear(number)
     end subroutine largest
-
-    pure subroutine hear(heard, number)
-        integer(i8), intent(inout) :: heard
-        real(dp), intent(in) :: number
-        heard = ieor(ishftc(heard, 1), transfer(number, heard))
-    end subroutine hear
 
 end module ocean_pressure

@@ -40,7 +40,8 @@ program app_overset
 
     call report_point(run, timing, problem%steps, &
                       real(problem%steps, dp)*overset_points(problem), &
-                      verify_overset(run%class_name, overset%norms()))
+                      verify_overset(run%class_name, overset%norms(), &
+                                     overset%agreement%differing(run%comm, run%rank)))
     call run%close()
 
 end program app_overset

@@ -12,6 +12,7 @@
 module overset_kernel
 
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_MAX, MPI_SUM
+    use bl_agreement, only: agreement_t
     use bl_kinds, only: dp, i8
     use bl_memory, only: aligned
     use bl_messages, only: comm_allreduce
@@ -47,6 +48,8 @@ module overset_kernel
         type(exchange_t) :: within, between
         !> Sum of squares of each zone's right-hand side in the last step.
         real(dp) :: squares(zone_count) = 0
+        !> On the sums since `restart`.
+        type(agreement_t) :: agreement
         type(residual_t), private :: residual
         type(lines_t), private :: lines
         !> The change of a block, in the shape of a state.
@@ -118,6 +121,7 @@ contains
         real(dp) :: place(3)
         integer :: f, i, j, k
 
+        call self%agreement%forget()
         do f = 1, size(self%fields)
             associate (field => self%fields(f), zone => self%zones(self%fields(f)%zone))
                 call field%fill(stream_state(self%problem))
@@ -173,6 +177,7 @@ contains
             end associate
         end do
         call comm_allreduce(self%squares, zone_count, MPI_DOUBLE_PRECISION, MPI_SUM, self%comm)
+        call self%agreement%hear(self%squares)
     end subroutine advance
 
     subroutine advance_block(self, field)

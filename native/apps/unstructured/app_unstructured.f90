@@ -44,7 +44,9 @@ program app_unstructured
     timing = timing_end()
 
     call report_point(run, timing, problem%steps, problem%cell_steps(), &
-                      verify_unstructured(run%class_name, flow, uniform))
+                      verify_unstructured(run%class_name, flow, uniform, &
+                                          flow%agreement%lost(run%comm), &
+                                          flow%agreement%differing(run%comm, run%rank)))
     call run%close()
 
 end program app_unstructured

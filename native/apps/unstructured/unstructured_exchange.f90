@@ -10,6 +10,7 @@
 !> Collective over the job: `ask`, `hand_over`. Over the neighbours: `refresh`.
 module unstructured_exchange
 
+    use bl_agreement, only: agreement_t
     use bl_kinds, only: dp, i8
     use bl_messages, only: comm_alltoall, comm_alltoallv, comm_irecv, comm_isend, comm_waitall
     use mpi, only: MPI_DOUBLE_PRECISION, MPI_INTEGER, MPI_INTEGER8
@@ -107,16 +108,20 @@ contains
         end do
     end function messages
 
-    !> Refreshes the values of the places that others have.
-    subroutine refresh(self, values)
+    !> Refreshes the values of the places that others have. Of what is sent and received
+    !> `agreement` takes note.
+    subroutine refresh(self, values, agreement)
         class(exchange_t), intent(inout) :: self
         real(dp), intent(inout) :: values(width, *)
+        type(agreement_t), intent(inout) :: agreement
         integer :: i
 
         do i = 1, size(self%sent)
             self%out(:, i) = values(:unknowns, self%sent(i))
         end do
+        call agreement%send(size(self%out), self%out)
         call transfer_messages(self%comm, self%to, self%from, self%out, self%in, self%requests)
+        call agreement%receive(size(self%in), self%in)
         do i = 1, size(self%received)
             values(:unknowns, self%received(i)) = self%in(:, i)
         end do

@@ -12,6 +12,7 @@
 !> The flow is the same to the last bit on any number of processes; sums over processes are not.
 module unstructured_kernel
 
+    use bl_agreement, only: agreement_t
     use bl_kinds, only: dp, i8
     use bl_memory, only: aligned
     use bl_messages, only: comm_allreduce
@@ -45,6 +46,8 @@ module unstructured_kernel
         !> then, and by what factor the sweeps of that step made their changes smaller.
         real(dp) :: residual_first = 0, residual = 0, force(3) = 0, reduction = 0
         integer :: steps = 0
+        !> On messages and sums since `reset`.
+        type(agreement_t) :: agreement
     contains
         procedure :: setup
         procedure :: reset
@@ -127,12 +130,13 @@ contains
         end do
         self%dq = 0
         self%steps = 0
+        call self%agreement%forget()
     end subroutine reset
 
     !> Halo and mirror images of the flow from the cells.
     subroutine refresh(self)
         class(flow_t), intent(inout) :: self
-        call self%mesh%halo%refresh(self%w)
+        call self%mesh%halo%refresh(self%w, self%agreement)
         associate (walls => self%mesh%walls)
             call mirror(1, walls%last(colours + 1), walls%cell, walls%ghost, walls%normal, self%w)
         end associate
@@ -171,7 +175,7 @@ contains
                          self%at_nodes)
             call reconstruct(blocks, mesh%corner, self%w, self%at_nodes, mesh%edge_side, &
                              mesh%edge_cell, mesh%edge_node, self%sides)
-            call mesh%shared%refresh(self%sides)
+            call mesh%shared%refresh(self%sides, self%agreement)
             if (mirrored) call mirror(1, mesh%walls%last(colours), mesh%walls%cell_side, &
                                       mesh%walls%ghost_side, mesh%walls%normal, self%sides)
             call gather_fluxes(blocks, mesh%corner, mesh%side, mesh%opposite, mesh%area, &
@@ -198,6 +202,7 @@ contains
             end do
         end associate
         call comm_allreduce(sums, size(sums), MPI_DOUBLE_PRECISION, MPI_SUM, self%comm)
+        call self%agreement%hear(sums)
         self%residual = sqrt(sum(sums(:unknowns)))
         if (self%steps == 0) self%residual_first = self%residual
         self%force = sums(unknowns + 1:)
@@ -217,12 +222,13 @@ contains
                 call relax(ends(colour - 1) + 1, ends(colour), mesh%across, self%matrix, &
                            self%inflow, self%dq, part)
                 changes = changes + part
-                call mesh%colour(colour)%refresh(self%dq)
+                call mesh%colour(colour)%refresh(self%dq, self%agreement)
                 call mirror(walls%last(colour - 1) + 1, walls%last(colour), walls%cell, &
                             walls%ghost, walls%normal, self%dq)
             end do
         end associate
         call comm_allreduce(changes, 1, MPI_DOUBLE_PRECISION, MPI_SUM, self%comm)
+        call self%agreement%hear(changes)
         change = changes(1)
     end subroutine sweep
 
@@ -245,7 +251,7 @@ contains
         class(flow_t), intent(inout) :: self
         real(dp) :: values(1)
         call self%reset()
-        call self%mesh%halo%refresh(self%w)
+        call self%mesh%halo%refresh(self%w, self%agreement)
         call self%find_inflow(.false.)
         values = maxval(abs(self%inflow))*self%problem%n**2
         call comm_allreduce(values, 1, MPI_DOUBLE_PRECISION, MPI_MAX, self%comm)

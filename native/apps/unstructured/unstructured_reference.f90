@@ -5,6 +5,9 @@
 !> by this program; that it computes the right thing is shown by its order of convergence
 !> (native/apps/tests/test_unstructured_flow.f90). They depend on the number of processes by the
 !> rounding of a sum, on the instruction set by that of the flow, which the small residual shows most.
+!>
+!> What a lost message spoils the sweeps mend, and that of the last colour of the last sweep no step uses:
+!> so processes also agree on what was sent and received, and on the sums (bl_agreement).
 module unstructured_reference
 
     use bl_kinds, only: dp
@@ -41,16 +44,20 @@ module unstructured_reference
 
 contains
 
-    pure function verify_unstructured(class_name, flow, uniform) result(quantities)
+    pure function verify_unstructured(class_name, flow, uniform, lost, differing) result(quantities)
         character(1), intent(in) :: class_name
         type(flow_t), intent(in) :: flow
         real(dp), intent(in) :: uniform
+        !> What `lost` and `differing` gave for the flow's agreement.
+        integer, intent(in) :: lost, differing
         type(quantity_t), allocatable :: quantities(:)
         integer :: row
         quantities = [quantity_t('uniform_flow', uniform, 0.0_dp, rounding), &
                       quantity_t('convergence', flow%residual/flow%residual_first, 0.0_dp, &
                                  convergence(index(unstructured_classes, class_name))), &
-                      quantity_t('reduction', flow%reduction, 0.0_dp, 1.0_dp)]
+                      quantity_t('reduction', flow%reduction, 0.0_dp, 1.0_dp), &
+                      quantity_t('lost_messages', real(lost, dp), 0.0_dp, 0.0_dp), &
+                      quantity_t('differing_sums', real(differing, dp), 0.0_dp, 0.0_dp)]
         row = index(stored, class_name)
         if (row == 0) return
         quantities = [quantities, &
