@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
+JunitOption = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Also what conditions found and failed, as XML."),
+]
+
 
 def _read(paths: Sequence[Path]) -> Records:
     from bareline.analysis.records import read_runs
@@ -153,6 +158,7 @@ def compare(
     platforms: OnlyPlatforms = None,
     metrics: OnlyMetrics = None,
     layers: OnlyLayers = None,
+    junit: JunitOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Compare the platforms of one or several runs with a baseline, or two profiles."""
@@ -164,6 +170,7 @@ def compare(
     from bareline.analysis.comparison import Comparison
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.rows import as_rows
+    from bareline.report.content.junit import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or []]
     asked = _selection(probes, platforms, metrics, layers)
@@ -177,6 +184,8 @@ def compare(
             lambda: as_rows(comparison.rows_with_controls),
             lambda on: _print_compared(comparison, on, control=control, details=everything),
         )
+    if junit is not None:
+        write_junit(comparison.records, outcomes, junit)
     complain_of(outcomes)
 
 
