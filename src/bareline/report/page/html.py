@@ -14,6 +14,8 @@ from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document
 from bareline.report.content.glossary import TERMS
+from bareline.report.content.gloss import glosses
+from bareline.report.content.lengths import lengths
 from bareline.report.content.why import waterfalls
 from bareline.report.content.wording import VERDICT_MARKS
 from bareline.report.exhibits.choice import draw_figures
@@ -45,11 +47,14 @@ def render_page(document: Document) -> str:
         document=document,
         looks=looks(document.names),
         infos={info.name: info for info in document.platforms},
+        glosses=glosses(document),
         other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
         why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
+        bars=lengths(document.glance) if document.glance else None,
         claims=claims,
         claims_axis=Axis.of(claims.open),
         whole=[figure for figure in drawn if not figure.figure.layer],
+        taken={name: role for name, role in document.roles.items() if role.platform != name},
         sections=sections,
         facts=split_facts(document),
         predictions=[figure for figure in drawn if figure.figure.layer == SECTION],
