@@ -13,8 +13,8 @@ from bareline.report.content import gaps
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.claims import Axis, claims_of
 from bareline.report.content.document import Document
-from bareline.report.content.glossary import TERMS
 from bareline.report.content.gloss import glosses
+from bareline.report.content.glossary import TERMS
 from bareline.report.content.lengths import lengths
 from bareline.report.content.why import waterfalls
 from bareline.report.content.wording import VERDICT_MARKS
