@@ -47,14 +47,11 @@ def render_page(document: Document) -> str:
         document=document,
         looks=looks(document.names),
         infos={info.name: info for info in document.platforms},
-        glosses=glosses(document),
         other=[(told, _evidence(told, anchors)) for told in document.statements if not told.about],
         why=[] if document.comparison.alone else waterfalls(document.comparison.breakdowns),
-        bars=lengths(document.glance) if document.glance else None,
         claims=claims,
         claims_axis=Axis.of(claims.open),
         whole=[figure for figure in drawn if not figure.figure.layer],
-        taken={name: role for name, role in document.roles.items() if role.platform != name},
         sections=sections,
         facts=split_facts(document),
         predictions=[figure for figure in drawn if figure.figure.layer == SECTION],
@@ -71,8 +68,19 @@ def render_page(document: Document) -> str:
         terms=TERMS,
         anchors=anchors,
         marks=VERDICT_MARKS,
+        **_front(document),
     )
     return cleaned(link_terms(page))
+
+
+def _front(document: Document) -> dict[str, object]:
+    """Give what the first screen says beside the verdict."""
+    return {
+        "glosses": glosses(document),
+        "bars": lengths(document.glance) if document.glance else None,
+        # A platform that is named after its role has said already what it is.
+        "taken": {name: role for name, role in document.roles.items() if role.platform != name},
+    }
 
 
 def _evidence(told: Sentence, known: set[str]) -> Evidence:
