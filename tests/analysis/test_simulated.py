@@ -21,6 +21,7 @@ def simulated(make_run, execute):
         for line in lines:
             if only is None or line["platform"] in only:
                 line["clock"] = "simulated"
+                line["caveats"] = [*line["caveats"], "simulated"]
         if once:
             lines = [x for x in lines if x["clock"] != "simulated" or x["block"] == 0]
         records.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -98,3 +99,21 @@ def test_beside_measured_platforms_only_those_are_tested(simulated):
     )
     said = comparison.glance.promise
     assert "What is said of b follows" in said and "probability of at most" in said
+
+
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        (("a", "b"), "compared with a; simulated: a and b."),
+        (("b",), "compared with a; simulated: b."),
+        (("a",), "compared with a; simulated: a."),
+        (None, "compared with a; all of it simulated."),
+        ((), "compared with a."),
+    ],
+)
+def test_the_first_lines_say_whose_time_is_simulated(simulated, only, said):
+    comparison = simulated(
+        {"a": {}, "b": {"factor": 1.5}, "c": {"factor": 2.0}}, launches=6, only=only
+    )
+    text = comparison.glance.headline.text.replace("; measured on a busy machine", "")
+    assert text.lower().endswith(said)

@@ -24,6 +24,7 @@ from bareline.analysis.parts import (
     percent,
     sentence,
 )
+from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place, nodes_words
 from bareline.vocabulary.units import listing
@@ -80,7 +81,9 @@ def headline(
         clauses = [["nothing could be compared"]]
     disturbed = "".join(f"; {text}" for text in _disturbed(findings))
     told = joined(clauses, between=Break(), last=Break())
-    return sentence(*told, Break(), "compared with ", Platform(baseline), f"{disturbed}.")
+    simulated = _simulated(findings, platforms, baseline)
+    against: _Clause = ["compared with ", Platform(baseline), *simulated]
+    return sentence(*told, Break(), *against, f"{disturbed}.")
 
 
 def _first_rank(findings: Sequence[Finding]) -> int:
@@ -289,6 +292,23 @@ def _disturbed(findings: Sequence[Finding]) -> list[str]:
         if shares and sum(shares) / len(shares) > _DISTURBED_SHARE:
             told.append(text)
     return told
+
+
+def _simulated(findings: Sequence[Finding], platforms: Sequence[str], baseline: str) -> _Clause:
+    """Name the platforms whose time is simulated: it must never pass for a measured one."""
+    found: dict[str, None] = {}
+    for finding in findings:
+        own = finding.exact or "simulated" in codes(finding.own_caveats)
+        if own:
+            found[finding.platform] = None
+        if finding.exact or (not own and "simulated" in codes(finding.caveats)):
+            found[baseline] = None
+    names = [name for name in (baseline, *platforms) if name in found]
+    if not names:
+        return []
+    if len(names) == len(platforms) + 1:
+        return ["; all of it simulated"]
+    return ["; simulated: ", *joined([[Platform(name)] for name in names])]
 
 
 def layer_name(layer: Layer) -> str:
