@@ -53,8 +53,16 @@ VALUES: tuple[Any, ...] = (
     True,
     None,
 )
+#: Names of keys, which are names of platforms, probes, metrics, parameters, too.
+NAMES = (*(value for value in VALUES if isinstance(value, str)), "/tmp/OWNED", "../../OWNED", "a/b")
 #: Verbs that read a run; `continue` and `reparse` write to it, too.
 READERS = ("status", "show", "compare", "explain", "report", "export", "reparse", "continue")
+OPTIONS = {
+    "show": ((), ("--facts",), ("--all",), ("--json",)),
+    "compare": ((), ("--json",), ("--all",)),
+    "report": (("--out", "page.html"), ("--out", "page.md", "--format", "md")),
+    "export": (("--out", "samples.csv"),),
+}
 
 
 def places(node: Any, path: tuple = ()) -> list[tuple]:
@@ -67,7 +75,7 @@ def places(node: Any, path: tuple = ()) -> list[tuple]:
 
 
 def changed(bench: Bench, node: Any, *, nulls: bool) -> Any:
-    """Put an odd value somewhere, or take one away."""
+    """Put an odd value somewhere, take one away, or call it otherwise."""
     ways = places(node)
     if not ways:
         return node
@@ -79,8 +87,11 @@ def changed(bench: Bench, node: Any, *, nulls: bool) -> Any:
     at = node
     for key in way[:-1]:
         at = at[key]
-    if bench.random.random() < 0.1:
+    drawn = bench.random.random()
+    if drawn < 0.1:
         del at[way[-1]]
+    elif drawn < 0.3 and isinstance(at, dict):
+        at[bench.random.choice(NAMES)] = at.pop(way[-1])
     else:
         chosen = bench.random.choice([v for v in VALUES if nulls or v is not None])
         at[way[-1]] = copy.deepcopy(chosen)
@@ -156,7 +167,7 @@ def _each(bench: Bench, tries: int, name: str, spoil: Callable[[Path], str]) -> 
         shutil.copytree(kept, run)
         what = spoil(run)
         verb = bench.random.choice(READERS)
-        more = {"report": ["--out", "page.html"], "export": ["--out", "samples.csv"]}.get(verb, [])
+        more = bench.random.choice(OPTIONS.get(verb, ((),)))
         before = lines_of(run)
         ended = bench.zygote.run([verb, run, *more], place)
         count.tries += 1
@@ -165,7 +176,7 @@ def _each(bench: Bench, tries: int, name: str, spoil: Callable[[Path], str]) -> 
             if lines_of(run)[: len(before)] != before:
                 count.lost += 1
             Witness(run, count).look()
-        if list(place.rglob("OWNED")):
+        if [*place.parent.rglob("OWNED*"), *Path("/tmp").glob("OWNED*")]:
             count.left += 1
             count.notes.append(f"{verb} with {what}: it was executed")
     return count

@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import tomli_w
 
 from bareline.analysis.records import read_runs
 from bareline.platforms.base import availability_of, load_platform_types
@@ -310,3 +311,15 @@ def test_the_garbage_of_many_trials_is_bounded(make_run):
     outputs = [run.read_raw(record.trial) for record in run.records()]
     assert all(output.stdout.startswith("garbage") for output in outputs)
     assert any("characters left out" in output.stdout for output in outputs)
+
+
+@pytest.mark.parametrize("name", ["/tmp/owned", "../../owned", "a/b", "a\0"])
+def test_a_platforms_name_is_no_place(finished, name):
+    """Facts of a platform lie in a file of its name, which `reparse` and `continue` write."""
+    file = finished.path / "run.toml"
+    quoted = tomli_w.dumps({name: 1}).partition(" = ")[0]
+    header = file.read_text()
+    assert "[platform.b]" in header
+    file.write_text(header.replace("[platform.b]", f"[platform.{quoted}]"))
+    with pytest.raises(StoreError, match="is damaged: key 'platform"):
+        Run.open(finished.path).facts()

@@ -117,6 +117,8 @@ _Params = dict[
 #: What stands in every table of a report: a name is refused where it is too long, as what refers
 #: to it would have to be cut alike; a title is cut.
 _Name = Annotated[str, Field(max_length=LONGEST_NAME)]
+#: Facts of a platform lie in a file of its name.
+_FileName = Annotated[str, Field(max_length=LONGEST_NAME, pattern=r"^[^/\x00]*$")]
 _Title = Annotated[str, AfterValidator(shown_name)]
 
 
@@ -244,7 +246,7 @@ class _File(_Table):
     versions: dict[str, str]
     probe: dict[_Name, _Declaration]
     study: _Study
-    platform: dict[_Name, _Platform]
+    platform: dict[_FileName, _Platform]
 
 
 def read_header(run: Path) -> Header:
