@@ -10,6 +10,16 @@ bareline=.venv/bin/bareline
 note() { printf 'demo: %s\n' "$*" >&2; }
 chapter() { printf '\n%s\n' "== $* =="; }
 
+tell() { # what a command prints, or in a line why it could not
+    local said
+    if said=$("$@" 2>&1); then
+        printf '%s\n' "$said"
+    else
+        note "${said##*$'\n'}"
+        return 1
+    fi
+}
+
 obstacle() { # why a platform cannot be used here, with the remedy; nothing where it can
     $bareline platforms --json | .venv/bin/python -c '
 import json, sys
@@ -53,14 +63,13 @@ run=$($bareline run demo "${on[@]}" --baseline "$base" | tail -n 1) || status=$?
 [ "$status" = 0 ] || [ "$status" = 3 ] || exit "$status"
 
 chapter "An ocean model, profiled on $base: what will it take on $to?"
-$bareline predict app.ocean --from "$run" --to "$to" ||
-    note "no prediction this time: it needs a machine that has a core for every rank"
+tell $bareline predict app.ocean --from "$run" --to "$to" ||
+    note "so there is no prediction this time: it needs a machine that other programs leave alone"
 # The page draws predictions for all platforms.
 $bareline predict --validate "$run" >/dev/null 2>&1 || true
 
 chapter "Where its loss on $to comes from"
-$bareline explain "$run" --app app.ocean --platform "$to" ||
-    note "not split this time; the page shows what the profiles say"
+tell $bareline explain "$run" --app app.ocean --platform "$to" || true
 
 page=$($bareline report "$run" | tail -n 1)
 chapter "The answer"
