@@ -18,7 +18,14 @@ from .conftest import RANKS, Apps, point_of
 pytestmark = pytest.mark.mpi
 
 #: Apps whose verification has to see it.
-APPS: tuple[str, ...] = ("app.lattice", "app.ocean", "app.overset", "app.unstructured")
+APPS: tuple[str, ...] = (
+    "app.lattice",
+    "app.ocean",
+    "app.overset",
+    "app.unstructured",
+    "app.planewave",
+    "app.cartesian",
+)
 #: Drawn for each function: a launch takes a second.
 DRAWS = int(os.environ.get("BARELINE_DRAWS", "0"))
 

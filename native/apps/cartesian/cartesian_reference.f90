@@ -7,7 +7,7 @@
 !> class C nothing is stored: its cells are smaller, and it must have less than half of the drag and
 !> change of entropy of class A, which an ideal flow has not, and no larger residual. What is stored
 !> of class B lies within these bounds. States do not depend on the number of processes, sums over
-!> them do by rounding.
+!> them do by rounding. What every process got of each cycle's sums must be the same.
 module cartesian_reference
 
     use bl_kinds, only: dp
@@ -46,7 +46,7 @@ contains
         real(dp), intent(in) :: unbalance
         type(outcome_t), intent(in) :: outcome
         type(quantity_t), allocatable :: quantities(:)
-        type(quantity_t) :: found(5)
+        type(quantity_t) :: found(6)
         integer :: row
         row = index(cartesian_classes, class_name)
         found(1) = quantity_t('undisturbed', unbalance, 0.0_dp, rounding)
@@ -60,6 +60,7 @@ contains
             found(4) = quantity_t('drag', outcome%drag, 0.0_dp, drag(bound)/2)
             found(5) = quantity_t('entropy', outcome%entropy, 0.0_dp, entropy(bound)/2)
         end if
+        found(6) = quantity_t('disagreement', outcome%disagreement, 0.0_dp, rounding)
         quantities = found
     end function verify_cartesian
 

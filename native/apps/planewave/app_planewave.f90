@@ -43,7 +43,8 @@ program app_planewave
 
     call report_point(run, timing, problem%iterations, problem%fourier() + problem%products(), &
                       verify_planewave(problem, bands%energy, &
-                                       bands%residual_norm(problem%converged)))
+                                       bands%residual_norm(problem%converged), &
+                                       bands%disagreement()))
     call run%close()
 
 end program app_planewave

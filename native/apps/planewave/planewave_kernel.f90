@@ -20,7 +20,7 @@ module planewave_kernel
     use bl_kinds, only: dp, i8
     use bl_messages, only: comm_allreduce
     use bl_random, only: random_fill, random_seed_common, random_skip
-    use mpi, only: MPI_DOUBLE_COMPLEX, MPI_DOUBLE_PRECISION, MPI_SUM
+    use mpi, only: MPI_DOUBLE_COMPLEX, MPI_DOUBLE_PRECISION, MPI_MAX, MPI_SUM
     use planewave_basis, only: basis_t
     use planewave_lapack, only: bl_single_thread, zgemm, zheevd, zpotrf, ztrsm
     use planewave_problem, only: planewave_problem_t
@@ -44,11 +44,14 @@ module planewave_kernel
         complex(dp), allocatable :: overlap(:, :), mixed(:, :), beside(:, :)
         real(dp), allocatable :: energy(:), descent(:)
         integer :: steps = 0
+        !> What all descents since the start add up to.
+        real(dp) :: history = 0
     contains
         procedure :: setup
         procedure :: restart
         procedure :: iterate
         procedure :: residual_norm
+        procedure :: disagreement
         procedure, private :: apply
         procedure, private :: find_directions
         procedure, private :: orthonormalize
@@ -104,6 +107,7 @@ contains
         end do
         self%d = 0
         self%steps = 0
+        self%history = 0
         call self%orthonormalize(self%x)
         call self%apply(self%x, self%hx)
         call self%overlaps(self%x, self%hx, self%mixed)
@@ -158,6 +162,7 @@ contains
             self%d(:, band) = beta*self%d(:, band) - self%r(:, band)
         end do
         self%descent = descent
+        self%history = self%history + sum(descent)
         call self%overlaps(self%x, self%d, self%overlap)
         associate (waves => self%basis%waves, bands => self%problem%bands)
             call zgemm('N', 'N', waves, bands, bands, -one, self%x, waves, self%overlap, bands, &
@@ -318,6 +323,17 @@ contains
         real(dp), intent(inout) :: values(:)
         call comm_allreduce(values, size(values), MPI_DOUBLE_PRECISION, MPI_SUM, self%comm)
     end subroutine sum_reals
+
+    !> How far the processes' sums of descents are apart, of the largest. A process that has got
+    !> another one searches along another direction and finds the same bands all the same: energies
+    !> do not tell.
+    real(dp) function disagreement(self)
+        class(bands_t), intent(in) :: self
+        real(dp) :: ends(2)
+        ends = [self%history, -self%history]
+        call comm_allreduce(ends, 2, MPI_DOUBLE_PRECISION, MPI_MAX, self%comm)
+        disagreement = (ends(1) + ends(2))/ends(1)
+    end function disagreement
 
     !> Largest |H x - e x| of the lowest bands, H applied anew.
     real(dp) function residual_norm(self, lowest) result(norm)

@@ -20,14 +20,16 @@ module planewave_reference
     public :: verify_planewave, exact_energies
 
     real(dp), parameter :: energy_tolerance = 1.0e-8_dp, residual_max = 1.0e-3_dp
+    !> What sums may differ by from one process to the next.
+    real(dp), parameter :: rounding = 1.0e-12_dp
     !> States of a direction that are combined, and plane waves (of either sign) that make them.
     integer, parameter :: states = 24, reach = 48
 
 contains
 
-    function verify_planewave(problem, energy, residual) result(quantities)
+    function verify_planewave(problem, energy, residual, disagreement) result(quantities)
         type(planewave_problem_t), intent(in) :: problem
-        real(dp), intent(in) :: energy(:), residual
+        real(dp), intent(in) :: energy(:), residual, disagreement
         type(quantity_t), allocatable :: quantities(:)
         real(dp) :: exact(problem%converged)
         exact = exact_energies(problem%converged)
@@ -36,7 +38,8 @@ contains
                           quantity_t('energy_sum', sum(lowest), sum(exact), energy_tolerance), &
                           quantity_t('energy_error', maxval(abs(lowest - exact)), 0.0_dp, &
                                      10*energy_tolerance), &
-                          quantity_t('residual', residual, 0.0_dp, residual_max)]
+                          quantity_t('residual', residual, 0.0_dp, residual_max), &
+                          quantity_t('disagreement', disagreement, 0.0_dp, rounding)]
         end associate
     end function verify_planewave
 
