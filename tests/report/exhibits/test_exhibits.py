@@ -171,7 +171,7 @@ def test_trials_stand_in_time_order_with_what_was_counted_and_their_median(
     table = figure.data_table
     assert table is not None
     heads = [column.title for column in table.columns]
-    assert heads[:3] == ["trial", "bare (GB/s)", "retransmissions"]
+    assert heads[:3] == ["trial", "bare (GB/s)", "retrans"]
     assert len(table.rows) == 10
     samples = document.metric_samples["net.nuttcp", "rate"].filter(platform="bare").sort("trial")
     assert [row[1].order for row in table.rows] == samples["value"].to_list()

@@ -197,3 +197,15 @@ def test_published_trials_are_listed_beside_ours(in_roles: Document, figures: Dr
     place = heads.index("the HPC system, published (Mb/s)")
     assert table_of(figure).rows[0][place].text.startswith("4418.8")
     assert len(table_of(figure).rows) == 10
+
+
+def test_trials_are_a_strip_with_printed_ones_hollow_above(
+    in_roles: Document, figures: Draw, rows_of: Rows
+) -> None:
+    spec = {"kind": "trials", "probe": "net.nuttcp", "metric": "rate"}
+    (figure,) = figures(in_roles, **spec, published=["nccs:slide-nuttcp"])
+    own = [row for row in rows_of(figure) if row.get("tip", "").startswith("bare, trial ")]
+    assert len(own) == 10 and len({row["y"] for row in own}) == 1
+    assert figure.narrow and "median" in figure.text_summary
+    # Planted are bytes; what is printed in bits is only listed.
+    assert not any(row.get("tip", "").startswith("published") for row in rows_of(figure))

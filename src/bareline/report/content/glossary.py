@@ -82,6 +82,7 @@ TERMS: Mapping[str, str] = MappingProxyType(
             "Times worse than the baseline, whatever the metric's direction; below 1 is better."
         ),
         "retransmissions": "TCP segments that had to be sent again.",
+        "retrans": "Retransmissions, as nuttcp prints them.",
         "role": "A column of a published study, taken by a platform of one's own.",
         "simulated": "Time of a simulated machine, never of a clock; drawn hollow.",
         "shared memory": "Memory that ranks on one node exchange messages through.",

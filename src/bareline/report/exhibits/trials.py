@@ -1,4 +1,4 @@
-"""Every single trial as a number, as the studies print their bandwidth trials."""
+"""Every single trial, drawn and as a number, as the studies print their bandwidth trials."""
 
 from __future__ import annotations
 
@@ -12,54 +12,64 @@ from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.wording import count, metric_name, verdict_word
+from bareline.report.content.wording import count, metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
-from bareline.report.figures.figure import Field, Figure
+from bareline.report.figures.figure import Chart, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.strip import Mark, StripRow, strip_plot
 from bareline.report.figures.tables import Rows
+from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import whole
+from bareline.vocabulary.units import plain, whole
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100
 #: What is listed beside the value where the probe counts it.
 BESIDE = "retransmissions"
+#: Its head, as nuttcp prints it: each platform has such a column.
+_SHORT = "retrans"
 
 
 @dataclass(frozen=True, slots=True)
 class _Listing:
-    """A column of trials, and what else was counted in each; `foot` is the median."""
+    """A column of trials, and what else was counted in each; `foot` is the median.
 
+    `marks` are the trials in the unit of the axis, and `platform` is whose row they stand in.
+    """
+
+    platform: str
     title: str
     trials: Sequence[Field]
     beside: Sequence[Field]
     foot: Field
+    marks: Sequence[Mark]
+    printed: bool = False
 
 
 class TrialList(Exhibit):
-    """One row per trial in the order of time, or sorted; the median last."""
+    """A strip of marks per platform; a row per trial in the order of time, or sorted."""
 
     kind = "trials"
-    summary = "all individual trials of a metric in time order, a column per platform"
+    summary = "all individual trials of a metric: a strip, and a table in time order"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table per probe, metric and point."""
+        """Draw one per probe, metric and point."""
         return [
-            self._table(document, spec, label, own)
+            self._listed(document, spec, label, own)
             for _, cells in by_metric(select(document, spec))
             for label, own in _points(cells).items()
             if any(cell.value is not None for cell in own)
         ]
 
-    def _table(
+    def _listed(
         self, document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]
     ) -> Figure:
         place = cells[0].place
         scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
         in_order = spec.rule != "sorted"
         listings, note = _measured(document, cells, scale, in_order=in_order)
-        theirs = list(_published(document, spec, cells[0]))
+        theirs = list(_published(document, spec, cells[0], scale))
         listings += theirs
         rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
         rows.number("trial", lambda index: index + 1)
@@ -68,7 +78,7 @@ class TrialList(Exhibit):
             rows.column(one.title, _at(one.trials))
             foot.append(one.foot)
             if one.beside:
-                rows.column(BESIDE, _at(one.beside), "light")
+                rows.column(_SHORT, _at(one.beside), "light")
                 foot.append(Field(""))
         return self.figure(
             spec,
@@ -79,10 +89,14 @@ class TrialList(Exhibit):
             notes=[
                 "In the order of time." if in_order else "Sorted, as the publication lists them.",
                 note,
-                "Published are trials on hardware of their own time." if theirs else "",
+                "Hollow, above: published trials, on hardware of their own time." if theirs else "",
+                "Upright: medians.",
             ],
             probe=place.probe,
             layer=cells[0].layer,
+            panels=[_strips(document, listings, cells, scale, narrow=False)],
+            narrow=[_strips(document, listings, cells, scale, narrow=True)],
+            summary=_summary(listings, scale.titled(metric_name(place.metric))),
             table=rows.table(tuple(foot)),
             data=[
                 {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
@@ -90,6 +104,47 @@ class TrialList(Exhibit):
                 for dot in trial_dots(document, cells).dots
             ],
         )  # fmt: skip
+
+
+def _strips(
+    document: Document, listings: Sequence[_Listing], cells: Sequence[Cell], scale: Scale, *,
+    narrow: bool,
+) -> Chart:  # fmt: skip
+    styles, simulated = looks(document.names), {c.platform for c in cells if c.simulated}
+    rows = []
+    for name, own in grouped_by(listings, lambda one: one.platform).items():
+        # A role that nobody took has the ink of no platform.
+        ink = {"colour": colour("soft"), "fill": colour("paper"), "shape": PUBLISHED_SHAPE}
+        if name in styles:
+            ink = styles[name].ink(hollow=name in simulated)
+        here = [one for one in own if not one.printed and one.marks]
+        there = [one for one in own if one.printed]
+        rows.append(
+            StripRow(
+                name,
+                ink,
+                [mark for one in here for mark in one.marks],
+                [mark for one in there for mark in one.marks],
+                *(_middle(found) for found in (here, there)),
+            )
+        )
+    drawn = [row for row in rows if row.own or row.printed]
+    title = sentence_case(scale.titled(metric_name(cells[0].place.metric)))
+    return strip_plot(drawn, title, narrow=narrow)
+
+
+def _middle(listings: Sequence[_Listing]) -> float | None:
+    values = [value for one in listings for value, _ in one.marks]
+    return median(values) if values else None
+
+
+def _summary(listings: Sequence[_Listing], what: str) -> str:
+    told = [
+        f"{one.title} {plain(min(values))} to {plain(max(values))}, median {one.foot.text}"
+        for one in listings
+        if (values := [value for value, _ in one.marks])
+    ]
+    return f"{sentence_case(what)}, single trials: {'; '.join(told)}."
 
 
 def _points(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
@@ -115,10 +170,19 @@ def _measured(
         middle = scale.show(cell.median) if cell.value else verdict_word(cell.verdict)
         listings.append(
             _Listing(
+                name,
                 f"{name} ({scale.unit})" if scale.unit else name,
                 [Field(scale.show(dot.value), dot.value) for dot in own],
                 [_count(counted.get(dot.trial)) for dot in own] if counted else (),
                 Field(middle, caveats=cell.caveats),
+                [
+                    (
+                        dot.value * scale.factor,
+                        f"{name}, trial {dot.trial}: {scale.show(dot.value)} {scale.unit}",
+                    )
+                    for dot in own
+                    if dot.value > 0
+                ],
             )
         )
         if cell.n_failed:
@@ -139,7 +203,9 @@ def _count(value: float | None) -> Field:
     return Field("–") if value is None else Field(whole(value), value)
 
 
-def _published(document: Document, spec: ExhibitSpec, cell: Cell) -> Iterable[_Listing]:
+def _published(
+    document: Document, spec: ExhibitSpec, cell: Cell, scale: Scale
+) -> Iterable[_Listing]:
     """Give the trials that the publication lists for platforms that have somebody here."""
     cast = {name: role for role in document.roles.values() for name in role.published}
     for study in publications().values():
@@ -155,19 +221,31 @@ def _published(document: Document, spec: ExhibitSpec, cell: Cell) -> Iterable[_L
             ):
                 role = cast[f"{study.id}:{trials.platform}"]
                 short, label = study.publication.short, study.part(trials.part).label
-                yield _listed(trials, role.title or trials.platform, f"{short}, {label}")
+                title = role.title or trials.platform
+                unit, factor = UNITS[trials.unit]
+                # Bits and bytes are not laid beside each other.
+                drawn = float(factor) * scale.factor if unit == cell.metric.unit else None
+                yield _listed(trials, role.platform or title, title, f"{short}, {label}", drawn)
 
 
-def _listed(trials: Trials, title: str, source: str) -> _Listing:
+def _listed(
+    trials: Trials, platform: str, title: str, source: str, factor: float | None
+) -> _Listing:
     def shown(value: object) -> Field:
         return Field(str(value), float(str(value)), tip=f"published: {source}")
 
-    assert trials.unit in UNITS
     return _Listing(
+        platform,
         f"{title}, published ({trials.unit})",
         [shown(value) for value in trials.values],
         [shown(value) for value in trials.retransmissions or ()],
         shown(f"{median(trials.values):.5g}"),
+        [
+            (float(value) * factor, f"published: {value} {trials.unit}; {source}")
+            for value in trials.values
+            if factor is not None
+        ],
+        printed=True,
     )
 
 

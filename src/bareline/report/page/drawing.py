@@ -23,8 +23,8 @@ _OPEN_ROWS = 14
 _PLAIN_ROWS = 100
 #: Rows that a table shows at most: a browser is slow with more, and the CSV under it holds all.
 _MOST_ROWS = 2_000
-#: Columns up to which a row has one line on a phone.
-_ONE_LINE = 4
+#: Columns up to which a row has one line on a phone, and from which on two are too few.
+_ONE_LINE, _TOO_MANY = 4, 17
 _VIEW = re.compile(r'viewBox="\S+ \S+ (\S+) (\S+)"')
 _ORIGIN = re.compile(r"translate\(([\d.]+),([\d.]+)\)")
 #: What a small panel leaves out: marks reach over the axes, and their titles stand below.
@@ -110,7 +110,8 @@ class TableView:
         """Columns of a line on a phone, where a row of figures has two; 0 where it has one."""
         columns = self.table.columns
         worded = all(column.kind == "text" for column in columns)
-        return 0 if worded or len(columns) <= _ONE_LINE else -(-len(columns) // 2)
+        fits = _ONE_LINE < len(columns) < _TOO_MANY
+        return 0 if worded or not fits else -(-len(columns) // 2)
 
     @property
     def notes(self) -> list[tuple[str, str]]:
