@@ -14,7 +14,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
 from bareline.report.content.wording import count, metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
-from bareline.report.figures.figure import Chart, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.strip import Mark, StripRow, strip_plot
 from bareline.report.figures.tables import Rows
@@ -71,15 +71,6 @@ class TrialList(Exhibit):
         listings, note = _measured(document, cells, scale, in_order=in_order)
         theirs = list(_published(document, spec, cells[0], scale))
         listings += theirs
-        rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
-        rows.number("trial", lambda index: index + 1)
-        foot = [Field("median", "")]
-        for one in listings:
-            rows.column(one.title, _at(one.trials))
-            foot.append(one.foot)
-            if one.beside:
-                rows.column(_SHORT, _at(one.beside), "light")
-                foot.append(Field(""))
         return self.figure(
             spec,
             place.probe,
@@ -97,13 +88,26 @@ class TrialList(Exhibit):
             panels=[_strips(document, listings, cells, scale, narrow=False)],
             narrow=[_strips(document, listings, cells, scale, narrow=True)],
             summary=_summary(listings, scale.titled(metric_name(place.metric))),
-            table=rows.table(tuple(foot)),
+            table=_table(listings),
             data=[
                 {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
                  "metric": place.metric, "unit": cells[0].metric.unit, "value": dot.value}
                 for dot in trial_dots(document, cells).dots
             ],
         )  # fmt: skip
+
+
+def _table(listings: Sequence[_Listing]) -> DataTable:
+    rows = Rows(range(max((len(one.trials) for one in listings), default=0)))
+    rows.number("trial", lambda index: index + 1)
+    foot = [Field("median", "")]
+    for one in listings:
+        rows.column(one.title, _at(one.trials))
+        foot.append(one.foot)
+        if one.beside:
+            rows.column(_SHORT, _at(one.beside), "light")
+            foot.append(Field(""))
+    return rows.table(tuple(foot))
 
 
 def _strips(
