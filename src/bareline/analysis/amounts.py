@@ -103,7 +103,9 @@ def ratio_words(ratio: Estimate | None, rate: bool) -> str:
         return "no ratio"
     pieces = ratio_pieces(ratio, rate)
     text = "".join(piece if isinstance(piece, str) else piece.text for piece in pieces)
-    return text if len(pieces) > 1 else f"{text}, without an interval"
+    if len(pieces) > 1:
+        return text
+    return "no difference" if text.startswith("0 % ") else f"{text}, without an interval"
 
 
 def figure(value: float | None, write: Callable[[float], str] = plain) -> str:

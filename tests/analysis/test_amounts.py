@@ -1,0 +1,20 @@
+"""Amounts in words."""
+
+import pytest
+
+from bareline.analysis.amounts import ratio_words
+from bareline.analysis.cell import Estimate
+
+
+@pytest.mark.parametrize(
+    ("ratio", "rate", "words"),
+    [
+        (Estimate(1.0), True, "no difference"),  # not "0 % higher", of what a model gives exactly
+        (Estimate(1.0), False, "no difference"),
+        (Estimate(1.13), False, "1.13 times slower, without an interval"),
+        (Estimate(1.0, 0.98, 1.02), False, "0 % faster [-2.0, 2.0]"),
+        (None, True, "no ratio"),
+    ],
+)
+def test_a_ratio_with_its_interval(ratio, rate, words):
+    assert ratio_words(ratio, rate) == words
