@@ -18,12 +18,18 @@ SHORT = (
     "files of a run damaged",
     "studies damaged",
     "platform files damaged",
+    "values of a run",
+    "values of a second version's run",
+    "values of studies and platforms",
+    "special files in a run",
+    "a host lies",
     "disk full",
     "few open files",
     "file size limited",
     "two of one run",
     "two copies of a run",
     "clock set back",
+    "clock jumps",
     "hostile strings",
 )
 #: What no fault may do, by its name in the table.

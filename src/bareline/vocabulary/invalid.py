@@ -96,7 +96,7 @@ _TYPES = ("_type", "_parsing", "_from_float")
 
 def _place(keys: Sequence[int | str]) -> tuple[str, ...]:
     found = [str(key) for key in keys]
-    while len(found) > 1 and _KIND.fullmatch(found[-1]):
+    while len(found) > 1 and (_KIND.fullmatch(found[-1]) or found[-1] == "[key]"):
         found.pop()
     return tuple(found)
 
