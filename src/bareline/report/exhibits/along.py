@@ -21,7 +21,7 @@ from bareline.report.content.wording import (
     value_words,
 )
 from bareline.report.figures.figure import Chart
-from bareline.report.figures.marks import printed_marks, reference
+from bareline.report.figures.marks import LABEL_GAP_PX, Places, printed_marks, reference
 from bareline.report.figures.panels import WIDTH_PX, Layers, Strip, nothing, panel
 from bareline.report.figures.scales import (
     Scale,
@@ -42,6 +42,8 @@ _LAYOUT = ("ranks", "nodes")
 
 VALUE_HEIGHT_PX = 180
 RATIO_HEIGHT_PX = 105
+#: Of a panel of many lines.
+LINES_HEIGHT_PX = 230
 
 #: What a diamond on an axis of ratios means.
 DIAMONDS = (
@@ -161,25 +163,48 @@ class Along:
         text = sentence_case(f"{title}: {name}" if title else name)
         return Strip(text, rows, self.values, VALUE_HEIGHT_PX, under=under, named=True)
 
-    def ratio_strip(
-        self, cells: Sequence[Cell], title: str = "", *, named: bool = False, whiskers: bool = False
+    def ratio_strip(self, cells: Sequence[Cell]) -> Strip:
+        """Draw each platform's ratio to the baseline over the band that counts as equal."""
+        rows = [self.mark(cell, cell.ratio, compared_words(cell)) for cell in cells if cell.ratio]
+        baseline = self.document.baseline
+        return self._ratios(f"Ratio to {baseline} (above 1 is worse)", rows, cells, RATIO_HEIGHT_PX)
+
+    def lines_strip(self, title: str, lines: Mapping[str, Sequence[Cell]]) -> Strip:
+        """Draw the ratios of several lines of one platform, each named at its end."""
+        rows = [
+            {
+                **self.mark(cell, cell.ratio, f"{name} {compared_words(cell)}"),
+                "series": name,
+            }
+            for name, own in lines.items()
+            for cell in own
+            if cell.ratio
+        ]
+        cells = [cell for own in lines.values() for cell in own]
+        height = max(LINES_HEIGHT_PX, LABEL_GAP_PX * (len(lines) + 1))
+        return replace(self._ratios(title, rows, cells, height), named=True, whiskers=True)
+
+    def _ratios(
+        self, title: str, rows: Sequence[Row], cells: Sequence[Cell], height_px: float
     ) -> Strip:
-        """Draw ratios to the baseline over the band that counts as equal."""
-        baseline, margin = self.document.baseline, self.document.method.margin
+        margin = self.document.method.margin
         return Strip(
-            title or f"Ratio to {baseline} (above 1 is worse)",
-            [self.mark(cell, cell.ratio, compared_words(cell)) for cell in cells if cell.ratio],
+            title,
+            rows,
             self.ratios,
-            RATIO_HEIGHT_PX,
+            height_px,
             under=lambda _across, _up: reference(margin, self.ratios, WIDTH_PX),
             over=lambda across, up: self._published(cells, across, up),
-            named=named,
-            whiskers=whiskers,
         )
 
-    def panel(self, strips: Sequence[Strip], places: Iterable[float]) -> Chart:
+    def panel(self, strips: Sequence[Strip], places: Places) -> Chart:
         """Put the strips of a panel together; no line crosses a place without a value."""
-        return panel(strips, self.across, axis_title(self.x), map(self.at, places))
+        known: Places = (
+            {name: [*map(self.at, own)] for name, own in places.items()}
+            if isinstance(places, Mapping)
+            else map(self.at, places)
+        )
+        return panel(strips, self.across, axis_title(self.x), known)
 
     def _published(self, cells: Sequence[Cell], across: alt.X, up: alt.Y) -> list[alt.Chart]:
         """Draw published ratios as diamonds, with a line over the range that they are told for.

@@ -8,7 +8,7 @@ from bareline.analysis.cell import Cell
 from bareline.report.content.published import PublishedPoint
 
 #: As few panels stand beside each other at their full size.
-_ALL_LARGE = 2
+ALL_LARGE = 2
 
 
 def largest(
@@ -19,7 +19,7 @@ def largest(
     That is the one at whose ranks and nodes most of the published figures were measured, as the
     publication drew it; without any, the one with the most ranks, where losses are the largest.
     """
-    if len(groups) <= _ALL_LARGE:
+    if len(groups) <= ALL_LARGE:
         return None
     layouts = [own[0].place for own in groups.values()]
     told = [

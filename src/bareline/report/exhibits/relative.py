@@ -1,4 +1,4 @@
-"""A metric of several probes relative to the baseline along ranks: one small panel per probe."""
+"""A metric of several probes relative to the baseline along ranks: a line each, on one panel."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from bareline.report.content.wording import (
 from bareline.report.exhibits.along import DIAMONDS, Along, placed
 from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
 from bareline.report.exhibits.columns import CellRows
-from bareline.report.figures.figure import DataTable, Figure
+from bareline.report.exhibits.large import ALL_LARGE
+from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
 
 
 class Relative(Exhibit):
-    """Ratios to the baseline by ranks, all probes on the same axes."""
+    """Ratios to the baseline by ranks, all probes on one panel for each platform."""
 
     kind = "relative"
-    summary = "a metric relative to the baseline by ranks, one small panel per probe"
+    summary = "a metric relative to the baseline by ranks, one line per probe"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw one figure per layer and metric in which a probe is compared at two places."""
@@ -46,12 +47,15 @@ class Relative(Exhibit):
     ) -> Figure:
         names = varying_beside(cells, x)
         every = grouped_by(cells, lambda cell: titled(document, cell, names, metric=False))
-        panels = {
+        lines = {
             title: found
             for title, own in every.items()
             if (found := [cell for cell in own if cell.ratio is not None])
         }
-        cells = [cell for own in panels.values() for cell in own]
+        cells = [cell for own in lines.values() for cell in own]
+        platforms = [
+            name for name in document.names if any(cell.platform == name for cell in cells)
+        ]
         published = points_for(document.published, spec, cells, document.baseline)
         along = Along.around(document, x, cells, published=published)
         metric = metric_name(cells[0].place.metric)
@@ -66,17 +70,49 @@ class Relative(Exhibit):
                 DIAMONDS if published else "",
             ],
             cells=cells,
-            panels=[
-                along.panel(
-                    [along.ratio_strip(own, title, named=True, whiskers=True)],
-                    [position(cell, x) for cell in every[title]],
-                )
-                for title, own in panels.items()
-            ],
-            summary=f"{what} by {axis_name(x)}, {count(len(panels), 'panel')}. "
-            + _summary(x, panels),
-            table=_table(x, panels, published),
+            panels=[_panel(along, name, lines, every) for name in platforms],
+            names=platforms,
+            large=_printed_most(platforms, published),
+            summary=f"{what} by {axis_name(x)}, {count(len(lines), 'line')}. {_summary(x, lines)}",
+            table=_table(x, lines, published),
         )
+
+
+def _panel(
+    along: Along,
+    platform: str,
+    lines: Mapping[str, Sequence[Cell]],
+    every: Mapping[str, Sequence[Cell]],
+) -> Chart:
+    """Draw the lines of one platform; none crosses a place where its own probe has no value."""
+    shorts = dict(zip(lines, told_apart(list(lines)), strict=True))
+    own = {
+        shorts[title]: found
+        for title, cells in lines.items()
+        if (found := [cell for cell in cells if cell.platform == platform])
+    }
+    places = {shorts[title]: [position(cell, along.x) for cell in every[title]] for title in lines}
+    strip = along.lines_strip(f"{platform}, ratio to {along.document.baseline}", own)
+    return along.panel([strip], {name: places[name] for name in own})
+
+
+def _printed_most(platforms: Sequence[str], published: Sequence[PublishedPoint]) -> int | None:
+    """Choose the platform that most is published of; None where all have room."""
+    if len(platforms) <= ALL_LARGE:
+        return None
+    told = [sum(point.platform == name for point in published) for name in platforms]
+    return told.index(max(told))
+
+
+def told_apart(titles: Sequence[str]) -> list[str]:
+    """Shorten titles to what tells them apart: the words with which all begin are left out."""
+    words = [title.split() for title in titles]
+    shared = 0
+    while len(words) > 1 and all(len(own) > shared + 1 for own in words) and (
+        len({own[shared] for own in words}) == 1
+    ):  # fmt: skip
+        shared += 1
+    return [" ".join(own[shared:]) for own in words]
 
 
 def _table(

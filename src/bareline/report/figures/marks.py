@@ -69,8 +69,12 @@ def rows_axis(height_px: float, field: str = "y") -> alt.Y:
     )
 
 
-def stretches(rows: Sequence[Mapping[str, Any]], places: Iterable[float]) -> list[dict[str, Any]]:
-    """Divide each platform's values where one is missing, so that no line crosses a gap.
+#: Where on an axis something was to be measured: alike for all lines, or by line.
+Places = Iterable[float] | Mapping[str, Iterable[float]]
+
+
+def stretches(rows: Sequence[Mapping[str, Any]], places: Places) -> list[dict[str, Any]]:
+    """Divide each line's values where one is missing, so that no line crosses a gap.
 
     Simulated and measured values are never joined either.
 
@@ -79,6 +83,12 @@ def stretches(rows: Sequence[Mapping[str, Any]], places: Iterable[float]) -> lis
     places
         Every place of the axis at which something was to be measured.
     """
+    if isinstance(places, Mapping):
+        return [
+            row
+            for series, own in places.items()
+            for row in stretches([row for row in rows if row["series"] == series], own)
+        ]
     order = sorted({*places, *(row["x"] for row in rows)})
     index = {place: number for number, place in enumerate(order)}
     found: list[dict[str, Any]] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ import altair as alt
 from bareline.report.figures.channels import heading, inline, raw
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.marks import (
+    Places,
     bands,
     intervals,
     labels,
@@ -62,8 +63,8 @@ class Strip:
     named: bool = False
     whiskers: bool = False
 
-    def chart(self, across: alt.X, places: Iterable[float]) -> Chart:
-        """Draw it; no line crosses one of the `places` at which a platform has no value."""
+    def chart(self, across: alt.X, places: Places) -> Chart:
+        """Draw it; no line crosses one of the `places` at which it has no value."""
         rows, up = stretches(self.rows, places), y_axis(self.ticks)
         named = labels(rows, self.ticks, WIDTH_PX, self.height_px) if self.named else ()
         return alt.layer(
@@ -90,9 +91,9 @@ def _whiskers(rows: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> alt.C
     return chart
 
 
-def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Iterable[float]) -> Chart:
+def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Places) -> Chart:
     """Draw strips above each other; the axis has its labels under the last one."""
-    places = list(places)
+    places = places if isinstance(places, Mapping) else list(places)
     drawn = [
         strip.chart(x_axis(axis, title, labels=strip is strips[-1]), places) for strip in strips
     ]
