@@ -32,11 +32,11 @@ _METRICS = {
         ("triad", "copy", "scale", "add"), ("B/s", "higher", False)
     )),
     "compute.dgemm": ("compute", "rate", {"rate": ("flop/s", "higher", False)}),
-    "npb.cg": ("npb", "time", {
+    **dict.fromkeys(("npb.cg", "npb.ft"), ("npb", "time", {
         "time": ("s", "lower", False),
         "compute_mean": ("s", "lower", True),
         "communication_mean": ("s", "lower", True),
-    }),
+    })),
     "net.nuttcp": ("network", "rate", {
         "rate": ("B/s", "higher", False),
         "retransmissions": ("1", "none", True),
@@ -46,7 +46,7 @@ _METRICS = {
 
 
 #: What a run holds unless it is asked for something else.
-_USUAL = tuple(probe for probe in _METRICS if probe != "npb.cg")
+_USUAL = tuple(probe for probe in _METRICS if not probe.startswith("npb."))
 
 TITLES = {
     "mpi.pingpong": "MPI ping-pong",
@@ -55,6 +55,7 @@ TITLES = {
     "compute.dgemm": "the DGEMM rate",
     "net.nuttcp": "TCP throughput (nuttcp)",
     "npb.cg": "the NAS benchmark CG",
+    "npb.ft": "the NAS benchmark FT",
 }
 
 
@@ -115,7 +116,7 @@ def _samples(probe: str, ranks: int, costs: Costs, rng: np.random.Generator) -> 
         return [Sample(name, 1 / noisy(1 / rate / costs.memory)) for name, rate in rates.items()]
     if probe == "compute.dgemm":
         return [Sample("rate", 1 / noisy(1 / 38e9 / costs.compute))]
-    if probe == "npb.cg":
+    if probe.startswith("npb."):
         compute, communication = noisy(20.0 / ranks / costs.compute), noisy(5e4 * time_s(2048))
         return [
             Sample("time", compute + communication),
@@ -184,7 +185,7 @@ def plant(
         for probe in probes
         for case in (
             [Case(probe=probe, ranks=count, nodes=on) for count in ranks for on in nodes]
-            if probe in ("mpi.allreduce", "npb.cg")
+            if probe == "mpi.allreduce" or probe.startswith("npb.")
             else [Case(probe=probe, ranks=2 if probe == "mpi.pingpong" else 1)]
         )
     ]

@@ -448,6 +448,28 @@ def test_relative_figures_hold_the_ratios_of_all_probes_on_the_same_axes(
     assert all(name in figure.text_summary for name in ("net", "vm"))
 
 
+def test_programs_of_a_suite_share_one_chart_and_one_panel_a_platform(
+    planted: Callable[..., Document],
+) -> None:
+    document = planted(("bare", "net", "vm"), probes=("npb.cg", "npb.ft"), broken=False)
+    (stacked,) = figures(document, kind="stacked", probe="npb.*")
+    assert (stacked.layer, stacked.probe) == ("npb", "")
+    heads = [
+        row["text"] for row in rows_of([panel.to_dict(validate=False) for panel in stacked.panels])
+        if str(row.get("text", "")).endswith(" ranks")
+    ]  # fmt: skip
+    assert list(dict.fromkeys(heads)) == [
+        f"{name}, {ranks} ranks" for ranks in (2, 4, 8) for name in ("CG", "FT")
+    ]
+    (relative,) = figures(document, kind="relative", probe="npb.*", metric="time")
+    assert relative.names == ("net", "vm") and len(relative.panels) == 2
+    for name, panel in zip(relative.names, relative.panels, strict=True):
+        rows = rows_of([panel.to_dict(validate=False)])
+        assert {row["series"] for row in rows if "series" in row} == {"CG", "FT"}
+        assert {row["text"] for row in rows if "text" in row} == {"CG", "FT"}
+        assert all(row["tip"].startswith(f"{name}, ") for row in rows if "tip" in row)
+
+
 def test_relative_figures_need_two_numbers_of_ranks(document: Document) -> None:
     assert figures(document, kind="relative", probe="memory.stream") == []
 

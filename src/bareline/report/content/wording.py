@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from string import ascii_lowercase
 
@@ -128,3 +128,14 @@ def said_again(floor: Score) -> str:
         f"the median, 90 % within {floor.p90:.1%}: no prediction from one launch can be expected "
         "to be nearer."
     )
+
+
+def told_apart(titles: Sequence[str]) -> list[str]:
+    """Shorten titles to what tells them apart: the words with which all begin are left out."""
+    words = [title.split() for title in titles]
+    shared = 0
+    while len(words) > 1 and all(len(own) > shared + 1 for own in words) and (
+        len({own[shared] for own in words}) == 1
+    ):  # fmt: skip
+        shared += 1
+    return [" ".join(own[shared:]) for own in words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -118,9 +119,16 @@ class Bars:
 
     def panels(self) -> list[Chart]:
         """Draw the groups, as many in a panel as have room."""
-        each = max(1, MOST_BARS // len(self.document.names))
+        most = max(1, MOST_BARS // len(self.shown))
+        # Panels of one height, rather than a last one with what is left.
+        each = math.ceil(len(self.groups) / math.ceil(len(self.groups) / most))
         chunks = [self.groups[i : i + each] for i in range(0, len(self.groups), each)]
         return [self._panel(chunk) for chunk in chunks]
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The platforms that have a row in each group."""
+        return self.document.names
 
     def _panel(self, groups: Sequence[Group]) -> Chart:
         document = self.document
@@ -128,7 +136,7 @@ class Bars:
         for label, cells in groups:
             panel.head(label)
             printed = expected(document, cells, self.published)
-            for name in document.names:
+            for name in self.shown:
                 cell = next((cell for cell in cells if cell.platform == name), None)
                 y = self._bar(panel, name, cell)
                 for point, own, value in printed:

@@ -15,6 +15,7 @@ from bareline.report.content.wording import (
     metric_name,
     sentence_case,
     summed_up,
+    told_apart,
 )
 from bareline.report.exhibits.along import DIAMONDS, Along, placed
 from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
@@ -102,17 +103,6 @@ def _printed_most(platforms: Sequence[str], published: Sequence[PublishedPoint])
         return None
     told = [sum(point.platform == name for point in published) for name in platforms]
     return told.index(max(told))
-
-
-def told_apart(titles: Sequence[str]) -> list[str]:
-    """Shorten titles to what tells them apart: the words with which all begin are left out."""
-    words = [title.split() for title in titles]
-    shared = 0
-    while len(words) > 1 and all(len(own) > shared + 1 for own in words) and (
-        len({own[shared] for own in words}) == 1
-    ):  # fmt: skip
-        shared += 1
-    return [" ".join(own[shared:]) for own in words]
 
 
 def _table(

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from bareline.analysis.cell import Cell
 from bareline.report.content.document import Document
-from bareline.report.content.wording import summed_up
-from bareline.report.exhibits.barpanel import Bars
+from bareline.report.content.wording import summed_up, told_apart
+from bareline.report.exhibits.barpanel import Bars, Group
 from bareline.report.exhibits.base import Exhibit, grouped_by, select
 from bareline.report.exhibits.columns import cells_table
 from bareline.report.figures.figure import Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.place import Place
+from bareline.vocabulary.place import Place, varying
 
 #: What the parts add up to, up to the ranks' different ends.
 TOTAL = "time"
@@ -35,24 +35,23 @@ class Stacked(Exhibit):
     summary = "computation and communication stacked to the time, one bar per platform"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one figure for each probe that tells its parts."""
+        """Draw one figure for all probes of a layer that tell their parts."""
         metrics = (TOTAL, *(metric for metric, *_ in PARTS))
         cells = [
             cell
             for metric in metrics
             for cell in select(document, spec.model_copy(update={"metric": metric}))
         ]
-        return [
-            self._bars(document, spec, own)
-            for own in grouped_by(cells, lambda cell: cell.place.probe).values()
-            if _parts_of(own)
-        ]
+        divided = {place.probe for _, place in _parts_of(cells)}
+        cells = [cell for cell in cells if cell.place.probe in divided]
+        layers = grouped_by(cells, lambda cell: cell.layer)
+        return [self._bars(document, spec, own) for own in layers.values()]
 
     def _bars(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
         parts = _parts_of(cells)
         totals = [cell for cell in cells if cell.place.metric == TOTAL]
         bars = _Bars.around(document, totals, others=map(sum, parts.values()))
-        bars = replace(bars, divided=parts)
+        bars = replace(bars, divided=parts, groups=_groups(document, totals))
         places = {cell.place for cell in totals}
         shown = [
             cell
@@ -60,18 +59,34 @@ class Stacked(Exhibit):
             if replace(cell.place, metric=TOTAL) in places
             and cell.place.metric in (TOTAL, *(metric for metric, *_ in PARTS))
         ]
-        probe = cells[0].place.probe
+        probes = list(dict.fromkeys(cell.place.probe for cell in cells))
+        what = probes[0] if len(probes) == 1 else spec.probe or cells[0].layer
         return self.figure(
             spec,
-            probe,
+            what,
             title="Computation and communication",
             notes=[_LEGEND, *bars.notes],
             cells=shown,
-            probe=probe,
+            probe=probes[0] if len(probes) == 1 else "",
             panels=bars.panels(),
-            summary=f"{probe}, median times. {_summary(bars)}",
+            summary=f"{what}, median times. {_summary(bars)}",
             table=cells_table(shown),
         )
+
+
+def _groups(document: Document, totals: Sequence[Cell]) -> list[Group]:
+    """Put together what is compared: of several probes all on the fewest ranks first."""
+    probes = list(dict.fromkeys(cell.place.probe for cell in totals))
+    titles = [document.probe_titles.get(probe, probe) for probe in probes]
+    shorts = dict(zip(probes, told_apart(titles), strict=True)) if len(probes) > 1 else {}
+    names = varying(cell.place for cell in totals)
+
+    def label(cell: Cell) -> str:
+        own = shorts.get(cell.place.probe, "")
+        return ", ".join(filter(None, [own, cell.place.told(names)]))
+
+    ordered = sorted(totals, key=lambda cell: cell.place.ranks) if shorts else totals
+    return list(grouped_by(ordered, label).items())
 
 
 def _parts_of(cells: Iterable[Cell]) -> _Parts:
@@ -92,6 +107,12 @@ class _Bars(Bars):
     """Bars that are divided into parts."""
 
     divided: _Parts = field(default_factory=dict)
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """Only who was asked: the study may give programs to some roles alone."""
+        asked = {cell.platform for _, cells in self.groups for cell in cells}
+        return [name for name in self.document.names if name in asked]
 
     def parts(self, cell: Cell) -> Sequence[tuple[float, float]]:
         """Give each part with how strongly it is filled."""
