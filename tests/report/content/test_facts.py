@@ -68,3 +68,13 @@ def test_machine_readable_rows() -> None:
 )
 def test_values_for_people(key: str, value: float | str | None, text: str) -> None:
     assert format_fact(key, value) == text
+
+
+def test_what_only_a_program_tells_differs_between_platforms_that_ran_it():
+    key = "library.blas_kernels"
+
+    def differs(left, right):
+        return any(row.differs for row in table({"a": left, "b": right}) if row.fact.key == key)
+
+    assert differs({key: "Haswell"}, {key: "Prescott"})
+    assert not differs({key: "Haswell"}, {})

@@ -15,6 +15,7 @@ from bareline.vocabulary.facts import (
     same_value,
     split_node,
 )
+from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
 
 PlatformFacts = Mapping[str, Scalar]
@@ -48,12 +49,13 @@ class Row:
     def differs(self) -> bool:
         """Tell whether the row is a difference of the platforms that may explain a result.
 
-        A detail that only one platform tells is none: often just the permission is missing.
+        A detail that only one platform tells is none: often just the permission is missing. Nor is
+        what a running program tells: where it is missing, none ran.
         """
         if self.equal or self.fact.kind is not Kind.CHARACTERISTIC:
             return False
         told = {self.texts[name] for name, value in self.values.items() if value is not None}
-        return len(told) > 1 or not self.fact.detail
+        return len(told) > 1 or not (self.fact.detail or self.fact.key == BLAS_KERNELS)
 
 
 def table(platforms: Mapping[str, PlatformFacts]) -> list[Row]:
