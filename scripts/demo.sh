@@ -73,7 +73,7 @@ tell $bareline explain "$run" --app app.ocean --platform "$to" || true
 
 page=$($bareline report "$run" | tail -n 1)
 chapter "The answer"
-$bareline compare "$run" | sed '/^$/q'
+$bareline compare "$run" | sed -n '1,/^$/p'
 if [ -n "$guests" ]; then
     echo "Virtual machines would be emulated here ($guests), which says nothing of real ones: their"
     echo "networks alone are compared by \`make setup && $bareline run ladder-net\`."
