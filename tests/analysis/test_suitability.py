@@ -335,3 +335,18 @@ def test_names_stand_in_the_sentence_as_in_running_text(plant):
     assert found.reason.startswith("from ")
     assert "The " not in found.reason
     assert ", to " in found.reason
+
+
+@pytest.mark.parametrize("beside", [True, False])
+def test_a_program_that_was_only_profiled_speaks_for_its_class(plant, beside):
+    def samples(trial):
+        loses = 1.0 if beside and trial.case.profile else 3.0  # beside others it does not speak
+        factor = loses if trial.platform == "b" else 1.0
+        noise = 1 + 0.001 * ((trial.index * 7) % 5)
+        return [Sample(metric, factor * noise) for metric in ("time", "compute", "communication")]
+
+    measures = [{"probe": "app.ocean", "ranks": 2, "profile": True}]
+    if beside:
+        measures.append({"probe": "app.ocean", "ranks": 2})
+    found = answers(plant(samples, *measures))["coupled"]
+    assert found.answer is Answer.UNSUITED

@@ -190,9 +190,11 @@ def measured_grounds(
     for cell in cells:
         of_probe.setdefault(cell.place.probe, []).append(cell.place)
     telling = {probe: varying(places) for probe, places in of_probe.items()}
+    # Where nothing else was measured of a program, what the profiler saw of it speaks.
+    plain = {probe for probe, places in of_probe.items() if not all(map(_profiled, places))}
     found = []
     for cell in cells:
-        if cell.metric.better == "none" or cell.place.coordinates.get("profile") is True:
+        if cell.metric.better == "none" or (_profiled(cell.place) and cell.place.probe in plain):
             continue
         for source in _SOURCES:
             if cell.place.metric == source.metric and _speaks(source, cell.place.probe):
@@ -201,6 +203,10 @@ def measured_grounds(
                 if ground is not None:
                     found.append(_emulated(ground) if cell.platform in emulated else ground)
     return found
+
+
+def _profiled(place: Place) -> bool:
+    return place.coordinates.get("profile") is True
 
 
 def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) -> Ground | None:

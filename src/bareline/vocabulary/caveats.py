@@ -78,6 +78,12 @@ IN_WORDS = "in words"
 
 _WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED)
 _WITH_NUMBER = (FAILED_TRIALS, LOST_LAUNCHES)
+_OF_ONE: Mapping[str, str] = MappingProxyType(
+    {
+        FAILED_TRIALS: "1 trial failed",
+        LOST_LAUNCHES: "1 launch lost to a time limit counts as slower than all",
+    }
+)
 
 #: From this share of the trials on a caveat speaks for the figure: what voids a verdict does so.
 MOST_TRIALS = 0.5
@@ -195,6 +201,8 @@ class Caveat:
     @property
     def text(self) -> str:
         """What it means, in words."""
+        if self.some == 1 and self.code in _OF_ONE:
+            return _OF_ONE[self.code]
         return self._counted(CAVEATS.get(self.code, self._written))
 
     @property
