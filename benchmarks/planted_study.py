@@ -89,14 +89,19 @@ def plant(
     seed: int = 1,
     power: float = 1.0,
     usual: bool = False,
+    probes: Collection[str] = (),
 ) -> Run:
     """Make the run; a role is a platform of its own name, or with `usual` its usual platform.
 
-    Losses are the printed ones to a power: with 0 nobody loses, with 0.5 all lose less.
+    Losses are the printed ones to a power: with 0 nobody loses, with 0.5 all lose less. Given
+    `probes`, only these are planted.
     """
     study = find_study(name)
     if launches is not None:
         study = study.with_launches(launches)
+    if probes:
+        wanted = [measure for measure in study.measures if measure.probe in probes]
+        study = study.model_copy(update={"measures": wanted})
     names = {
         role: (about.platform if usual else None) or role for role, about in study.roles.items()
     }
