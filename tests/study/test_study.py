@@ -52,6 +52,8 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + NULL + "params = {median = 1}\n", ["no parameter 'median'", "median_s"]),
         (HEAD + NULL + "params = {median_s = -1}\n", ["median_s", "greater than 0"]),
         (HEAD + NULL + 'params = {shape = "round"}\n', ["shape", "round"]),
+        (HEAD + NULL + "sweep = {median_s = [inf]}\n", ["measure 1 (null)", "finite"]),
+        (HEAD + NULL + "ranks = 8\nper_rank = {median_s = 1e308}\n", ["measure 1", "finite"]),
         (HEAD + NULL + "rank = 2\n", ["number 1", "'rank'", "did you mean 'ranks'?"]),
         (HEAD + NULL + "ranks = 0\n", ["ranks"]),
         (HEAD + NULL + NULL, ["stands twice"]),

@@ -147,7 +147,7 @@ class Measure(_Table):
                 self._check_layout(probe, params, ranks, where)
                 case = Case(
                     probe=self.probe,
-                    params=format_point(given),
+                    params=_canonical(given, where),
                     ranks=ranks,
                     threads=self.threads,
                     nodes=nodes,
@@ -206,3 +206,10 @@ class Exhibit(ExhibitSpec, _Table):
     """One ``[[exhibit]]`` of a study file, which may hold no keys but these."""
 
     where: dict[str, Scalar | list[Scalar]] = {}
+
+
+def _canonical(params: Mapping[str, Scalar], where: str) -> str:
+    try:
+        return format_point(params)
+    except ValueError as error:  # no number, or beyond all
+        raise StudyError(str(error), where=where, hint="give a finite number") from error

@@ -15,6 +15,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
+from bareline.vocabulary.texts import shown_name
+
 Scalar = str | int | float | bool
 Better = Literal["lower", "higher", "none"]
 Clock = Literal["wall", "simulated"]
@@ -285,7 +287,7 @@ class Case:
         if self.nodes is not None:
             parts.append(f"{self.nodes} nodes")
         if self.params:
-            parts.append(self.params)
+            parts.append(shown_name(self.params))
         if self.profile:
             parts.append("profiled")
         return ", ".join(parts)

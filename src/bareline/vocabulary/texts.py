@@ -24,9 +24,15 @@ def cleaned(text: str) -> str:
 LONGEST_NAME = 200
 
 
+#: Of these at its end, where long names of one kind differ.
+_END = 49
+
+
 def shown_name(text: str) -> str:
-    """Cut a name or title that is longer than any that is read."""
-    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}\u2026"
+    """Cut the middle out of a name, title or parameter that is longer than any that is read."""
+    if len(text) <= LONGEST_NAME:
+        return text
+    return f"{text[: LONGEST_NAME - _END - 1]}\u2026{text[-_END:]}"
 
 
 def cleaned_all(content: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import resource
 import subprocess
 import sys
@@ -118,8 +120,20 @@ def test_publications_of_a_later_bareline_are_named_among_the_gaps(unfit):
 
 def test_long_titles_are_cut(unfit):
     page = _page_of(unfit.path, 'title = "t', f'title = "{"y" * 20_000}')
-    assert "y" * 199 + "…" in page
+    assert "y" * 150 + "…y" in page
     assert "y" * 200 not in page
+
+
+def test_long_parameters_are_cut(unfit):
+    file = unfit.path / "records.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    for line in lines[len(lines) // 2 :]:
+        line["params"] = f"a={'y' * 9000}"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page = _page_of(unfit.path, "seed", "seed")
+    assert f"{'y' * 150}…{'y' * 49}" in page
+    shown = re.sub(r'<(script|template)[^>]*type="application.*?</\1>', "", page, flags=re.S)
+    assert "y" * 200 not in shown
 
 
 def test_long_names_are_refused(unfit):

@@ -34,6 +34,7 @@ from bareline.report.terminal.verdict import print_verdict
 from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Stage
 from bareline.vocabulary.place import varying
+from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.verdicts import Verdict
 
 _STYLES: Mapping[Verdict | None, str] = {
@@ -87,7 +88,7 @@ def print_failed(failed: pl.DataFrame, console: Console) -> None:
     for row in failed.iter_rows(named=True):
         case = f"{row['probe']}, {count(row['ranks'], 'rank')}"
         if row["params"]:
-            case += f", {row['params']}"
+            case += f", {shown_name(row['params'])}"
         where = f"{case} on {row['platform']}"
         trials = f"{row['n_failed']} of {count(row['n'] + row['n_failed'], 'trial')}"
         said = f"failed: {where}: {trials} [{row['stage']}] {row['reason']}"

@@ -16,6 +16,7 @@ from bareline.report.terminal.console import clean, print_next
 from bareline.report.terminal.tables import Column, print_table
 from bareline.store.run import Run
 from bareline.vocabulary.model import Failed, Record
+from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import format_duration, format_value
 
 #: More changed trials are counted, not listed; and of each no more than so many values.
@@ -85,7 +86,9 @@ def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanN
             row["platform"],
             row["probe"],
             row["layout"] or "-",
-            ", ".join(filter(None, [row["params"], "profiled" if row["profile"] else ""])),
+            ", ".join(
+                filter(None, [shown_name(row["params"]), "profiled" if row["profile"] else ""])
+            ),
         ]
         for row in rows
     ]
