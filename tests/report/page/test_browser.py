@@ -337,6 +337,13 @@ def test_a_published_ratio_leads_to_its_source(
     for index in range(links.count()):
         target = page.locator(links.nth(index).get_attribute("href") or "none")
         assert re.search("Nebula|NCCS", target.text_content() or "")
+    # What is drawn names its sources by their numbers in the list: nobody has to hover.
+    numbered = page.locator("figcaption a[href^='#published-']")
+    assert numbered.count() > 0
+    for index in range(numbered.count()):
+        row = page.locator(numbered.nth(index).get_attribute("href") or "none")
+        number = (row.locator("td").first.text_content() or "").strip()
+        assert numbered.nth(index).inner_text() == f"[{number}]"
     page.evaluate("document.querySelectorAll('figure details').forEach((d) => { d.open = true; })")
     links.first.click()
     target = page.locator(links.first.get_attribute("href") or "")

@@ -48,7 +48,7 @@ LINES_HEIGHT_PX = 230
 #: What a diamond on an axis of ratios means.
 DIAMONDS = (
     "Diamonds: published ratios, dashed where they are told for a range, pale where they were "
-    "measured elsewhere than here, which is written beside; hovering names the source."
+    "measured elsewhere than here, which is written beside."
 )
 
 #: More numbers than these, or numbers that are not whole, have round ticks instead of their own.

@@ -25,7 +25,7 @@ from bareline.vocabulary.place import varying
 #: What a diamond on an axis of values means.
 DIAMONDS = (
     "Diamonds: the baseline's value changed by the published ratio, pale where that was measured "
-    "elsewhere than here, which is written beside; hovering names the source."
+    "elsewhere than here, which is written beside."
 )
 #: Names and bars together.
 WIDTH_PX = 312

@@ -34,6 +34,7 @@ class BarsOfTrials(BarExhibit):
             cells=cells,
             probe=probe,
             panels=bars.panels(),
+            published=published,
             summary=f"{probe}, medians. {_summary(bars)}",
             table=cells_table(cells, published),
         )

@@ -19,6 +19,7 @@ from bareline.predict.kept import Kept
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
+from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import caveat_notes, metric_name, sentence_case
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
@@ -67,6 +68,7 @@ class Exhibit(ABC):
         summary: str = "",
         table: DataTable | None = None,
         data: Iterable[Mapping[str, Scalar | None]] | None = None,
+        published: Iterable[PublishedPoint] = (),
     ) -> Figure:
         """Put a figure together: what all kinds say alike of what they draw.
 
@@ -80,12 +82,10 @@ class Exhibit(ABC):
             What tells it from others of the same title; it follows the title.
         notes
             What stands in the caption after the specification's own.
-        names, large
-            Of the panels, and which of them is drawn large.
+        names, large, published
+            Of the panels, which of them is drawn large, and what is drawn of publications.
         cells
             What it shows: they give its layer, its caveats and its data, unless these are given.
-        summary
-            What it shows in words, for whoever cannot see it.
         """
         layers = {cell.layer for cell in cells}
         drawn = tuple(panels)
@@ -103,6 +103,7 @@ class Exhibit(ABC):
             folded=folded,
             text_summary=summary,
             caveats=caveat_notes(cells) if drawn else (),
+            sources=tuple(dict.fromkeys((point.anchor, point.source) for point in published)),
             data_table=table,
             data=tidy(cells) if data is None else tuple(data),
         )

@@ -68,6 +68,7 @@ class Curve(Exhibit):
             wide=len(groups) > 1,
             panels=[_panel(along, title, own, trials[title]) for title, own in groups.items()],
             names=groups,
+            published=published,
             large=largest(groups, published),
             summary=_summary(document, x, groups),
             table=cells_table(cells, published),

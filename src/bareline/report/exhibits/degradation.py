@@ -19,9 +19,10 @@ from bareline.report.figures.scales import signed_ticks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 
+_LOST = "1 - 1/factor of the baseline's performance; left of zero is a gain."
 DIAMONDS = (
     "Diamonds: what the publication lost, pale where it was measured elsewhere than here, which "
-    "is written beside; hovering names the source."
+    "is written beside."
 )
 
 
@@ -78,13 +79,10 @@ class Degradation(Exhibit):
                 spec.probe or "all",
                 spec.metric or "",
                 title=f"Performance lost against {document.baseline}{what}",
-                notes=[
-                    "1 - 1/factor of the baseline's performance; left of zero is a gain.",
-                    rule_text(spec.rule, document.baseline),
-                    DIAMONDS if points else "",
-                ],
+                notes=[_LOST, rule_text(spec.rule, document.baseline), DIAMONDS if points else ""],
                 cells=cells,
                 panels=[_panel(document, losses, points)],
+                published=points,
                 summary=f"Performance lost: {'; '.join(told[:12])}.",
                 table=_table(spec.rule, losses, points),
             )

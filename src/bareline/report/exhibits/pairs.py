@@ -39,6 +39,7 @@ class Pairs(BarExhibit):
             cells=cells,
             probe=probe,
             panels=bars.panels(),
+            published=published,
             summary=f"{probe}: {'; '.join(told[:12]) or 'nothing to compare'}.",
             table=cells_table(cells, published),
         )

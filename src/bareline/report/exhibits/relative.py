@@ -73,6 +73,7 @@ class Relative(Exhibit):
             cells=cells,
             panels=[_panel(along, name, lines, every) for name in platforms],
             names=platforms,
+            published=published,
             large=_printed_most(platforms, published),
             summary=f"{what} by {axis_name(x)}, {count(len(lines), 'line')}. {_summary(x, lines)}",
             table=_table(x, lines, published),

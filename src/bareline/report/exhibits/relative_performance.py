@@ -69,7 +69,7 @@ class RelativePerformance(Exhibit):
                 notes=[
                     f"Above is faster. Dashed: ideal scaling of {base}.",
                     "Diamonds: where the printed loss against the baseline of as many "
-                    f"{axis_name(x)} would put a platform; hovering names the source."
+                    f"{axis_name(x)} would put a platform."
                     if ends
                     else "",
                 ],

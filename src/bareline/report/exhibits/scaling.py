@@ -74,6 +74,7 @@ class Scaling(Exhibit):
             wide=len(lines.groups) > 1,
             panels=[lines.panel(title) for title in lines.groups],
             names=lines.groups,
+            published=lines.published,
             large=largest(lines.groups, lines.published),
             summary=_summary(lines, metric),
             table=_table(lines, metric),

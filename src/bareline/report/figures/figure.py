@@ -116,6 +116,9 @@ class Figure:
     caveats
         What must be known of the values, in words: stands under the drawing where it is a file
         of its own. On the page the table says it.
+    sources
+        Of the published figures that are drawn: where each stands in the page's list, and the
+        publication with the place in it.
     data
         The numbers in base units, as its CSV file holds them; without them, what the table shows.
     """
@@ -133,6 +136,7 @@ class Figure:
     folded: bool = False
     text_summary: str = ""
     caveats: tuple[str, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
     data_table: DataTable | None = None
     data: tuple[Mapping[str, str | int | float | bool | None], ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
@@ -56,13 +56,21 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class DrawnFigure:
-    """A figure with its panels drawn for the page."""
+    """A figure with its panels drawn for the page.
+
+    Attributes
+    ----------
+    sources
+        By publication and place in it, where each published figure stands in the page's list, and
+        its number there.
+    """
 
     figure: Figure
     panels: tuple[Markup, ...]
     narrow: tuple[Markup, ...]
     table: TableView | None
     csv: Download | None = None
+    sources: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
 
     @property
     def open(self) -> bool:
@@ -135,13 +143,17 @@ def _choice(name: str, told: str, panel: Markup, *, large: bool) -> Choice:
     return Choice(name, told, drawing, " ".join(f"{v:g}" for v in seen), width, height, large)
 
 
-def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
+def draw_figure(
+    figure: Figure, *, explained: bool = False, numbers: Mapping[str, int] | None = None
+) -> DrawnFigure:
     """Draw a figure's panels and lay out its data table.
 
     Parameters
     ----------
     explained
         The page has a glossary, which the titles of axes then name.
+    numbers
+        Of the page's list of published figures, by where they stand.
     """
 
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
@@ -166,7 +178,16 @@ def draw_figure(figure: Figure, *, explained: bool = False) -> DrawnFigure:
         panels(figure.narrow, f"{figure.id}-narrow-"),
         _view(table) if table is not None else None,
         figure_csv(figure),
+        _sources(figure, numbers or {}),
     )
+
+
+def _sources(figure: Figure, numbers: Mapping[str, int]) -> Mapping[str, Sequence[tuple[str, int]]]:
+    found: dict[str, list[tuple[str, int]]] = {}
+    for anchor, name in figure.sources:
+        if anchor in numbers:
+            found.setdefault(name, []).append((anchor, numbers[anchor]))
+    return found
 
 
 def _told(figure: Figure, index: int) -> str:

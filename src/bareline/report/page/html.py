@@ -16,6 +16,7 @@ from bareline.report.content.document import Document
 from bareline.report.content.gloss import glosses
 from bareline.report.content.glossary import TERMS
 from bareline.report.content.lengths import lengths
+from bareline.report.content.published import PublishedPoint
 from bareline.report.content.why import waterfalls
 from bareline.report.content.wording import VERDICT_MARKS
 from bareline.report.exhibits.choice import draw_figures
@@ -33,7 +34,8 @@ from bareline.vocabulary.texts import cleaned
 def render_page(document: Document) -> str:
     """Give the page's HTML."""
     figures, empty = draw_figures(document)
-    drawn = [draw_figure(figure, explained=True) for figure in figures]
+    numbers = {anchor: number for number, anchor in enumerate(_sources(document), 1)}
+    drawn = [draw_figure(figure, explained=True, numbers=numbers) for figure in figures]
     light, dark = css_variables()
     style = read_asset("page.css").replace("/*light*/", light).replace("/*dark*/", dark)
     script = read_asset("page.js") + read_asset("files.js")
@@ -63,8 +65,6 @@ def render_page(document: Document) -> str:
         policy=content_policy(style, script),
         version=__version__,
         colours=json.dumps({token: pair[0] for token, pair in COLOURS.items()}),
-        sources=list({point.anchor: point for point in document.published}.values()),
-        conditions=conditions,
         terms=TERMS,
         anchors=anchors,
         marks=VERDICT_MARKS,
@@ -73,9 +73,16 @@ def render_page(document: Document) -> str:
     return cleaned(link_terms(page))
 
 
+def _sources(document: Document) -> dict[str, PublishedPoint]:
+    """Give each published figure once, by where it stands in the page's list."""
+    return {point.anchor: point for point in document.published}
+
+
 def _front(document: Document) -> dict[str, object]:
-    """Give what the first screen says beside the verdict."""
+    """Give what the first screen says beside the verdict, and the sources at the end."""
     return {
+        "sources": list(_sources(document).values()),
+        "conditions": conditions,
         "glosses": glosses(document),
         "bars": lengths(document.glance) if document.glance else None,
         # A platform that is named after its role has said already what it is.

@@ -162,8 +162,9 @@ def _section(title: str, own: Sequence[Figure], folder: Path | None) -> Iterator
         if folder is not None and figure.panels:
             place = (folder / f"{figure.id}.svg").as_posix()
             yield f"![{escaped(figure.text_summary or figure.title)}](<{place}>)"
-        if figure.caption:
-            yield escaped(figure.caption)
+        sources = "; ".join(dict.fromkeys(name for _, name in figure.sources))
+        if told := " ".join(filter(None, [figure.caption, sources and f"Published: {sources}."])):
+            yield escaped(told)
         if figure.data_table is not None:
             yield from _numbers(figure)
 
