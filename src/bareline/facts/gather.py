@@ -10,12 +10,13 @@ from bareline.facts.memory import parse_memory
 from bareline.facts.network import parse_network
 from bareline.facts.nodes import Nodes
 from bareline.facts.processor import parse_processor
-from bareline.facts.sections import Facts, put, split_sections
+from bareline.facts.sections import Facts, split_sections
 from bareline.facts.software import parse_software
 from bareline.facts.storage import parse_storage
 from bareline.facts.system import parse_system
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.facts import Kind, describe, same_value
+from bareline.vocabulary.facts import Kind, describe, key_of_nodes, same_value
+from bareline.vocabulary.model import Scalar
 
 _PARSERS = (
     parse_processor,
@@ -48,8 +49,9 @@ def gather(allocation: Nodes) -> Facts:
     """
     folder = allocation.work_folder()
     nodes = []
-    for index, node in enumerate(allocation.nodes):
-        done = allocation.on_node(index, ["sh", "-s", "--", node.address, folder], stdin=script())
+    arguments = [(node.address, folder) for node in allocation.nodes]
+    answers = allocation.on_every_node(script(), arguments)
+    for node, done in zip(allocation.nodes, answers, strict=True):
         if len(done.stdout) > _MOST_CHARACTERS:
             raise PlatformError(
                 f"the node tells {len(done.stdout):,} characters of facts", where=node.name
@@ -80,23 +82,27 @@ def parse_node(raw: str) -> Facts:
 def merge_nodes(nodes: Sequence[Facts]) -> Facts:
     """Join the facts of a platform's nodes.
 
-    A key is node 0's. Where another node differs, ``node[i].key`` gives its value, and
-    ``node[i].missing`` lists the keys that it lacks. ``node.heterogeneous`` tells whether a
-    characteristic (not a name, not a counter) differs.
+    A key is node 0's. Where others differ, ``node[1-3,7].key`` gives the value of those that share
+    it, and ``node[1-3,7].missing`` lists the keys that they lack. ``node.heterogeneous`` tells
+    whether a characteristic (not a name, not a counter) differs.
     """
     if not nodes:
         return {}
     first = nodes[0]
     merged: Facts = dict(first)
     differing = False
+    alike: dict[tuple[str, Scalar], list[int]] = {}
     for index, facts in enumerate(nodes[1:], start=1):
         for key, value in facts.items():
             if not same_value(first.get(key), value):
-                merged[f"node[{index}].{key}"] = value
+                alike.setdefault((key, value), []).append(index)
                 differing |= describe(key).kind is Kind.CHARACTERISTIC
         lacking = [key for key in first if key not in facts]
-        put(merged, f"node[{index}].missing", ", ".join(lacking))
+        if lacking:
+            alike.setdefault(("missing", ", ".join(lacking)), []).append(index)
         differing |= any(describe(key).kind is Kind.CHARACTERISTIC for key in lacking)
+    for (key, value), sharing in alike.items():
+        merged[key_of_nodes(sharing, key)] = value
     merged["node.count"] = len(nodes)
     merged["node.heterogeneous"] = differing
     return merged

@@ -44,6 +44,9 @@ class Nodes(Protocol):
     def work_folder(self) -> str:
         """Give the folder in which trials work."""
 
+    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Answer]:
+        """Run a shell script on every node, each with arguments of its own."""
+
     def on_node(
         self,
         node: int,

@@ -110,6 +110,13 @@ class HostsAllocation(Allocation):
         line = self.node_argv(node, argv, env or {})
         return run_process(line, env=local_environment(), timeout_s=timeout_s, stdin=stdin)
 
+    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
+        """Run a shell script on every node, each with arguments of its own."""
+        return [
+            self.on_node(node, ["sh", "-s", "--", *own], stdin=text)
+            for node, own in enumerate(arguments)
+        ]
+
     def prepare(self, command: Command) -> None:
         """Build bareline's own programs where a command needs them."""
         if mentions(command, "native"):

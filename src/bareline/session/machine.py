@@ -20,6 +20,7 @@ from bareline.store.run import Run
 from bareline.store.sessions import FIRST, Session
 from bareline.vocabulary.errors import OtherMachine, StoreError
 from bareline.vocabulary.model import Record, Scalar
+from bareline.vocabulary.nodeset import fold
 
 #: What must be the same, by its name for people, and the facts that tell it.
 _ASKED: Mapping[str, tuple[str, ...]] = {
@@ -194,7 +195,8 @@ def _platform(name: str, facts: Mapping[str, Scalar], *, named: bool = True) -> 
     """Say what a platform is by the facts of all its nodes; a fact that is missing says nothing."""
     found: _Description = {}
     for what, keys in _ASKED.items():
-        values = tuple(" and ".join(sorted(set(_said(facts, key)))) for key in keys)
+        join = fold if what == "host" else " and ".join
+        values = tuple(join(sorted(set(_said(facts, key)))) for key in keys)
         if all(values) and (named or what != "host"):
             found[name, what] = values
     return found

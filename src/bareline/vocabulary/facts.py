@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.nodeset import fold_numbers
 from bareline.vocabulary.units import format_duration, format_value, significant
 
 
@@ -316,13 +317,18 @@ _SUFFIXES = (
     ("_hz", "Hz"),
     ("_s", "s"),
 )
-_NODE_KEY = re.compile(r"node\[(\d+)\]\.(.+)")
+_NODE_KEY = re.compile(r"node\[([\d,-]+)\]\.(.+)")
 
 
-def split_node(key: str) -> tuple[int, str]:
-    """Take ``node[1].net.mtu`` apart; keys without a node are node 0's."""
+def key_of_nodes(nodes: Iterable[int], key: str) -> str:
+    """Give the key of a fact of some nodes by their numbers: ``node[1-3,7].net.mtu``."""
+    return f"node[{fold_numbers(nodes)}].{key}"
+
+
+def split_nodes(key: str) -> tuple[str, str]:
+    """Take ``node[1-3,7].net.mtu`` apart: ``1-3,7`` and the rest; "" where it is node 0's."""
     match = _NODE_KEY.fullmatch(key)
-    return (int(match[1]), match[2]) if match else (0, key)
+    return (match[1], match[2]) if match else ("", key)
 
 
 @cache
@@ -331,10 +337,11 @@ def describe(key: str) -> FactKey:
 
     Their group follows from the first word of the key, the unit from its suffix.
     """
-    node, plain = split_node(key)
-    if node:
+    nodes, plain = split_nodes(key)
+    if nodes:
         fact = describe(plain)
-        return replace(fact, key=key, label=f"{fact.label} (node {node})")
+        word = "node" if nodes.isdigit() else "nodes"
+        return replace(fact, key=key, label=f"{fact.label} ({word} {nodes})")
     if key in FACT_KEYS:
         return FACT_KEYS[key]
     first, _, rest = key.partition(".")
@@ -369,7 +376,7 @@ def format_fact(key: str, value: Scalar | None) -> str:
     if isinstance(value, bool):
         return ("on" if value else "off") if unit == "switch" else ("yes" if value else "no")
     if isinstance(value, str):
-        return _SPELLED.get((split_node(key)[1], value), value)
+        return _SPELLED.get((split_nodes(key)[1], value), value)
     if unit == "ratio":
         return f"{significant(100 * value, 2)} %"
     if unit == "bit/s":

@@ -43,6 +43,22 @@ def _ranges(numbers: list[str]) -> Iterator[str]:
         first = last = text
 
 
+def fold_numbers(numbers: Iterable[int]) -> str:
+    """Write numbers as in a range of nodes: ``1-3,7``; `unfold_numbers` reads them."""
+    return ",".join(_ranges([str(number) for number in numbers]))
+
+
+def unfold_numbers(text: str) -> tuple[int, ...]:
+    """Read what `fold_numbers` wrote.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    return tuple(int(number) for number in _numbers(text))
+
+
 def unfold(text: str) -> list[str]:
     """Give the names of a list such as ``n[1-4],login`` or ``n[01,03-05].cluster``.
 

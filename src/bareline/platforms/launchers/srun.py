@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job
+from bareline.vocabulary.nodeset import fold
 
 
 def srun_argv(
@@ -32,7 +33,7 @@ def srun_argv(
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
     line += [f"--ntasks-per-node={layout.ranks_per_node}"]
     line += [f"--cpus-per-task={layout.threads_per_rank}", "--distribution=block:block"]
-    line += [f"--nodelist={','.join(node.name for node in job.used)}"]
+    line += [f"--nodelist={fold(node.name for node in job.used)}"]
     if job.oversubscribed:
         line += ["--overcommit"]
     if binds:

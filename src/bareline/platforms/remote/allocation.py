@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,8 +21,9 @@ from bareline.platforms.hosts import (
 )
 from bareline.platforms.kept import KEEP_FILE
 from bareline.platforms.launchers import MpiInstallation
-from bareline.platforms.process import run_process
-from bareline.platforms.remote.conversation import conversation, script
+from bareline.platforms.process import Finished, run_process
+from bareline.platforms.remote.conversation import Conversation, conversation, script
+from bareline.platforms.remote.description import number_of
 from bareline.platforms.remote.differences import CommonSet, common_set
 from bareline.platforms.remote.modules import loader, try_modules
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
@@ -30,6 +32,9 @@ from bareline.platforms.remote.trial import Housekeeping, housekeeping
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+
+#: How long a script may take on every node at once.
+_EVERYWHERE_S = 120.0
 
 
 class RemoteAllocation(HostsAllocation):
@@ -88,6 +93,23 @@ class RemoteAllocation(HostsAllocation):
             name = self.nodes[node].name
             lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
         return lines
+
+    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
+        """Run a shell script on all nodes at once; see `HostsAllocation.on_every_node`.
+
+        One conversation: a step of a batch system for all of them, not one for each.
+        """
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for node, own in enumerate(arguments):
+            # A node that is called by its address knows that by itself: all of them are alike.
+            words = tuple("" if word == self.nodes[node].name else word for word in own)
+            alike.setdefault(words, []).append(node)
+        lines: dict[tuple[str, ...], Sequence[str]] = {}
+        for words, nodes in alike.items():
+            lines |= self.talk_lines(nodes, script("everywhere"), [text, *words])
+        with conversation(lines) as talk:
+            talk.wait("told", _EVERYWHERE_S)
+            return [_finished(talk, node.name) for node in self.nodes]
 
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
         """Hold nodes whose processors differ to the instruction set that all of them have.
@@ -260,3 +282,13 @@ class RemoteAllocation(HostsAllocation):
         PlatformError
             It did.
         """
+
+
+def _finished(talk: Conversation, node: str) -> Finished:
+    """Read what a script said on one node of many."""
+    code, _, content = talk.answer(node, "told").partition(" ")
+    try:
+        text = base64.b64decode(content, validate=True).decode(errors="replace")
+    except ValueError as error:
+        raise PlatformError("what the node tells did not arrive whole", where=node) from error
+    return Finished(text, "", number_of(code, node, "exit code"), 0.0, False)

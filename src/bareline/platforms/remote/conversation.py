@@ -22,6 +22,7 @@ from pathlib import Path
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import spawn
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.nodeset import told_nodes
 
 _SIGN = "bareline "
 _END_S = 3.0
@@ -39,6 +40,8 @@ MOST_LINE_BYTES = 64 << 20
 MOST_SAID_BYTES = 256 << 20
 #: So much of the end of what it complains about is kept.
 _COMPLAINT_BYTES = 1 << 16
+#: How often processes are looked at while their nodes are talking.
+_LOOK_S = 0.05
 #: How long the last lines of a process that has ended may be on their way to us.
 _LAST_LINES_S = 1.0
 
@@ -101,15 +104,22 @@ class Conversation:
         waiting -= {name for name in waiting if word in self.said[name]}
         deadline = time.monotonic() + timeout_s
         ended_at: float | None = None
+        look_at = 0.0
         while waiting:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 raise PlatformError(
-                    f"no answer within {timeout_s:.0f} s", where=", ".join(sorted(waiting))
+                    f"no answer within {timeout_s:.0f} s", where=told_nodes(sorted(waiting))
                 )
             with contextlib.suppress(queue.Empty):
-                self._take(self._lines.get(timeout=min(left_s, 0.5 if ended_at is None else 0.1)))
-            waiting -= {name for name in waiting if word in self.said[name]}
+                line = self._lines.get(timeout=min(left_s, 0.5 if ended_at is None else 0.1))
+                self._take(line)
+                if line is not None and line[1] == word:
+                    waiting.discard(line[0])
+            # A look at every process for every line would be a million looks for a thousand nodes.
+            if time.monotonic() < look_at:
+                continue
+            look_at = time.monotonic() + _LOOK_S
             lost = self.lost()
             if lost is None or not waiting & set(lost):
                 continue
@@ -170,7 +180,7 @@ class Conversation:
                 if those == tuple(names):
                     popen.wait(_END_S)
         return PlatformError(
-            f"the connection ended: {self.reason(names)}", where=", ".join(sorted(names))
+            f"the connection ended: {self.reason(names)}", where=told_nodes(sorted(names))
         )
 
     def _take(self, line: tuple[str, str, str] | None) -> None:

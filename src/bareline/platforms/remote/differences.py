@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from bareline.vocabulary.instructions import X86_SETS, KernelSet, kernel_set
+from bareline.vocabulary.nodeset import told_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,13 @@ class CommonSet:
         }
 
     def __str__(self) -> str:
-        said = "; ".join(f"{name} lacks {', '.join(sets)}" for name, sets in self.lacking.items())
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for name, sets in self.lacking.items():
+            alike.setdefault(sets, []).append(name)
+        said = "; ".join(
+            f"{told_nodes(names)} lack{'s' if len(names) == 1 else ''} {', '.join(sets)}"
+            for sets, names in alike.items()
+        )
         return f"instruction sets differ ({said}): every node uses '{self.chosen.name}'"
 
 

@@ -16,6 +16,7 @@ from bareline.platforms.remote.conversation import Conversation
 from bareline.platforms.remote.description import number_of
 from bareline.platforms.serving import READY_S
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.nodeset import told_nodes
 
 _BEGIN_S = 60.0
 _ORDER_S = 20.0
@@ -140,7 +141,7 @@ class Housekeeping:
         if names is not None:
             raise PlatformError(
                 f"the node was lost during the trial: {self._talk.reason(names)}",
-                where=", ".join(names),
+                where=told_nodes(names),
                 hint=hint,
             )
 

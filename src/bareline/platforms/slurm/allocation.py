@@ -42,6 +42,7 @@ from bareline.platforms.slurm.job import Job
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.errors import PlatformError, TimeUp
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
+from bareline.vocabulary.nodeset import fold, told_nodes
 
 #: An allocation with less time than a trial may take, and this, is renewed before it.
 _MARGIN_S = 30.0
@@ -138,7 +139,7 @@ class SlurmAllocation(RemoteAllocation):
             f"--nodes={count}",
             f"--ntasks={count}",
             "--ntasks-per-node=1",
-            f"--nodelist={','.join(names)}",
+            f"--nodelist={fold(names)}",
             f"--chdir={cwd or '/'}",
             "--quiet",
         ]
@@ -189,7 +190,7 @@ class SlurmAllocation(RemoteAllocation):
 
     def _salloc_variables(self, layout: Layout) -> dict[str, str]:
         """Give what a launcher finds in the environment of an allocation."""
-        names = ",".join(node.name for node in self.nodes)
+        names = fold(node.name for node in self.nodes)
         count = str(len(self.nodes))
         return {
             "SLURM_JOB_ID": self._job.number,
@@ -297,10 +298,10 @@ class SlurmAllocation(RemoteAllocation):
         if broken or missing:
             lost = sorted({*broken, *missing})
             self._excluded.update(lost)
-            return NodesLost("the node failed", where=", ".join(lost), hint=self.lost_hint)
+            return NodesLost("the node failed", where=told_nodes(lost), hint=self.lost_hint)
         if not state.runs:
             return NodesLost(
-                f"the allocation {self._job.number} {clause}", where=", ".join(names), hint=hint
+                f"the allocation {self._job.number} {clause}", where=told_nodes(names), hint=hint
             )
         return None
 

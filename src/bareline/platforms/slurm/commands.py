@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.nodeset import fold
 
 _ASK_S = 60.0
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
@@ -208,9 +209,7 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
     """Give those of the nodes that Slurm holds for down, draining or not answering."""
     if not names:
         return []
-    said = ask(
-        "sinfo", "--noheader", "--Node", f"--nodes={','.join(names)}", "--format=%N %T"
-    ).stdout
+    said = ask("sinfo", "--noheader", "--Node", f"--nodes={fold(names)}", "--format=%N %T").stdout
     found = []
     for line in said.splitlines():
         name, _, state = line.strip().partition(" ")

@@ -13,13 +13,16 @@ from bareline.vocabulary.facts import (
     describe,
     format_fact,
     same_value,
-    split_node,
+    split_nodes,
 )
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.nodeset import fold_numbers, unfold_numbers
 
 PlatformFacts = Mapping[str, Scalar]
 
+#: How many values of other nodes are told before the rest is only counted.
+_MOST_VALUES = 4
 _GROUPS = {group: index for index, group in enumerate(Group)}
 _ORDER = {key: index for index, key in enumerate(FACT_KEYS)}
 
@@ -95,12 +98,13 @@ def _by_node(facts: PlatformFacts) -> dict[str, dict[int, Scalar | None]]:
     """
     found: dict[str, dict[int, Scalar | None]] = {}
     for key, value in facts.items():
-        node, plain = split_node(key)
-        if node and plain == "missing":
+        text, plain = split_nodes(key)
+        nodes = unfold_numbers(text) if text else (0,)
+        if text and plain == "missing":
             for lacking in str(value).split(", "):
-                found.setdefault(lacking, {})[node] = None
+                found.setdefault(lacking, {}).update(dict.fromkeys(nodes))
         else:
-            found.setdefault(plain, {})[node] = value
+            found.setdefault(plain, {}).update(dict.fromkeys(nodes, value))
     return found
 
 
@@ -120,8 +124,18 @@ def _same_cell(left: Mapping[int, Scalar | None], right: Mapping[int, Scalar | N
 
 
 def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
+    alike: dict[str, list[int]] = {}
+    for node in sorted(cell):
+        if node:
+            alike.setdefault(format_fact(key, cell[node]), []).append(node)
+    groups = [*alike.items()]
+    shown = groups if len(groups) <= _MOST_VALUES else groups[: _MOST_VALUES - 1]
     parts = [format_fact(key, cell.get(0))]
-    parts += [f"node {node}: {format_fact(key, cell[node])}" for node in sorted(cell) if node]
+    for text, nodes in shown:
+        parts.append(f"node{'s' if len(nodes) > 1 else ''} {fold_numbers(nodes)}: {text}")
+    rest = groups[len(shown) :]
+    if rest:
+        parts.append(f"{len(rest)} other values on {sum(len(nodes) for _, nodes in rest)} nodes")
     return "; ".join(parts)
 
 
