@@ -49,7 +49,7 @@ VERBS = {
         "assert Comparison(read_runs([run])).statements\n"
     ),
     "status": (
-        "from bareline.session.history import status_of\nassert status_of(run)['remaining'] == 0\n"
+        "from bareline.session.status import status_of\nassert status_of(run)['remaining'] == 0\n"
     ),
     "report": (
         "from bareline.analysis.comparison import Comparison\n"

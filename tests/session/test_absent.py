@@ -9,7 +9,7 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.report.content import gaps
 from bareline.report.content.gather import document_of
 from bareline.session import begin
-from bareline.session.history import status_of
+from bareline.session.status import status_of
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.model import Failed, Stage
 from bareline.vocabulary.verdicts import Verdict

@@ -11,9 +11,9 @@ from bareline.analysis.records import read_runs
 from bareline.probes.null import NullParams, NullProbe
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
-from bareline.session.history import status_of
 from bareline.session.origin import plan_of
 from bareline.session.reparse import reparse_run
+from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Metric, Sample, format_point

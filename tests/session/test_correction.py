@@ -14,8 +14,8 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.session import runner
 from bareline.session.begin import create_run
 from bareline.session.correction import read_correction
-from bareline.session.history import status_of
 from bareline.session.reparse import reparse_run
+from bareline.session.status import status_of
 from bareline.store.raw import was_shortened
 from bareline.store.run import Run
 from bareline.study.reading import load_study

@@ -7,8 +7,9 @@ import pytest
 from bareline.platforms.base import exact_among
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
-from bareline.session.history import History, status_of
+from bareline.session.history import History
 from bareline.session.origin import plan_of, study_of
+from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import Silent

@@ -12,7 +12,7 @@ from rich.console import Console
 from bareline.platforms.config import platforms_from_toml
 from bareline.report.terminal import progress
 from bareline.session import begin, runner
-from bareline.session.history import status_of
+from bareline.session.status import status_of
 from bareline.study.study import study_from_toml
 from bareline.testing.runs import Silent
 from bareline.vocabulary.errors import Stopped

@@ -14,9 +14,9 @@ from bareline.formats.importer import load_importers
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
 from bareline.session import begin
-from bareline.session.history import status_of
 from bareline.session.intake import import_files
 from bareline.session.reparse import reparse_run
+from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import BarelineError, ImportRefused, UsageError
 from bareline.vocabulary.model import Failed

@@ -9,8 +9,8 @@ from bareline.analysis.records import read_runs
 from bareline.platforms.null import NullAllocation, NullPlatform
 from bareline.report.content.gather import document_of, facts_by_machine
 from bareline.session import machine, versions
-from bareline.session.history import status_of
 from bareline.session.reparse import reparse_run
+from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.vocabulary.errors import OtherMachine, StoreError
 

@@ -16,10 +16,11 @@ from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.process import processes_with
 from bareline.probes.base import find_probe
 from bareline.session import begin
-from bareline.session.history import History, status_of
+from bareline.session.history import History
 from bareline.session.judge import judge_output
 from bareline.session.origin import plan_of, study_of
 from bareline.session.reparse import reparse_run
+from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import StoreError

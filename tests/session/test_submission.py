@@ -10,7 +10,7 @@ import pytest
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
-from bareline.session.history import status_of
+from bareline.session.status import status_of
 from bareline.session.submission import (
     Submission,
     inheriting,

@@ -299,7 +299,7 @@ def runs(
 def status(path: RunArgument, as_json: JsonOption = False) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import print_status
-    from bareline.session.history import status_of
+    from bareline.session.status import status_of
     from bareline.session.submission import submission_of, submission_state
     from bareline.store.run import Run
 

@@ -13,11 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol
 
-from bareline.platforms.base import exact_among
-from bareline.session.origin import plan_of, platforms_of, study_of
-from bareline.store.run import Run
 from bareline.study.study import Study
-from bareline.vocabulary.capacity import told
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import (
     PROCESSOR_LAYERS,
@@ -394,44 +390,3 @@ def _headline_values(records: Sequence[Record], metric: str, block: int) -> Any:
         return None
     fewest = min(len(values) for values in points.values())
     return np.array([values[:fewest] for values in points.values()])
-
-
-def status_of(run: Run) -> dict[str, Any]:
-    """Say how a run stands: counts over all and by platform, and its latest failures."""
-    study, plan = study_of(run), plan_of(run)
-    exact = exact_among(platforms_of(run))
-    history = History(study, plan, exact, run.header.baseline, run.header.control)
-    for record in run.finished(history.wanted).values():
-        history.add(record)
-    tally = history.tally()
-    by_platform = {
-        name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
-        for name in run.header.platforms
-    }
-    for trial in plan:
-        counts = by_platform[trial.platform]
-        counts["planned"] += 1
-        if trial.index in history.records:
-            record = history.records[trial.index]
-            counts["skipped" if record.skipped else record.status] += 1
-            counts["seconds"] += record.duration_s
-    return {
-        "run": str(run.path),
-        "study": study.name,
-        "scale": study.scale,
-        "created": run.header.created,
-        "seed": run.header.seed,
-        "baseline": run.header.baseline,
-        "control": run.header.control or None,
-        "config_hash": run.header.config_hash,
-        "planned": tally.planned,
-        "measured": tally.measured,
-        "failed": tally.failed,
-        "skipped": tally.skipped,
-        "saved": tally.saved,
-        "remaining": tally.remaining,
-        "active": run.is_being_written(),
-        "platforms": by_platform,
-        "machines": [one.moved for one in run.sessions().values() if one.moved],
-        "left_out": told(run.left_out()),
-    }

@@ -148,6 +148,24 @@ def from_line(
     )
 
 
+#: Where the samples of a line begin: they are its last key. Inside a text the quotes are escaped.
+_SAMPLES = b'"samples": ['
+
+
+def head_from_line(text: bytes, probes: Mapping[str, Any], platforms: Mapping[str, Any]) -> Record:
+    """Read a line without its samples, which are nearly all of it; parameters as of `from_line`.
+
+    Raises
+    ------
+    ValueError
+        The line is damaged before its samples, or has no end.
+    """
+    begin = text.find(_SAMPLES)
+    if begin < 0 or not text.endswith(b"]}\n"):
+        return from_line(text, probes, platforms)
+    return from_line(text[:begin] + _SAMPLES + b"]}\n", probes, platforms)
+
+
 def _trial(line: _Line) -> Trial:
     case = Case(
         probe=line.probe,

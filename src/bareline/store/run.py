@@ -46,7 +46,7 @@ from bareline.store.left_out import (
     left_out_line,
     planned_line,
 )
-from bareline.store.lines import Wanted, from_line, to_line
+from bareline.store.lines import Wanted, from_line, head_from_line, to_line
 from bareline.store.sessions import SESSIONS_FILE
 from bareline.store.tables import Tables, read_tables
 from bareline.vocabulary.capacity import LeftOut
@@ -253,6 +253,29 @@ class Run(BesideRecords):
             self._records_file().name,
             lambda line: from_line(line, probes, platforms, wanted),
         )
+
+    @property
+    def records_bytes(self) -> int:
+        """Size of what is recorded."""
+        return self._records_file().stat().st_size
+
+    def heads(self) -> dict[int, Record]:
+        """Give the latest record of every finished trial without its samples, by index.
+
+        A run of ten million samples tells how it stands in a second.
+
+        Raises
+        ------
+        StoreError
+            A line other than a torn last one is damaged before its samples.
+        """
+        probes, platforms = self.header.probes, self.header.platforms
+        lines = whole_lines(
+            self.path,
+            self._records_file().name,
+            lambda line: head_from_line(line, probes, platforms),
+        )
+        return {record.trial.index: record for record in lines}
 
     def finished(self, wanted: Wanted | None = None) -> dict[int, Record]:
         """Give the latest record of every finished trial, by index; parameters as of `records`."""

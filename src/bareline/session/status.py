@@ -1,0 +1,68 @@
+"""How a run stands: what is planned, measured, failed and left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bareline.platforms.base import exact_among
+from bareline.session.history import History
+from bareline.session.origin import plan_of, platforms_of, study_of
+from bareline.store.run import Run
+from bareline.vocabulary.capacity import told
+from bareline.vocabulary.model import Record, Trial
+
+#: Up to so many bytes of records each sample is read, and damage in one is named.
+_READ_WHOLE_BYTES = 32 << 20
+
+
+def status_of(run: Run) -> dict[str, Any]:
+    """Say how a run stands: counts over all and by platform, and its latest failures."""
+    study, plan = study_of(run), plan_of(run)
+    exact = exact_among(platforms_of(run))
+    history = History(study, plan, exact, run.header.baseline, run.header.control)
+    found = run.heads() if run.records_bytes > _READ_WHOLE_BYTES else {}
+    # What is left depends on how far intervals have come: only then are samples looked at.
+    decides = any(history.wanted(measure.probe) for measure in study.measures)
+    if not found or (decides and len(found) < len(plan)):
+        found = run.finished(history.wanted)
+    for record in found.values():
+        history.add(record)
+    tally = history.tally()
+    return {
+        "run": str(run.path),
+        "study": study.name,
+        "scale": study.scale,
+        "created": run.header.created,
+        "seed": run.header.seed,
+        "baseline": run.header.baseline,
+        "control": run.header.control or None,
+        "config_hash": run.header.config_hash,
+        "planned": tally.planned,
+        "measured": tally.measured,
+        "failed": tally.failed,
+        "skipped": tally.skipped,
+        "saved": tally.saved,
+        "remaining": tally.remaining,
+        "active": run.is_being_written(),
+        "platforms": _by_platform(run, plan, history.records),
+        "machines": [one.moved for one in run.sessions().values() if one.moved],
+        "left_out": told(run.left_out()),
+    }
+
+
+def _by_platform(
+    run: Run, plan: Sequence[Trial], records: Mapping[int, Record]
+) -> dict[str, dict[str, float]]:
+    counted: dict[str, dict[str, float]] = {
+        name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
+        for name in run.header.platforms
+    }
+    for trial in plan:
+        counts = counted[trial.platform]
+        counts["planned"] += 1
+        if trial.index in records:
+            record = records[trial.index]
+            counts["skipped" if record.skipped else record.status] += 1
+            counts["seconds"] += record.duration_s
+    return counted
