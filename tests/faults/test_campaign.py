@@ -43,6 +43,7 @@ def campaign(*arguments, cache=None):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_nothing_is_lost_repeated_or_left_behind(tmp_path):
     # In a cache of its own: what other tests killed is theirs to leave.
     (tmp_path / "cache").mkdir(mode=0o700)

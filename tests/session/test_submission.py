@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -107,3 +108,22 @@ def test_a_job_that_slurm_has_forgotten_has_ended(monkeypatch):
         lambda job: type("State", (), {"state": "GONE"})(),
     )
     assert submission_state(Submission("slurm", "7")) == "ended"
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        {"system": "local", "job": "--help"},
+        {"system": "pbs", "job": "1 -x"},
+        {"system": "../pbs", "job": "1"},
+        {"system": "pbs", "job": "9" * 300},
+    ],
+)
+def test_a_strangers_run_gives_no_option_to_a_batch_system(made, job):
+    (made.path / "submission.json").write_text(json.dumps(job))
+    assert submission_of(made) is None
+
+
+@pytest.mark.parametrize("system", ["local", "nosuch"])
+def test_a_job_that_cannot_be_asked_about_is_unknown(system):
+    assert submission_state(Submission(system, "x")).startswith("unknown: ")

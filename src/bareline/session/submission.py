@@ -11,6 +11,7 @@ Jobs", arXiv:2307.07895.
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -32,6 +33,8 @@ _RECORD = "submission.json"
 _LARGEST_RECORD = 1 << 16
 _LOG = "submission.log"
 _SCRIPT = "submission.sh"
+#: A batch system and a job, as commands get them: a run that comes from elsewhere names no option.
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@,\[\]-]{0,199}")
 _STATUS_S = 10.0
 
 
@@ -157,24 +160,28 @@ def _submit_psij(run: Run, command: Sequence[str], system: str, nodes: int, time
 
 
 def submission_of(run: Run) -> Submission | None:
-    """Give the job that measures a run, None where none was submitted."""
+    """Give the job that measures a run, None where none was submitted or nobody can tell which."""
     try:
         stored = json.loads(read_bounded(run.path / _RECORD, _LARGEST_RECORD, within=run.path))
-        return Submission(str(stored["system"]), str(stored["job"]))
+        found = Submission(str(stored["system"]), str(stored["job"]))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
+    return found if all(map(_WORD.fullmatch, (found.system, found.job))) else None
 
 
 def submission_state(submission: Submission) -> str:
-    """Ask the batch system how a job stands, in its own words."""
+    """Ask the batch system how a job stands, in its own words; unknown where it cannot say."""
     if submission.system == "slurm":
         try:
             state = job_state(submission.job)
         except PlatformError as error:
             return f"unknown: {error}"
         return "ended" if state.state == "GONE" else state.state.lower()
-    psij = _psij()
-    job = psij.Job()
-    _executor(submission.system).attach(job, submission.job)
-    status = job.wait(timedelta(seconds=_STATUS_S), tuple(psij.JobState)[1:])
+    try:
+        psij = _psij()
+        job = psij.Job()
+        _executor(submission.system).attach(job, submission.job)
+        status = job.wait(timedelta(seconds=_STATUS_S), tuple(psij.JobState)[1:])
+    except Exception as error:  # a job that another system named may raise anything
+        return f"unknown: {error}"
     return str(status.state.name).lower() if status is not None else "unknown"
