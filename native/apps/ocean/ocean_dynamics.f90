@@ -124,19 +124,26 @@ contains
     end subroutine correct_columns
 
     !> Vertical speed of row j, whose currents and those to the north are right, but for ghosts, which
-    !> `received` holds.
+    !> `received` holds where they are not the row's own cells.
     subroutine integrate_row(rows, j, slab, north, received)
         type(rows_t), intent(inout) :: rows
         integer, intent(in) :: j
         real(dp), intent(in), dimension(first_i:rows%last_i, fields, rows%levels) :: slab, north
         real(dp), intent(in) :: received(first_i:rows%last_i, rows%levels)
         integer :: k
-        call integrate_columns(rows%last_i, rows%levels, 0.5_dp/rows%dx, 0.5_dp/rows%dy, slab, &
-                               north, rows%w(:, :, modulo(j, 2)))
-        do k = 1, rows%levels
-            rows%w(0, k, modulo(j, 2)) = received(0, k)
-            rows%w(rows%nx + 1, k, modulo(j, 2)) = received(rows%nx + 1, k)
-        end do
+        associate (nx => rows%nx, row => modulo(j, 2))
+            call integrate_columns(rows%last_i, rows%levels, 0.5_dp/rows%dx, 0.5_dp/rows%dy, slab, &
+                                   north, rows%w(:, :, row))
+            do k = 1, rows%levels
+                if (rows%closed) then
+                    rows%w(0, k, row) = rows%w(nx, k, row)
+                    rows%w(nx + 1, k, row) = rows%w(1, k, row)
+                else
+                    rows%w(0, k, row) = received(0, k)
+                    rows%w(nx + 1, k, row) = received(nx + 1, k)
+                end if
+            end do
+        end associate
     end subroutine integrate_row
 
     !> Vertical speed of a row of ghosts.

@@ -321,17 +321,20 @@ contains
         real(dp), dimension(first_i:self%grid%last_i) :: change_u, change_v, change_north, shift, &
             unused
         integer :: i, j
+        logical :: whole
 
         associate (nx => self%grid%nx, ny => self%grid%ny, rows => self%rows)
             shift = 0
             do j = 1, ny
+                whole = j <= width .or. j > ny - width
+                if (rows%closed .and. .not. whole) cycle
                 call self%changes(j, change_u, change_v)
                 call self%changes(j + 1, unused, change_north)
                 do i = 1, nx
                     shift(i) = (change_u(i + 1) - change_u(i))/(2*rows%dx) &
                                + (change_north(i) - change_v(i))/(2*rows%dy)
                 end do
-                if (j <= width .or. j > ny - width) then
+                if (whole) then
                     call edge(1, nx)
                 else
                     call edge(1, width)
