@@ -122,7 +122,7 @@ def ocean(problem: Mapping[str, float]) -> list[Part]:
             "lid",
             moved_bytes=iterations * columns * 8 * (2 + 3 + 2 + 6),
             arrays_bytes=round(columns * 8 * 4),
-            flops=iterations * columns * 2 * 18,
+            flops=iterations * columns * 2 * 16,
         ),
     ]
 

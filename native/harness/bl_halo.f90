@@ -12,6 +12,7 @@
 !> copying is computation.
 module bl_halo
 
+    use bl_agreement, only: agreement_t
     use bl_kinds, only: dp
     use bl_messages, only: comm_irecv, comm_isend, comm_recv, comm_wait, comm_waitall
     use mpi, only: MPI_DOUBLE_PRECISION
@@ -123,10 +124,11 @@ contains
                   halo%requests(2*size(halo%faces)))
     end subroutine make_buffers
 
-    !> Refreshes the ghosts of `array`.
-    subroutine exchange(self, array)
+    !> Refreshes the ghosts of `array`. `agreement` takes note of what is sent and received.
+    subroutine exchange(self, array, agreement)
         class(halo_t), intent(inout), target :: self
         real(dp), intent(inout) :: array(*)
+        type(agreement_t), intent(inout), optional :: agreement
         real(dp), pointer, contiguous, asynchronous :: sent(:, :), received(:, :)
         integer :: i, many, started
 
@@ -147,6 +149,7 @@ contains
             if (self%faces(i)%neighbour == self%rank) cycle
             call pack_box(self%extent, array, self%faces(i)%own, sent(:, i))
             many = box_size(self%faces(i)%own)
+            if (present(agreement)) call agreement%send(many, sent(:, i))
             started = started + 1
             call comm_isend(sent(:, i), many, MPI_DOUBLE_PRECISION, self%faces(i)%neighbour, &
                             self%faces(i)%tag_sent, self%comm, self%requests(started))
@@ -160,14 +163,15 @@ contains
                                above%own%last(axis), size_along(below%own, axis), array)
             end associate
         end do
-        if (started > 0) call self%receive(self%requests(:started), array)
+        if (started > 0) call self%receive(self%requests(:started), array, agreement)
     end subroutine exchange
 
     !> Ends the messages of an exchange.
-    subroutine receive(self, requests, array)
+    subroutine receive(self, requests, array, agreement)
         class(halo_t), intent(inout) :: self
         integer, intent(inout) :: requests(:)
         real(dp), intent(inout) :: array(*)
+        type(agreement_t), intent(inout), optional :: agreement
         integer :: i, received
 
         if (self%posted .and. .not. self%each) call comm_waitall(size(requests), requests)
@@ -182,6 +186,8 @@ contains
                                MPI_DOUBLE_PRECISION, self%faces(i)%neighbour, &
                                self%faces(i)%tag_received, self%comm)
             end if
+            if (present(agreement)) call agreement%receive(box_size(self%faces(i)%own), &
+                                                           self%received(:, i))
             call unpack_box(self%extent, self%received(:, i), self%faces(i)%ghosts, array)
         end do
         if (self%each) then

@@ -63,7 +63,7 @@ contains
             call self%iterate(rho, square, first=iteration == 1, last=iteration == iterations)
         end do
         self%p = scale*self%p
-        call self%ghosts%exchange(self%p)
+        call self%ghosts%exchange(self%p, self%agreement)
     end subroutine solve
 
     !> From -b to the residual of the first guess, both in units of the largest b, and its square
@@ -71,7 +71,7 @@ contains
     subroutine begin(self, scale, square)
         class(gradients_t), intent(inout) :: self
         real(dp), intent(out) :: scale, square
-        real(dp) :: total, whole, unused
+        real(dp) :: total, unused
 
         scale = largest_of(self%grid, self%r)
         call self%largest(scale)
@@ -79,46 +79,40 @@ contains
         self%r = self%r/scale
         self%p = self%p/scale
         total = sum_of(self%grid, self%r)
-        call self%ghosts%exchange(self%p)
+        call self%ghosts%exchange(self%p, self%agreement)
         call copy_field(self%grid, self%p, self%s)
-        call apply(self%grid, self%weight_x, self%weight_y, self%centre, self%s, self%q, unused, &
-                   whole)
-        call self%audit(whole, cells(self), cells(self))
+        call apply(self%grid, self%weight_x, self%weight_y, self%centre, self%s, self%q, unused)
         call advance(self%grid, 0.0_dp, 1.0_dp, self%s, self%q, self%p, self%r, square)
         self%s = 0
-        call self%edges_of_r%exchange(self%r)
+        call self%edges_of_r%exchange(self%r, self%agreement)
         call self%add_up(square)
         call self%add_up(total)
-        call self%audit(merge(total, 0.0_dp, self%grid%rank == 0), cells(self), cells(self))
     end subroutine begin
 
     subroutine iterate(self, rho, square, first, last)
         class(gradients_t), intent(inout) :: self
         real(dp), intent(inout) :: rho, square
         logical, intent(in) :: first, last
-        real(dp) :: rho_before, alpha, beta, gamma, total
+        real(dp) :: rho_before, alpha, beta, gamma
         logical :: goes_on
 
         ! A constant, which the operator does not see, would grow out of rounding.
         goes_on = square > rounding**2*cells(self)
         rho_before = rho
         call precondition(self%grid, self%weight_x, self%weight_y, self%centre, self%r, self%q, &
-                          rho, total)
-        call self%audit(self%centre*total, square, cells(self))
+                          rho)
         call self%add_up(rho)
         beta = 0
         if (goes_on .and. .not. first) beta = rho/rho_before
         call turn(self%grid, beta, self%q, self%s)
-        call self%edges_of_s%exchange(self%s)
-        call apply(self%grid, self%weight_x, self%weight_y, self%centre, self%s, self%q, gamma, &
-                   total)
+        call self%edges_of_s%exchange(self%s, self%agreement)
+        call apply(self%grid, self%weight_x, self%weight_y, self%centre, self%s, self%q, gamma)
         call self%add_up(gamma)
-        call self%audit(total, self%centre*gamma, cells(self))
         alpha = 0
         if (goes_on .and. gamma > 0) alpha = rho/gamma
         call advance(self%grid, alpha, alpha, self%s, self%q, self%p, self%r, square)
         call self%add_up(square)
-        if (.not. last) call self%edges_of_r%exchange(self%r)
+        if (.not. last) call self%edges_of_r%exchange(self%r, self%agreement)
     end subroutine iterate
 
     !> Of the basin: at least the square norm of a right-hand side whose largest number is 1.
@@ -127,32 +121,29 @@ contains
         cells = real(self%grid%cells, dp)
     end function cells
 
-    !> z from r, this process's part of r z and the sum of z.
-    pure subroutine precondition(grid, weight_x, weight_y, centre, r, z, product, total)
+    !> z from r, and this process's part of r z.
+    pure subroutine precondition(grid, weight_x, weight_y, centre, r, z, product)
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: weight_x, weight_y, centre
         real(dp), intent(in) :: r(first_i:grid%last_i, -1:grid%ny + 2)
         real(dp), intent(inout) :: z(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(out) :: product, total
-        real(dp) :: own, along, across, part, whole
+        real(dp), intent(out) :: product
+        real(dp) :: own, along, across, part
         integer :: i, j
 
         own = 1/centre
         along = damping*weight_x/centre**2
         across = damping*weight_y/centre**2
         part = 0
-        whole = 0
         do j = 1, grid%ny
-            !$omp simd reduction(+: part, whole)
+            !$omp simd reduction(+: part)
             do i = 1, grid%nx
                 z(i, j) = own*r(i, j) + along*(r(i - 1, j) + r(i + 1, j)) &
                           + across*(r(i, j - 1) + r(i, j + 1))
                 part = part + r(i, j)*z(i, j)
-                whole = whole + z(i, j)
             end do
         end do
         product = part
-        total = whole
     end subroutine precondition
 
     !> s = z + beta s
@@ -169,29 +160,26 @@ contains
         end do
     end subroutine turn
 
-    !> q = a s, this process's part of s q and the sum of q.
-    pure subroutine apply(grid, weight_x, weight_y, centre, s, q, product, total)
+    !> q = a s, and this process's part of s q.
+    pure subroutine apply(grid, weight_x, weight_y, centre, s, q, product)
         type(grid_t), intent(in) :: grid
         real(dp), intent(in) :: weight_x, weight_y, centre
         real(dp), intent(in) :: s(first_i:grid%last_i, 0:grid%ny + 1)
         real(dp), intent(inout) :: q(first_i:grid%last_i, 0:grid%ny + 1)
-        real(dp), intent(out) :: product, total
-        real(dp) :: part, whole
+        real(dp), intent(out) :: product
+        real(dp) :: part
         integer :: i, j
 
         part = 0
-        whole = 0
         do j = 1, grid%ny
-            !$omp simd reduction(+: part, whole)
+            !$omp simd reduction(+: part)
             do i = 1, grid%nx
                 q(i, j) = centre*s(i, j) - weight_x*(s(i - 1, j) + s(i + 1, j)) &
                           - weight_y*(s(i, j - 1) + s(i, j + 1))
                 part = part + s(i, j)*q(i, j)
-                whole = whole + q(i, j)
             end do
         end do
         product = part
-        total = whole
     end subroutine apply
 
     !> p = p + alpha s, r = r - beta q, and this process's part of r r.

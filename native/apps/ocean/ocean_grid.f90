@@ -16,6 +16,7 @@
 !> Exported: `grid_t`, `ghosts_t`, `process_grid`. Collective over the grid: `exchange`.
 module ocean_grid
 
+    use bl_agreement, only: agreement_t
     use bl_halo, only: box_t, halo_t
     use bl_kinds, only: dp, i8
     use bl_memory, only: aligned
@@ -218,26 +219,28 @@ contains
         call self%new_ghosts(width, ghosts%w, levels)
     end subroutine new_slab_ghosts
 
-    !> Refreshes all ghosts of a field.
-    subroutine exchange(self, field)
+    !> Refreshes all ghosts of a field; `agreement` takes note of the messages.
+    subroutine exchange(self, field, agreement)
         class(ghosts_t), intent(inout) :: self
         real(dp), intent(inout) :: field(*)
-        call self%x%exchange(field)
-        call self%y%exchange(field)
+        type(agreement_t), intent(inout) :: agreement
+        call self%x%exchange(field, agreement)
+        call self%y%exchange(field, agreement)
     end subroutine exchange
 
     !> Refreshes all ghosts of w and of the fields with levels, but those of columns of these that are
     !> copied (`close_level`).
-    subroutine exchange_slabs(self, x, w)
+    subroutine exchange_slabs(self, x, w, agreement)
         class(slab_ghosts_t), intent(inout) :: self
         real(dp), intent(inout) :: x(self%slab, 1 - width:self%ny + width)
         real(dp), intent(inout) :: w(*)
+        type(agreement_t), intent(inout) :: agreement
         integer :: f, j
 
         do f = 1, fields
-            if (f == 3) call self%w%exchange(w)
-            if (.not. self%closed_x) call self%x(f)%exchange(x)
-            if (.not. self%closed_y) call self%y(f)%exchange(x)
+            if (f == 3) call self%w%exchange(w, agreement)
+            if (.not. self%closed_x) call self%x(f)%exchange(x, agreement)
+            if (.not. self%closed_y) call self%y(f)%exchange(x, agreement)
         end do
         if (.not. self%closed_y) return
         do j = 1, width

@@ -43,12 +43,9 @@ module ocean_kernel
         !> Root mean square divergence of the flow summed over depth, in units of what an error of
         !> 1 in a current would make of it.
         real(dp) :: divergence = 0
-        !> How much of the square norm of a field in ghosts is not that of the cells they are copies
-        !> of, relative to this; of the field where it is most.
-        real(dp) :: halo = 0
-        !> Of the lid: what sums of products leave, and processes that were told other sums.
-        real(dp) :: imbalance = 0
-        integer :: differences = 0
+        !> 1 if what was sent since `restart` is not what was received; processes that got other sums
+        !> for the lid than the first.
+        integer :: lost = 0, differing = 0
     end type invariants_t
 
     !> values(first_i:last_i, levels, -1:ny + 2).
@@ -101,7 +98,6 @@ module ocean_kernel
         procedure, private :: integrate_edges
         procedure, private :: changes
         procedure, private :: close_columns
-        procedure, private :: halo
     end type ocean_t
 
     abstract interface
@@ -187,7 +183,7 @@ contains
         self%steps = 0
         self%uncorrected = .false.
         self%lid%p = 0
-        call self%lid%forget()
+        call self%lid%agreement%forget()
         associate (grid => self%grid, rows => self%rows)
             do j = 1, grid%ny
                 do k = 1, self%problem%levels
@@ -210,9 +206,9 @@ contains
     subroutine refresh(self)
         class(ocean_t), intent(inout) :: self
         call self%close_columns()
-        call self%ghosts%exchange(self%slabs, self%w)
+        call self%ghosts%exchange(self%slabs, self%w, self%lid%agreement)
         call self%integrate_edges()
-        call self%ghosts%exchange(self%slabs, self%w)
+        call self%ghosts%exchange(self%slabs, self%w, self%lid%agreement)
     end subroutine refresh
 
     !> The ghosts of columns from the own cells, where x is not cut.
@@ -241,7 +237,7 @@ contains
         call self%lid%solve(self%problem%iterations)
         self%uncorrected = .true.
         call self%integrate_edges()
-        call self%ghosts%exchange(self%slabs, self%w)
+        call self%ghosts%exchange(self%slabs, self%w, self%lid%agreement)
         self%steps = self%steps + 1
     end subroutine step
 
@@ -469,44 +465,8 @@ contains
             call comm_sum(divergence, grid%comm)
             invariants%divergence = sqrt(divergence)
         end associate
-        invariants%halo = self%halo()
-        invariants%imbalance = self%lid%imbalance()
-        invariants%differences = self%lid%differences()
+        invariants%lost = self%lid%agreement%lost(self%grid%comm)
+        invariants%differing = self%lid%agreement%differing(self%grid%comm, self%grid%rank)
     end function invariants
-
-    !> See `invariants_t`: of the innermost ghosts and the outermost cells.
-    real(dp) function halo(self)
-        class(ocean_t), intent(in) :: self
-        integer :: f
-
-        halo = deviation(self%w)
-        do f = 1, fields
-            halo = max(halo, deviation(self%x(f)%values))
-        end do
-
-    contains
-
-        real(dp) function deviation(x)
-            real(dp), intent(in) :: x(first_i:, :, 1 - width:)
-            real(dp) :: ghosts, cells
-            associate (nx => self%grid%nx, ny => self%grid%ny)
-                ghosts = square(x, 0, nx + 1, 0, ny + 1)
-                cells = square(x, 1, nx, 1, ny)
-            end associate
-            call comm_sum(ghosts, self%grid%comm)
-            call comm_sum(cells, self%grid%comm)
-            deviation = abs(ghosts - cells)/max(cells, tiny(cells))
-        end function deviation
-
-        !> Of columns `west` and `east` and of rows `south` and `north`.
-        pure real(dp) function square(x, west, east, south, north)
-            real(dp), intent(in) :: x(first_i:, :, 1 - width:)
-            integer, intent(in) :: west, east, south, north
-            associate (nx => self%grid%nx, ny => self%grid%ny, levels => self%problem%levels)
-                square = sum(x(west, :levels, 1:ny)**2) + sum(x(east, :levels, 1:ny)**2) &
-                         + sum(x(1:nx, :levels, south)**2) + sum(x(1:nx, :levels, north)**2)
-            end associate
-        end function square
-    end function halo
 
 end module ocean_kernel

@@ -9,13 +9,7 @@
 !> Both solvers are conjugate gradients of the same iterates, but for rounding, and differ in what
 !> they send: `ocean_gradients` as MITgcm does, `ocean_saving` less.
 !>
-!> What a solver audits on the way, for nothing but a sum of its own cells, shows a message that was
-!> lost: a product with either operator has no sum over the basin, if all ghosts are right, since
-!> neither sees a constant (a) or changes more of it than its size (the preconditioner, of a residual
-!> without a sum). And the processes, which go on by the same sums, must have got the same ones, bit by
-!> bit, as MPI promises.
-!>
-!> Exported: `pressure_t`. Collective over the grid: all but `setup`, `audit` and `right_side`.
+!> Exported: `pressure_t`. Collective over the grid: `add_up`, `largest`, `solve`.
 module ocean_pressure
 
     use bl_agreement, only: agreement_t
@@ -35,10 +29,6 @@ module ocean_pressure
     !> A residual of this size, relative to the right-hand side, is not improved any more.
     real(dp), parameter :: rounding = 1.0e-12_dp
 
-    !> Relative to the right-hand side, what is left when sums over products are no more audited:
-    !> rounding of the first iterations stands in them.
-    real(dp), parameter :: audited = 1.0e-8_dp
-
     type, abstract :: pressure_t
         type(grid_t) :: grid
         !> Of fields with two.
@@ -50,17 +40,10 @@ module ocean_pressure
         !> Sums send a number of each tile, which are added in the order of the tiles, instead of
         !> one.
         logical :: by_tiles = .false.
-        !> Sums of products over the own cells, each relative to the vector's length; of all
-        !> processes together they are nothing.
-        real(dp) :: balance = 0
-        !> On the sums.
+        !> On messages, and on the solver's sums.
         type(agreement_t) :: agreement
     contains
         procedure :: lay_out
-        procedure :: forget
-        procedure :: audit
-        procedure :: imbalance
-        procedure :: differences
         procedure :: add_up
         procedure :: largest
         procedure(setup_i), deferred :: setup
@@ -99,35 +82,6 @@ contains
         call grid%new_field(2, self%p)
         call grid%new_field(2, self%r)
     end subroutine lay_out
-
-    !> Begins the audit anew.
-    subroutine forget(self)
-        class(pressure_t), intent(inout) :: self
-        self%balance = 0
-        call self%agreement%forget()
-    end subroutine forget
-
-    !> Takes note of a product's sum over the own cells; `length` is the square norm of what it
-    !> is to be compared with, over the basin, `begin` that of the right-hand side.
-    subroutine audit(self, own, length, begin)
-        class(pressure_t), intent(inout) :: self
-        real(dp), intent(in) :: own, length, begin
-        if (length > audited**2*begin) self%balance = self%balance + own/sqrt(length)
-    end subroutine audit
-
-    !> What the sums of products leave, of all processes together.
-    real(dp) function imbalance(self)
-        class(pressure_t), intent(in) :: self
-        imbalance = self%balance
-        call comm_sum(imbalance, self%grid%comm)
-        imbalance = abs(imbalance)
-    end function imbalance
-
-    !> How many processes were told other sums than the first.
-    integer function differences(self)
-        class(pressure_t), intent(in) :: self
-        differences = self%agreement%differing(self%grid%comm, self%grid%rank)
-    end function differences
 
     !> The sum over all processes of one number of each.
     subroutine add_up(self, number)
