@@ -13,7 +13,7 @@ PACKAGING = REPOSITORY / "packaging"
 
 def test_the_files_are_as_the_parser_has_them():
     done = subprocess.run(
-        [sys.executable, REPOSITORY / "scripts" / "packaging.py", "--check"],
+        [sys.executable, REPOSITORY / "scripts" / "shell_files.py", "--check"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -57,3 +57,11 @@ def test_every_verb_has_its_section_in_the_manual():
             [groff, "-man", "-ww", "-z", PACKAGING / "bareline.1"], capture_output=True, check=False
         )
         assert done.stderr == b""
+
+
+def test_no_script_has_the_name_of_a_package():
+    """A script's own folder comes first: one called like a package takes its place for all."""
+    scripts = {path.stem for path in (REPOSITORY / "scripts").glob("*.py")}
+    pinned = (REPOSITORY / "scripts" / "requirements.txt").read_text().splitlines()
+    packages = {line.partition("==")[0].replace("-", "_").lower() for line in pinned}
+    assert scripts & (packages | set(sys.stdlib_module_names)) == set()

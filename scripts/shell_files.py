@@ -2,8 +2,8 @@
 
 ::
 
-    python scripts/packaging.py            writes packaging/
-    python scripts/packaging.py --check    exit code 1 if it is not as the parser has it
+    python scripts/shell_files.py            writes packaging/
+    python scripts/shell_files.py --check    exit code 1 if it is not as the parser has it
 
 The wheel installs them where `man`, bash, zsh and fish look (pyproject.toml, shared-data).
 """
@@ -71,7 +71,7 @@ def main() -> int:
         return 0
     old = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in old:
-        print(f"packaging/{path.name} is not as the parser has it: python scripts/packaging.py")
+        print(f"packaging/{path.name} is not as the parser has it: python scripts/shell_files.py")
     return 1 if old else 0
 
 
