@@ -29,5 +29,6 @@ def test_unknown_facts_are_described_from_their_key() -> None:
     fact = describe("vm.boot_time_s")
     assert (fact.label, fact.group, fact.unit) == ("Boot time", Group.VIRTUALIZATION, "s")
     assert describe("node[2].net.mtu").label == "MTU (node 2)"
+    assert describe("node[2-5,7].net.mtu").label == "MTU (nodes 2-5,7)"
     assert describe("planted.factor").group is Group.PLATFORM
     assert describe("environment.OPENBLAS_CORETYPE").label == "Variable OPENBLAS_CORETYPE"

@@ -37,3 +37,15 @@ def test_nodes_that_differ(capture: Callable[[str], str]) -> None:
     assert rows["net.mtu"].texts == {"a": "1400", "b": "1400; node 1: 9000"}
     assert rows["net.driver"].texts["b"] == "virtio_net; node 1: -"
     assert not rows["net.mtu"].equal
+
+
+def test_a_thousand_nodes_are_told_by_groups(capture: Callable[[str], str]) -> None:
+    node = parse_node(capture("kvm-guest"))
+    nodes = [{**node, "node.name": f"n{number}"} for number in range(1024)]
+    for number in (3, *range(512, 1024)):
+        nodes[number]["net.mtu"] = 9000
+    merged = merge_nodes(nodes)
+    assert merged["node[3,512-1023].net.mtu"] == 9000
+    rows = {row.fact.key: row for row in table({"a": merged})}
+    assert rows["net.mtu"].texts["a"] == "1400; nodes 3,512-1023: 9000"
+    assert rows["node.name"].texts["a"].endswith("; 1020 other values on 1020 nodes")
