@@ -113,3 +113,26 @@ def test_what_a_further_probe_measures_is_told_with_its_parameters() -> None:
         ("compute.dgemm", "rate"),
     ]
     assert told[1].conditions["mode"] == "single" and told[0].span == told[1].span
+
+
+def test_functions_stand_by_size_with_a_column_for_each_platform(
+    nebula: Document, figures: Draw
+) -> None:
+    latency, bandwidth = drawn(nebula, figures, "All functions by size")
+    head, *_ = rows(bandwidth)
+    # The other roles measure no MPI function.
+    assert [*head] == ["function", "nodes", "ranks", "size (B)", "bare (MB/s)", "tuned (MB/s)",
+                       "sriov (MB/s)"]  # fmt: skip
+    found = {int(row["size (B)"].text.replace("\u202f", "")): row for row in rows(latency)}
+    ring = [
+        cell
+        for cell in nebula.cells
+        if (cell.place.probe, cell.place.metric, cell.platform)
+        == ("mpi.ring", "latency_loop_mean", "tuned")
+    ]
+    assert {cell.place.size_bytes for cell in ring} == {*found}
+    for cell in ring:
+        assert cell.median and cell.place.size_bytes
+        told = found[cell.place.size_bytes]["tuned (µs)"].text
+        assert told == f"{cell.median * 1e6:.2f}"
+    assert latency.folded and "loop" in latency.caption

@@ -1,0 +1,112 @@
+"""MPI functions as OSU and IMB print them: a row for each size, a column for each platform."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from bareline.analysis.cell import Cell
+from bareline.report.content.document import Document
+from bareline.report.content.wording import metric_name, sentence_case
+from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
+from bareline.report.figures.figure import Figure
+from bareline.report.figures.scales import Scale
+from bareline.report.figures.tables import Rows
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.place import Place, varying
+
+#: What OSU and IMB print: the unit of each metric that they measure by size.
+_SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
+#: The mean over a plain loop, which they print, beside the median of the slowest rank.
+_MEAN = "_loop_mean"
+
+#: The cells of a place, by platform.
+_Row = tuple[Place, Mapping[str, Cell]]
+
+
+class BySize(Exhibit):
+    """One table for latencies and one for bandwidths, of all functions together."""
+
+    kind = "by-size"
+    summary = "MPI functions as OSU and IMB print them: size, and one column a platform"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Give a table per metric that OSU and IMB have, too."""
+        return [
+            self._table(document, spec, metric, cells)
+            for metric in _SCALES
+            if (cells := _cells(document, spec, metric))
+        ]
+
+    def _table(
+        self, document: Document, spec: ExhibitSpec, metric: str, cells: Sequence[Cell]
+    ) -> Figure:
+        scale, means = _SCALES[metric], cells[0].place.metric.endswith(_MEAN)
+        places = grouped_by(cells, lambda cell: cell.place)
+        names = [name for name in varying(places) if name not in ("size_bytes", "ranks", "nodes")]
+        titles = {
+            place: titled(
+                document, replace(own[0], place=replace(place, metric=metric)), names, metric=False
+            )
+            for place, own in places.items()
+        }
+        ordered: list[_Row] = [
+            (place, {cell.platform: cell for cell in own})
+            for place, own in sorted(places.items(), key=lambda item: _order(item[0], titles))
+        ]
+        rows = Rows(ordered, lambda row: (titles[row[0]], row[0].layout))
+        rows.text("function", lambda row: titles[row[0]])
+        if any(place.nodes for place in places):
+            rows.number("nodes", lambda row: row[0].nodes or None)
+        rows.number("ranks", lambda row: row[0].ranks).number(
+            "size (B)", lambda row: row[0].size_bytes
+        )
+        there = {cell.platform for cell in cells}
+        for name in (name for name in document.names if name in there):
+            rows.number(f"{name} ({scale.unit})", _value(name, scale), "{:.2f}".format)
+        what = metric_name(metric)
+        return self.figure(
+            spec,
+            metric,
+            title=f"{sentence_case(what)} by size",
+            label=what if spec.title else "",
+            notes=[
+                "The mean over a loop, as OSU and IMB print it; the median over launches."
+                if means
+                else "The median over launches of the slowest rank."
+            ],
+            cells=cells,
+            folded=True,
+            table=rows.table(),
+        )
+
+
+def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Cell]:
+    """Give the cells with a size: the means over loops where all functions have them."""
+    found = {
+        name: [
+            cell
+            for cell in select(document, spec.model_copy(update={"metric": name}))
+            if cell.place.size_bytes is not None
+        ]
+        for name in (metric, metric + _MEAN)
+    }
+    own, means = found.values()
+    return (
+        means if {cell.place.case for cell in own} == {cell.place.case for cell in means} else own
+    )
+
+
+def _value(name: str, scale: Scale) -> Callable[[_Row], float | None]:
+    def value(row: _Row) -> float | None:
+        cell = row[1].get(name)
+        return None if cell is None or cell.median is None else cell.median * scale.factor
+
+    return value
+
+
+def _order(place: Place, titles: Mapping[Place, str]) -> tuple[str, tuple[int, int, int], int]:
+    return (titles[place], (place.nodes, place.ranks, place.threads), place.size_bytes or 0)
+
+
+EXHIBIT = BySize()
