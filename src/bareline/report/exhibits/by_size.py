@@ -9,7 +9,7 @@ from bareline.analysis.cell import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
-from bareline.report.figures.figure import Figure
+from bareline.report.figures.figure import DataTable, Figure
 from bareline.report.figures.scales import Scale
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -33,7 +33,7 @@ class BySize(Exhibit):
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Give a table per metric that OSU and IMB have, too."""
         return [
-            self._table(document, spec, metric, cells)
+            replace(self._table(document, spec, metric, cells), folded=True)
             for metric in _SCALES
             if (cells := _cells(document, spec, metric))
         ]
@@ -50,20 +50,6 @@ class BySize(Exhibit):
             )
             for place, own in places.items()
         }
-        ordered: list[_Row] = [
-            (place, {cell.platform: cell for cell in own})
-            for place, own in sorted(places.items(), key=lambda item: _order(item[0], titles))
-        ]
-        rows = Rows(ordered, lambda row: (titles[row[0]], row[0].layout))
-        rows.text("function", lambda row: titles[row[0]])
-        if any(place.nodes for place in places):
-            rows.number("nodes", lambda row: row[0].nodes or None)
-        rows.number("ranks", lambda row: row[0].ranks).number(
-            "size (B)", lambda row: row[0].size_bytes
-        )
-        there = {cell.platform for cell in cells}
-        for name in (name for name in document.names if name in there):
-            rows.number(f"{name} ({scale.unit})", _value(name, scale), "{:.2f}".format)
         what = metric_name(metric)
         return self.figure(
             spec,
@@ -76,9 +62,29 @@ class BySize(Exhibit):
                 else "The median over launches of the slowest rank."
             ],
             cells=cells,
-            folded=True,
-            table=rows.table(),
+            table=_rows(document, places, titles, scale),
         )
+
+
+def _rows(
+    document: Document,
+    places: Mapping[Place, Sequence[Cell]],
+    titles: Mapping[Place, str],
+    scale: Scale,
+) -> DataTable:
+    ordered: Sequence[_Row] = [
+        (place, {cell.platform: cell for cell in own})
+        for place, own in sorted(places.items(), key=lambda item: _order(item[0], titles))
+    ]
+    rows = Rows(ordered, lambda row: (titles[row[0]], row[0].layout))
+    rows.text("function", lambda row: titles[row[0]])
+    if any(place.nodes for place in places):
+        rows.number("nodes", lambda row: row[0].nodes or None)
+    rows.number("ranks", lambda row: row[0].ranks).number("size (B)", lambda row: row[0].size_bytes)
+    there = {cell.platform for own in places.values() for cell in own}
+    for name in (name for name in document.names if name in there):
+        rows.number(f"{name} ({scale.unit})", _value(name, scale), "{:.2f}".format)
+    return rows.table()
 
 
 def _cells(document: Document, spec: ExhibitSpec, metric: str) -> list[Cell]:

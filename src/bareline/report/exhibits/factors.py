@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
@@ -59,7 +59,10 @@ class Factors(Exhibit):
         rest = [cell for cell in cells if cell.place not in printed]
         return [
             *self._table(document, spec, told, points),
-            *self._table(document, spec, rest, points, label="what is not printed"),
+            *(
+                replace(one, folded=True)
+                for one in self._table(document, spec, rest, points, label="what is not printed")
+            ),
         ]
 
     def _table(
@@ -97,7 +100,6 @@ class Factors(Exhibit):
                     else "",
                 ],
                 cells=cells,
-                folded=bool(label),
                 table=rows.table(),
             )
         ]
