@@ -19,6 +19,8 @@ from bareline.vocabulary.place import Place, varying
 _SCALES: Mapping[str, Scale] = {"latency": Scale(1e6, "µs"), "bandwidth": Scale(1e-6, "MB/s")}
 #: The mean over a plain loop, which they print, beside the median of the slowest rank.
 _MEAN = "_loop_mean"
+#: What columns of their own say.
+_SHOWN = ("size_bytes", "ranks", "nodes")
 
 #: The cells of a place, by platform.
 _Row = tuple[Place, Mapping[str, Cell]]
@@ -43,10 +45,16 @@ class BySize(Exhibit):
     ) -> Figure:
         scale, means = _SCALES[metric], cells[0].place.metric.endswith(_MEAN)
         places = grouped_by(cells, lambda cell: cell.place)
-        names = [name for name in varying(places) if name not in ("size_bytes", "ranks", "nodes")]
+        names = {
+            probe: [name for name in varying(own) if name not in _SHOWN]
+            for probe, own in grouped_by(places, lambda place: place.probe).items()
+        }
         titles = {
             place: titled(
-                document, replace(own[0], place=replace(place, metric=metric)), names, metric=False
+                document,
+                replace(own[0], place=replace(place, metric=metric)),
+                names[place.probe],
+                metric=False,
             )
             for place, own in places.items()
         }
