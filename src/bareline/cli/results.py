@@ -345,18 +345,16 @@ def report(
         str | None,
         typer.Option("--format", metavar="FORM", help="html, md or pdf; else by --out's ending."),
     ] = None,
+    address: Annotated[
+        str,
+        typer.Option(help="Where the page will stand: adds a picture for previews of links."),
+    ] = "",
 ) -> None:
     """Write the report: one self-contained HTML page, Markdown or PDF.
 
     Its path is the last line on stdout.
     """
-    from bareline.profile.files import is_profile, read_profile
-
-    if len(paths) == 1 and is_profile(paths[0]):
-        from bareline.report.profile.page import write_profile_page
-
-        print(write_profile_page(read_profile(paths[0]), out or paths[0].with_suffix(".html")))
-        _complain_of_undrawn()
+    if len(paths) == 1 and _reported_profile(paths[0], out):
         return
     from bareline.analysis.comparison import Comparison
     from bareline.report.content.gather import document_of
@@ -371,10 +369,23 @@ def report(
     if figures is not None:
         write_figures(document, figures)
     page = out or default_page(paths[0], chosen)
-    write_report(document, page, chosen, figures)
+    write_report(document, page, chosen, figures, address)
     print(page)
     if chosen != "md":
         _complain_of_undrawn()
+
+
+def _reported_profile(path: Path, out: Path | None) -> bool:
+    """Write the page of a profile, if it is one."""
+    from bareline.profile.files import is_profile, read_profile
+
+    if not is_profile(path):
+        return False
+    from bareline.report.profile.page import write_profile_page
+
+    print(write_profile_page(read_profile(path), out or path.with_suffix(".html")))
+    _complain_of_undrawn()
+    return True
 
 
 def _complain_of_undrawn() -> None:

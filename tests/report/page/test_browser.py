@@ -189,6 +189,19 @@ def test_it_prints(visit: Callable[..., Visit]) -> None:
     assert not page.locator("nav").is_visible()
 
 
+def test_the_first_screen_has_a_picture_and_little_is_unfolded(
+    visit: Callable[..., Visit],
+) -> None:
+    page = visit(viewport={"width": 1280, "height": 900}).page
+    picture = page.locator("main svg:not(.mark):visible").first.bounding_box()
+    assert picture is not None and picture["y"] + picture["height"] < 900
+    told = page.evaluate("""() => [...document.querySelectorAll('main section p, main section li')]
+        .filter((one) => one.checkVisibility() && !one.closest(
+            '#gaps, #method, #glossary, .files, .platforms'))
+        .map((one) => one.textContent).join(' ').split(/[.;!?](?=\\s|$)/).length""")
+    assert told < 25
+
+
 def test_hostile_names_stay_text(
     visit: Callable[..., Visit], hostile: Document, tmp_path: Path
 ) -> None:

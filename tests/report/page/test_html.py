@@ -111,6 +111,35 @@ def test_nothing_is_fetched(page: str) -> None:
     assert outside == []
 
 
+def test_previews_of_links_have_words_and_where_the_address_is_known_a_picture(
+    page: str, document: Document, tmp_path: Path
+) -> None:
+    assert document.glance is not None
+    (told,) = re.findall('<meta property="og:description" content="([^"]+)">', page)
+    assert document.glance.headline.clauses[0].text[1:40] in html.unescape(told)
+    assert len(told) < 400 and "og:image" not in page
+    address = "https://example.org/runs/planted.html"
+    file = write_report(document, tmp_path / "report.html", address=address)
+    assert 'property="og:image" content="https://example.org/runs/planted.png"' in file.read_text()
+    picture = (tmp_path / "planted.png").read_bytes()
+    # What a picture is, and its size, stand at the beginning of it.
+    assert picture.startswith(b"\x89PNG")
+    size = [int.from_bytes(picture[at : at + 4], "big") for at in (16, 20)]
+    assert size == [1200, 630]
+
+
+def test_every_platform_is_glossed_before_the_verdict(planted: Callable[..., Document]) -> None:
+    titles = ("no hypervisor", "virtio, MTU 9000", "")
+    page = render_page(planted(titles=titles))
+    (who,) = re.findall('<ul class="who".*?</ul>', page, re.DOTALL)
+    assert page.index(who) < page.index('id="verdict"')
+    rows = re.findall("<li>.*?</li>", who)
+    words = [" ".join(re.sub("<[^>]+>", "", row).split()) for row in rows]
+    # One without a title says what differs.
+    told = ["bare no hypervisor, the baseline", "vm-virtio virtio, MTU 9000", "vm-e1000 MTU 65536"]
+    assert words == told
+
+
 def test_failures_holes_and_caveats_are_told(page: str) -> None:
     gaps = page[page.index('id="gaps"') :]
     assert "killed by SIGILL" in gaps

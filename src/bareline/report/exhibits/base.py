@@ -75,10 +75,8 @@ class Exhibit(ABC):
         ----------
         what
             What tells it from others of its kind, for its name.
-        title
-            Where the specification has none.
-        label
-            What tells it from others of the same title; it follows the title.
+        title, label
+            Where the specification has no title; what follows it to tell figures apart.
         notes
             What stands in the caption after the specification's own.
         names, large, published

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from bareline.report.content.document import Document
 from bareline.report.exhibits.choice import draw_figures
-from bareline.report.figures.svg import draw, for_file, to_png
+from bareline.report.figures.svg import draw, for_file, to_png, why_undrawn
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
 from bareline.report.page.pdf import print_page
+from bareline.report.page.preview import picture, picture_name
 from bareline.vocabulary.errors import StoreError
 
 #: Forms of a report, by the ending of their file.
@@ -36,7 +37,11 @@ def default_page(run: Path, form: str) -> Path:
 
 
 def write_report(
-    document: Document, path: Path, form: str = "html", figures: Path | None = None
+    document: Document,
+    path: Path,
+    form: str = "html",
+    figures: Path | None = None,
+    address: str = "",
 ) -> Path:
     """Write the report as a page, as Markdown, or as PDF.
 
@@ -46,6 +51,9 @@ def write_report(
         One of `FORMATS`.
     figures
         Folder into which the figures were written, for Markdown to show them.
+    address
+        Where the page will stand on the web: a picture for previews of links is then written
+        beside it.
 
     Raises
     ------
@@ -63,11 +71,11 @@ def write_report(
         if figures is not None:
             folder = Path(os.path.relpath(figures.resolve(), path.resolve().parent))
         return _write(path, render_markdown(document, folder))
-    return write_page(document, path)
+    return write_page(document, path, address)
 
 
-def write_page(document: Document, path: Path) -> Path:
-    """Write the page.
+def write_page(document: Document, path: Path, address: str = "") -> Path:
+    """Write the page, and beside it the picture for previews of links where its address is known.
 
     Raises
     ------
@@ -76,7 +84,14 @@ def write_page(document: Document, path: Path) -> Path:
     StoreError
         The file cannot be written.
     """
-    return _write(path, render_page(document))
+    written = _write(path, render_page(document, address))
+    if address and not why_undrawn():
+        beside = path.with_name(picture_name(address.rpartition("/")[2]))
+        try:
+            beside.write_bytes(picture(document))
+        except OSError as error:
+            raise _unwritable(beside, error) from error
+    return written
 
 
 def _write(path: Path, text: str) -> Path:

@@ -24,6 +24,7 @@ from bareline.report.figures.predictions import SECTION
 from bareline.report.figures.theme import COLOURS, css_variables, looks
 from bareline.report.page.downloads import embed_numbers
 from bareline.report.page.drawing import draw_figure
+from bareline.report.page.preview import description, picture_address
 from bareline.report.page.profiles import profiles_table
 from bareline.report.page.sections import layer_sections, split_facts
 from bareline.report.page.templates import content_policy, read_asset, template_environment
@@ -31,8 +32,8 @@ from bareline.report.page.terms import link_terms
 from bareline.vocabulary.texts import cleaned
 
 
-def render_page(document: Document) -> str:
-    """Give the page's HTML."""
+def render_page(document: Document, address: str = "") -> str:
+    """Give the page's HTML, which will stand at an address where that is known."""
     figures, empty = draw_figures(document)
     numbers = {anchor: number for number, anchor in enumerate(_sources(document), 1)}
     drawn = [draw_figure(figure, explained=True, numbers=numbers) for figure in figures]
@@ -68,7 +69,7 @@ def render_page(document: Document) -> str:
         terms=TERMS,
         anchors=anchors,
         marks=VERDICT_MARKS,
-        **_front(document),
+        **_front(document, address),
     )
     return cleaned(link_terms(page))
 
@@ -78,11 +79,14 @@ def _sources(document: Document) -> dict[str, PublishedPoint]:
     return {point.anchor: point for point in document.published}
 
 
-def _front(document: Document) -> dict[str, object]:
+def _front(document: Document, address: str) -> dict[str, object]:
     """Give what the first screen says beside the verdict, and the sources at the end."""
     return {
         "sources": list(_sources(document).values()),
         "conditions": conditions,
+        "description": description(document),
+        "address": address,
+        "picture": picture_address(address) if address else "",
         "glosses": glosses(document),
         "bars": lengths(document.glance) if document.glance else None,
         # A platform that is named after its role has said already what it is.

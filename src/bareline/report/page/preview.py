@@ -1,0 +1,100 @@
+"""What stands where a link to a page is shown: a few words always, a picture where it can be found.
+
+Whoever shows a preview fetches the picture by an absolute address; a picture inside the page, as a
+``data:`` address, is shown by none of them. So it is a file beside the page, and the page names it
+only where its own address is known.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from urllib.parse import urljoin
+from xml.sax.saxutils import escape
+
+import vl_convert
+
+from bareline.report.content.document import Document
+from bareline.report.content.lengths import lengths
+from bareline.report.content.wording import sentence_case
+from bareline.report.figures.theme import FONT, colour
+from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.verdicts import Verdict
+
+#: What previews are laid out for.
+WIDTH_PX, HEIGHT_PX = 1200, 630
+#: Longer descriptions are cut where they are shown.
+_MOST_CHARACTERS = 300
+_LEFT_PX, _BAR_PX, _ROW_PX = 64, 620, 34
+
+
+def description(document: Document) -> str:
+    """Say the answer in the few words that a preview has room for."""
+    glance = document.glance
+    told = (
+        "; ".join(clause.text for clause in glance.headline.clauses)
+        if glance
+        else document.study_description or document.subtitle
+    )
+    return textwrap.shorten(sentence_case(cleaned(told)), _MOST_CHARACTERS, placeholder=" …")
+
+
+def picture_address(page: str) -> str:
+    """Give the address of the picture beside a page."""
+    return urljoin(page, picture_name(page.rpartition("/")[2]))
+
+
+def picture_name(page: str) -> str:
+    """Name the picture's file after its page's."""
+    return f"{page.removesuffix('.html') or 'index'}.png"
+
+
+def picture(document: Document) -> bytes:
+    """Draw the picture: title, answer, and each layer's worst change."""
+    body = "".join([*_words(document), *_bars(document)])
+    drawing = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PX}" height="{HEIGHT_PX}" '
+        f'font-family="{escape(FONT)}"><rect width="100%" height="100%" '
+        f'fill="{colour("paper")}"/>{body}</svg>'
+    )
+    return bytes(vl_convert.svg_to_png(drawing, scale=1))
+
+
+def _words(document: Document) -> Iterator[str]:
+    yield _text(document.study_title, _LEFT_PX, 74, 24, "soft")
+    y = 100.0
+    for line in textwrap.wrap(document.title, 46)[:2]:
+        y += 44
+        yield _text(line, _LEFT_PX, y, 40, "ink", 700)
+    y += 20
+    for line in textwrap.wrap(description(document), 86)[:4]:
+        y += 32
+        yield _text(line, _LEFT_PX, y, 24, "ink")
+
+
+def _bars(document: Document) -> Iterator[str]:
+    """Draw each layer's worst change as the matrix does, of the platform that is worst."""
+    glance = document.glance
+    if glance is None:
+        return
+    drawn = lengths(glance)
+    y = HEIGHT_PX - 26.0 - _ROW_PX * len(glance.layers)
+    for layer in glance.layers:
+        own = {name: share for (of, name), share in drawn.percents.items() if of is layer}
+        name = max(own, key=lambda name: own[name], default="")
+        yield _text(layer.words, _LEFT_PX, y + 17, 20, "soft")
+        if name:
+            square = glance.squares[layer, name]
+            ink = "better" if square.mark is Verdict.FASTER else "worse"
+            wide = max(2.0, own[name] / 100 * _BAR_PX)
+            yield f'<rect x="330" y="{y}" width="{wide:.1f}" height="20" fill="{colour(ink)}"/>'
+            told = f"{square.words.text.split(' [')[0]}, {name}"
+            yield _text(told, 342 + wide, y + 17, 18, "ink")
+        y += _ROW_PX
+
+
+def _text(text: str, x: float, y: float, size_px: int, ink: str, weight: int = 400) -> str:
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size_px}" font-weight="{weight}" '
+        f'fill="{colour(ink)}">{escape(cleaned(text))}</text>'
+    )
