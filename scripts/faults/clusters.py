@@ -128,7 +128,9 @@ def lying_host(bench: Bench, tries: int) -> Count:
         count.tries += 1
         judge(count, ended, f"{lie['kind']} {lie['word']}")
         run = place / "run"
-        if Witness(run, count).look() != 4:
+        # A program that a host says to lack is skipped, and not asked for again.
+        fewest = 3 if "skipped: app.hello on host" in ended.said else 4
+        if not fewest <= Witness(run, count).look() <= 4:
             count.lost += 1
             count.notes.append(f"{lie}: not all trials have a record: {ended.said[-500:]}")
             continue

@@ -358,6 +358,7 @@ def report(
         return
     from bareline.analysis.comparison import Comparison
     from bareline.report.content.gather import document_of
+    from bareline.report.figures.svg import refuse_too_little_room
     from bareline.report.page.files import FORMATS, default_page, write_figures, write_report
     from bareline.vocabulary.errors import UsageError
 
@@ -365,6 +366,7 @@ def report(
     chosen = form or (ending if ending in FORMATS else "html")
     if chosen not in FORMATS:
         raise UsageError(f"no report is of form '{chosen}'", hint=f"use {', '.join(FORMATS)}")
+    refuse_too_little_room()
     document = document_of(Comparison(_read(paths), baseline, margin))
     if figures is not None:
         write_figures(document, figures)

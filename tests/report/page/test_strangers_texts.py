@@ -139,3 +139,17 @@ def test_long_parameters_are_cut(unfit):
 def test_long_names_are_refused(unfit):
     with pytest.raises(StoreError, match="200 characters"):
         _page_of(unfit.path, "[platform.b]", f"[platform.{'b' * 201}]")
+
+
+def test_a_report_without_room_for_tables_is_one_line(unfit):
+    limit = (900 << 20, resource.getrlimit(resource.RLIMIT_AS)[1])
+    done = subprocess.run(
+        [sys.executable, "-m", "bareline", "report", unfit.path],
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2, done.stderr
+    assert "0.879 GiB, and a report takes 1024 MiB more" in done.stderr
+    assert len(done.stderr.splitlines()) == 1

@@ -22,6 +22,8 @@ _VEGA_LITE = "6.1"
 LIFT = "see `ulimit -v`, and run it where that is unlimited"
 #: What the engine reserves when it starts: 64 GiB, and a little for what it does.
 _ADDRESSES_BYTES = 66 << 30
+#: What tables and the threads that read them reserve; within less they end the process, or hang.
+_TABLES_BYTES = 1 << 30
 _ENLARGED = 1.12
 _NOTE_PX = 10.5
 _NOTE_LINE_PX = 14.0
@@ -64,16 +66,31 @@ def why_undrawn() -> str:
     The engine that draws reserves addresses, without using them, and ends the whole process where
     it gets none.
     """
+    return _too_few(_ADDRESSES_BYTES, f"drawing reserves {_ADDRESSES_BYTES >> 30} GiB of it")
+
+
+def refuse_too_little_room() -> None:
+    """Refuse a report where tables have no room: what reads them ends the whole process then.
+
+    Raises
+    ------
+    ReportError
+        The address space is limited to little more than what is in use.
+    """
+    least = f"a report takes {_TABLES_BYTES >> 20} MiB more than what is in use"
+    if reason := _too_few(_TABLES_BYTES, least):
+        raise ReportError(reason, hint=LIFT)
+
+
+def _too_few(wanted_bytes: int, why: str) -> str:
+    """Say that there are no more addresses for so much; empty if there are."""
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         return ""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    if limit - pages * resource.getpagesize() > _ADDRESSES_BYTES:
+    if limit - pages * resource.getpagesize() > wanted_bytes:
         return ""
-    return (
-        f"the address space is limited to {limit / (1 << 30):.3g} GiB, and drawing reserves "
-        f"{_ADDRESSES_BYTES >> 30} GiB of it"
-    )
+    return f"the address space is limited to {limit / (1 << 30):.3g} GiB, and {why}"
 
 
 def draw(chart: Chart) -> str:
