@@ -46,7 +46,7 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
     """Draw the rows; `narrow` writes their names above them, not at their left."""
     ticks = log_ticks(value for row in rows for value, _ in (*row.own, *row.printed))
     pitch = _NARROW_PITCH_PX if narrow else _PITCH_PX
-    labels_px = 0.0 if narrow else _LETTER_PX * max(len(row.name) for row in rows) + 24
+    labels_px = 0.0 if narrow else _LETTER_PX * max((len(row.name) for row in rows), default=0) + 24
     width_px, height_px = (300.0 if narrow else 560.0), pitch * len(rows)
     up, across = rows_axis(height_px), value_axis(ticks, log=True)
     own: list[dict[str, Any]] = []
