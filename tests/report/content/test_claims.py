@@ -97,8 +97,11 @@ def test_the_same_direction_with_less_of_it_is_weaker(claims_in: Callable[..., C
     nebula = claims_in("nebula", power=0.5)
     assert row(nebula, "Files are written").status is Status.WEAKER
     assert row(nebula, "Bcast of 1 MB").status is Status.WEAKER
-    # Printed for ranks that are not told: its size cannot be held against it.
+    # Printed for ranks that are not told: half of it on a log scale is still what it says ...
     assert row(nebula, "Exchange between nodes").status is Status.YES
+    # ... a fifth is not.
+    faint = claims_in("nebula", power=0.2)
+    assert row(faint, "Exchange between nodes").status is Status.WEAKER
 
 
 def test_what_failed_is_not_measured_and_says_why(claims_in: Callable[..., Claims]) -> None:
