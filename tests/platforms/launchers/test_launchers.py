@@ -201,7 +201,7 @@ def test_srun(mpi, transport, variables):
     )
     assert " ".join(srun_argv(job, mpi)) == (
         "srun --mpi=pmix --nodes=2 --ntasks=6 --ntasks-per-node=3 --cpus-per-task=2 "
-        "--distribution=block:block --nodelist=node1,node2 --cpu-bind=cores --kill-on-bad-exit=1 "
+        "--distribution=block:block --nodelist=node[1-2] --cpu-bind=cores --kill-on-bad-exit=1 "
         f"--chdir=/w env {variables} A=b,c program -x"
     )
 
