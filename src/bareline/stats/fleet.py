@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtri
 
 from bareline.stats.stack import FloatArray
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
@@ -141,7 +141,7 @@ def _between(shift: FloatArray, level: float) -> float:
     if len(shift) < 3:
         return 0.0
     mad = float(np.median(np.abs(shift - np.median(shift))))
-    return _MAD_TO_SIGMA * mad * float(-ndtri(level)) * (1 + 1 / math.sqrt(len(shift)))
+    return _MAD_TO_SIGMA * mad * -NormalDist().inv_cdf(level) * (1 + 1 / math.sqrt(len(shift)))
 
 
 @dataclass(frozen=True, slots=True)
