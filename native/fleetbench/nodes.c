@@ -2,9 +2,9 @@
  * What a node computes and streams on all of its cores, all nodes at once: they share neither.
  *
  * Rates are those of the whole time and not of its best moment: what is wrong with a node (a limit
- * of power, a hot socket, a foreign program) shows in what it sustains. The vectors are a = b + q c,
- * 24 bytes an element, as in triad of J. D. McCalpin (1995), Memory Bandwidth and Machine Balance
- * in Current High Performance Computers.
+ * of power, a hot socket, a foreign program) shows in what it sustains. The vectors are a = b + q
+ * c, 24 bytes an element, as in triad of J. D. McCalpin (1995), Memory Bandwidth and Machine
+ * Balance in Current High Performance Computers.
  */
 #include "bl_clock.h"
 #include "bl_error.h"

@@ -68,7 +68,8 @@ static void parse_option(struct bl_fleet_options *options, int option, const cha
         options->duration_s = bl_parse_seconds("--duration", value);
         break;
     case OPTION_ARRAY:
-        options->array_bytes = (size_t)bl_parse_count("--array-bytes", value, 1 << 16, INT64_C(1) << 40);
+        options->array_bytes =
+            (size_t)bl_parse_count("--array-bytes", value, 1 << 16, INT64_C(1) << 40);
         break;
     case OPTION_SIZE:
         options->size_bytes = (size_t)bl_parse_count("--size", value, 1, 1 << 30);

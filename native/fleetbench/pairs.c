@@ -2,9 +2,9 @@
  * Links: rounds of disjoint pairs.
  *
  * Short messages of a round's pairs go at once: they fill no link, and a fleet of 1,024 is through
- * in milliseconds. Long ones go one pair after another, since pairs that share a switch or an uplink
- * would take from each other and look like bad links; --together wants just that. Both ends send at
- * once, so that a link that is slow one way shows. Whoever has nothing to do sleeps.
+ * in milliseconds. Long ones go one pair after another, since pairs that share a switch or an
+ * uplink would take from each other and look like bad links; --together wants just that. Both ends
+ * send at once, so that a link that is slow one way shows. Whoever has nothing to do sleeps.
  */
 #include "bl_clock.h"
 #include "bl_error.h"
@@ -90,8 +90,9 @@ static void check_received(const struct fleet *fleet, int peer)
     const size_t size = fleet->options->size_bytes;
     for (size_t i = 0; i < size; i++) {
         if (fleet->received[i] != (char)(peer % 100 + 1))
-            bl_die(BL_STATUS_WRONG, "byte %zu between the ranks %d and %d is wrong, look at the link",
-                   i, fleet->rank, peer);
+            bl_die(BL_STATUS_WRONG,
+                   "byte %zu between the ranks %d and %d is wrong, look at the link", i,
+                   fleet->rank, peer);
     }
 }
 
@@ -192,8 +193,8 @@ static long report(const struct bl_world *world, const struct link *links, int k
         BL_MPI(MPI_Probe(rank, TAG_RESULT, MPI_COMM_WORLD, &status));
         BL_MPI(MPI_Get_count(&status, MPI_CHAR, &bytes));
         struct link *theirs = bl_allocate((size_t)bytes + 1, "the links of a rank");
-        BL_MPI(MPI_Recv(theirs, bytes, MPI_CHAR, rank, TAG_RESULT, MPI_COMM_WORLD,
-                        MPI_STATUS_IGNORE));
+        BL_MPI(
+            MPI_Recv(theirs, bytes, MPI_CHAR, rank, TAG_RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         const int count = (int)((size_t)bytes / sizeof *theirs);
         write_links(theirs, count);
         points += count;
@@ -209,7 +210,8 @@ long bl_fleet_pairs(const struct bl_fleet_options *options, const struct bl_worl
     const bool all = options->choice == BL_CHOICE_ALL ||
                      (options->choice == BL_CHOICE_AUTO && world->ranks <= LARGEST_TOURNAMENT);
     struct bl_schedule schedule = bl_schedule_make(world->ranks, all);
-    const int most = options->iterations > options->repeats ? options->iterations : options->repeats;
+    const int most =
+        options->iterations > options->repeats ? options->iterations : options->repeats;
     struct fleet fleet = {
         .options = options,
         .rank = world->rank,

@@ -1,8 +1,8 @@
 /*
  * Sums modulo 2**64, which Fortran's integers do not have.
  *
- * Exported: bl_sum_of_bits, bl_wrapped_sum, which bl_agreement.f90 declares to Fortran and describes.
- * Nothing here is collective.
+ * Exported: bl_sum_of_bits, bl_wrapped_sum, which bl_agreement.f90 declares to Fortran and
+ * describes. Nothing here is collective.
  */
 #include <stdint.h>
 #include <string.h>

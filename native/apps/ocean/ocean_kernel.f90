@@ -134,7 +134,7 @@ contains
         end associate
         if (allocated(self%east)) deallocate (self%east, self%north)
         allocate (self%east(problem%levels, self%grid%ny), self%north(self%grid%nx, &
-                                                                      problem%levels), source=0.0_dp)
+                                                                     problem%levels), source=0.0_dp)
         call self%grid%new_speed(problem%levels, self%w)
         call self%grid%new_slab_ghosts(problem%levels, self%ghosts)
         call self%grid%new_field(1, self%sum_u)
