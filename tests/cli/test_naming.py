@@ -18,6 +18,8 @@ def runs(bareline):
 def test_short_names_stand_for_paths(runs):
     for name, path in (("@latest", 2), ("alpha@latest", 2), ("alpha-1", 1)):
         assert runs("status", name).stdout.splitlines()[0] == f"runs/alpha-{path}"
+    surveyed = runs("nodes", "@latest", code=2).stderr
+    assert "runs/alpha-2: no node was measured by itself" in surveyed
     several = runs("status", "alpha", code=2).stderr
     assert "2 runs begin with 'alpha': alpha-2, alpha-1; type more of it" in several
     assert "no run begins with 'beta'" in runs("status", "beta@latest", code=2).stderr

@@ -255,11 +255,12 @@ def _key(row: _Row) -> tuple[Any, ...]:
 
 def _estimate(row: _Row, value: str, lo: str, hi: str) -> Estimate | None:
     """Read a figure; an end that is not finite is not bounded."""
-    found = _finite(row.get(value))
-    return None if found is None else Estimate(found, _finite(row.get(lo)), _finite(row.get(hi)))
+    found = finite(row.get(value))
+    return None if found is None else Estimate(found, finite(row.get(lo)), finite(row.get(hi)))
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
+    """Give a figure, or None where it is not finite."""
     return value if value is not None and math.isfinite(value) else None
 
 

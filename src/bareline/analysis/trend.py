@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
+from bareline.analysis.cell import finite
 from bareline.analysis.conditions import Condition, Outcome
 from bareline.analysis.records import Records, read_runs
 from bareline.analysis.selection import Selection
@@ -174,7 +175,7 @@ class Trend:
         value = float(ratio.ratio[0])
         verdict = Verdict.SLOWER if value > 1 else Verdict.FASTER
         return Step(
-            at, value, _finite(ratio.lo[0]), _finite(ratio.hi[0]), verdict,
+            at, value, finite(float(ratio.lo[0])), finite(float(ratio.hi[0])), verdict,
             self._changed(row["platform"], at),
         )  # fmt: skip
 
@@ -272,11 +273,7 @@ def trend_of(runs: Sequence[Run], margin: float, asked: Selection) -> Trend:
 
 
 def _known(values: np.ndarray) -> tuple[float | None, ...]:
-    return tuple(_finite(value) for value in values)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
+    return tuple(finite(value) for value in values.tolist())
 
 
 def _common(known: Sequence[Mapping[str, Scalar]], name: str) -> Scalar | None:

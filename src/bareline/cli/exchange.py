@@ -16,6 +16,7 @@ from bareline.cli.options import (
     OnlyProbes,
     RunArgument,
     RunsArgument,
+    selection,
 )
 from bareline.cli.output import EXIT_TRIALS_FAILED, console, emit
 from bareline.vocabulary.errors import UsageError
@@ -116,10 +117,9 @@ def export(
 ) -> None:
     """Write every sample of runs as one tidy table, or the medians as OpenMetrics."""
     from bareline.analysis.records import read_runs
-    from bareline.analysis.selection import Selection
     from bareline.report.content.exporting import write_samples
     from bareline.store.run import Run
 
-    asked = Selection(probes or (), platforms or (), metrics or (), layers or ())
+    asked = selection(probes, platforms, metrics, layers)
     rows = write_samples(read_runs([Run.open(path) for path in paths]), out, asked)
     print(f"{rows} samples\n{out}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption, MarginOption
+from bareline.cli.options import JsonOption, MarginOption, RunArgument
 from bareline.cli.output import EXIT_CONDITION, emit
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ app = typer.Typer()
 
 @app.command()
 def nodes(
-    path: Annotated[Path, typer.Argument(metavar="RUN", help="A run of a survey of nodes.")],
+    path: RunArgument,
     margin: MarginOption = None,
     everything: Annotated[
         bool, typer.Option("--all", help="With --json: also every node that is as it should be.")

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bareline.cli import completing
 
+if TYPE_CHECKING:
+    from bareline.analysis.selection import Selection
+
 JsonOption = Annotated[bool, typer.Option("--json", help="Tidy rows as JSON on stdout.")]
+
+
+def selection(
+    probes: list[str] | None,
+    platforms: list[str] | None,
+    metrics: list[str] | None,
+    layers: list[str] | None,
+) -> Selection:
+    """Give the rows that the four options ask for."""
+    from bareline.analysis.selection import Selection
+
+    return Selection(probes or (), platforms or (), metrics or (), layers or ())
 
 
 def run_path(text: str) -> Path:

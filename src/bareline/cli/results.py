@@ -22,6 +22,7 @@ from bareline.cli.options import (
     RunsArgument,
     ShowControlOption,
     run_path,
+    selection,
 )
 from bareline.cli.output import complain, complain_of, emit, printing_measures
 
@@ -80,19 +81,8 @@ def show(
     elif facts:
         _show_facts(path, everything=everything, as_json=as_json)
     else:
-        asked = _selection(probes, platforms, metrics, layers)
+        asked = selection(probes, platforms, metrics, layers)
         _show_summary(path, asked, everything=everything, control=control, as_json=as_json)
-
-
-def _selection(
-    probes: list[str] | None,
-    platforms: list[str] | None,
-    metrics: list[str] | None,
-    layers: list[str] | None,
-) -> Selection:
-    from bareline.analysis.selection import Selection
-
-    return Selection(probes or (), platforms or (), metrics or (), layers or ())
 
 
 def _show_summary(
@@ -173,7 +163,7 @@ def compare(
     from bareline.report.content.junit import write_junit
 
     conditions = [parse_condition(text) for text in fail_if or []]
-    asked = _selection(probes, platforms, metrics, layers)
+    asked = selection(probes, platforms, metrics, layers)
     comparison = Comparison(_read(paths), baseline, margin)
     outcomes = [condition.check(comparison) for condition in conditions]
     if asked:

@@ -17,6 +17,7 @@ from bareline.cli.options import (
     OnlyPlatforms,
     OnlyProbes,
     run_path,
+    selection,
 )
 from bareline.cli.output import complain_of, emit
 
@@ -45,13 +46,12 @@ def trend(
 ) -> None:
     """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
     from bareline.analysis.conditions import parse_condition
-    from bareline.analysis.selection import Selection
     from bareline.analysis.trend import meeting, trend_of
     from bareline.report.terminal.trend import print_trend
     from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
     conditions = [parse_condition(text) for text in fail_if or []]
-    asked = Selection(probes or (), platforms or (), metrics or (), layers or ())
+    asked = selection(probes, platforms, metrics, layers)
     found = trend_of(_runs(paths), margin or DEFAULT_MARGIN, asked)
     outcomes = [meeting(found, condition) for condition in conditions]
     emit(as_json, found.rows, lambda console: print_trend(found, console, details=everything))

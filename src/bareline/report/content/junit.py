@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from bareline.analysis.conditions import Outcome
 from bareline.analysis.records import Records
 from bareline.analysis.summary import failed_cases
+from bareline.report.content.wording import case_words
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Stage
 from bareline.vocabulary.texts import cleaned
@@ -57,9 +58,10 @@ def _condition(outcome: Outcome) -> ElementTree.Element:
 
 
 def _failed(row: dict[str, object]) -> ElementTree.Element:
-    what = f"{row['probe']}, {row['ranks']} ranks {row['params']}".rstrip()
     case = ElementTree.Element(
-        "testcase", classname=cleaned(f"measured on {row['platform']}"), name=cleaned(what)
+        "testcase",
+        classname=cleaned(f"measured on {row['platform']}"),
+        name=cleaned(case_words(row)),
     )
     reason = cleaned(str(row["reason"]))
     if row["stage"] == Stage.ABSENT.value:

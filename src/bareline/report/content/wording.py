@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, product
 from string import ascii_lowercase
+from typing import Any
 
 from bareline.analysis.amounts import ratio_words, with_interval
 from bareline.analysis.cell import Cell
@@ -13,6 +14,7 @@ from bareline.report.content.cells import by_caveat
 from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
+from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import listing, whole
 from bareline.vocabulary.verdicts import Verdict
 
@@ -139,3 +141,9 @@ def told_apart(titles: Sequence[str]) -> list[str]:
     ):  # fmt: skip
         shared += 1
     return [" ".join(own[shared:]) for own in words]
+
+
+def case_words(row: Mapping[str, Any]) -> str:
+    """Name the case of a row: ``mpi.pingpong, 2 ranks, max_bytes=4096``."""
+    said = f"{row['probe']}, {count(row['ranks'], 'rank')}"
+    return f"{said}, {shown_name(row['params'])}" if row["params"] else said

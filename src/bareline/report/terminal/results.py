@@ -22,6 +22,7 @@ from bareline.report.content.cells import headline_first, numeric_axis
 from bareline.report.content.claims import Claims
 from bareline.report.content.wording import (
     axis_name,
+    case_words,
     count,
     lettered,
     metric_name,
@@ -34,7 +35,6 @@ from bareline.report.terminal.verdict import print_verdict
 from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Stage
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.verdicts import Verdict
 
 _STYLES: Mapping[Verdict | None, str] = {
@@ -86,10 +86,7 @@ def print_failed(failed: pl.DataFrame, console: Console) -> None:
         As of `bareline.analysis.summary.failed_cases`.
     """
     for row in failed.iter_rows(named=True):
-        case = f"{row['probe']}, {count(row['ranks'], 'rank')}"
-        if row["params"]:
-            case += f", {shown_name(row['params'])}"
-        where = f"{case} on {row['platform']}"
+        where = f"{case_words(row)} on {row['platform']}"
         trials = f"{row['n_failed']} of {count(row['n'] + row['n_failed'], 'trial')}"
         said = f"failed: {where}: {trials} [{row['stage']}] {row['reason']}"
         if row["stage"] == Stage.ABSENT.value:
