@@ -11,7 +11,7 @@ from bareline.analysis.cell import Estimate
     [
         (Estimate(1.0), True, "no difference"),  # not "0 % higher", of what a model gives exactly
         (Estimate(1.0), False, "no difference"),
-        (Estimate(1.13), False, "1.13 times slower, without an interval"),
+        (Estimate(1.13), False, "13 % slower, without an interval"),
         (Estimate(1.0, 0.98, 1.02), False, "0 % faster [-2.0, 2.0]"),
         (None, True, "no ratio"),
     ],

@@ -78,11 +78,11 @@ point = cell
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(1.0, 0.99, 1.01, Verdict.EQUIVALENT, label="y")),
-            "p is 1.30 times slower [1.20, 1.40] at x on b (a 1.40 µs, equal within 2 % at 1)",
+            "p is 30 % slower [20, 40] at x on b (a 1.40 µs, equal within 2 % at 1)",
         ),
         (
             said(point(1.3, 1.2, 1.4, Verdict.SLOWER, label="x"), point(0.8, 0.7, 0.9, Verdict.FASTER, label="y")),
-            "p is 1.30 times slower [1.20, 1.40] at x and 1.25 times faster [1.11, 1.43] at y on b (a 1.40 µs, a 1.40 µs)",
+            "p is 30 % slower [20, 40] at x and 25 % faster [11, 43] at y on b (a 1.40 µs, a 1.40 µs)",
         ),
         # Wide and undecided: from where to where, in one unit.
         (said(point(0.8, 0.5, 1.3, Verdict.INCONCLUSIVE), rate=True), "cannot tell: p on b (from 2.00 times as high to 23 % lower; about 60 launches would decide, between 20 and more than 200)"),
@@ -125,11 +125,11 @@ APART = point(None, None, None, Verdict.INCONCLUSIVE, difference=Estimate(0.5, -
         # A step names its platforms at its beginning.
         (
             told_of(open_finding("p", NARROW), open_finding("q", WIDE), with_platforms=False),
-            "cannot tell: p and q (2 points; widest: q, 64 B, from 2.00 times faster to 1.30 times slower; about 60 launches would decide, between 11 and more than 200)",
+            "cannot tell: p and q (2 points; widest: q, 64 B, from 2.00 times faster to 30 % slower; about 60 launches would decide, between 11 and more than 200)",
         ),
         (
             told_of(open_finding("p", NARROW), open_finding("p", NARROW, platform="c"), open_finding("q", WIDE)),
-            "cannot tell: p on b and c and q on b (3 points; widest: q, 64 B on b, from 2.00 times faster to 1.30 times slower; about 20 launches would decide, between 11 and more than 200)",
+            "cannot tell: p on b and c and q on b (3 points; widest: q, 64 B on b, from 2.00 times faster to 30 % slower; about 20 launches would decide, between 11 and more than 200)",
         ),
         # Too few launches are another reason, and have no range.
         (

@@ -18,8 +18,9 @@ from bareline.analysis.parts import Amount, Interval, Piece
 from bareline.vocabulary.units import format_value, plain, significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
 
-#: Below so many times a difference of times is said in per cent, and a higher rate below twice.
-_PERCENT_BELOW = 1.1
+#: Below so many times a difference of times is said in per cent ("1.2 times slower" is read by some
+#: as 2.2 times the time, "95 % slower" as nearly halted), and a higher rate below twice.
+_PERCENT_BELOW = 1.5
 _HIGHER_PERCENT_BELOW = 2.0
 #: From so many times on a lower rate is a fraction of the baseline's.
 _FRACTION_FROM = 10.0
@@ -133,7 +134,7 @@ def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
 
 
 def span(lo: float | None, hi: float | None, rate: bool) -> str:
-    """Write from where to where a ratio may lie: ``from 1.2 times faster to 1.3 times slower``."""
+    """Write from where to where a ratio may lie: ``from 20 % faster to 30 % slower``."""
     if lo is None and hi is None:
         return "no interval"
     if not lo and not hi:
