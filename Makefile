@@ -3,11 +3,12 @@
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
+# make site    the documentation as a site: build/site/index.html opens in a browser, without a server
 # Each does its own set-up first (`make setup`): packages, .venv, native programs.
 
 BARELINE := .venv/bin/bareline
 
-.PHONY: setup demo test check lint bench faults clean
+.PHONY: setup demo test check lint bench faults site clean
 
 setup:
 	@scripts/setup.sh
@@ -29,6 +30,9 @@ bench: setup
 
 faults: setup
 	@.venv/bin/python scripts/faults $(FAULTS)
+
+site: setup
+	@scripts/site.sh
 
 clean:
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

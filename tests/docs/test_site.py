@@ -1,0 +1,93 @@
+"""The site: builds without a complaint, needs no network, says what is declared."""
+
+import json
+import logging
+import re
+from pathlib import Path
+
+import pytest
+
+import bareline
+from bareline.platforms.base import load_platform_types
+from bareline.probes.base import load_probes
+from bareline.report.content.glossary import TERMS
+
+ROOT = Path(__file__).parents[2]
+#: What a browser fetches by itself, from elsewhere.
+_FETCHED = re.compile(r'<(?:script|img|link|iframe)\b[^>]*(?:src|href)="(?:https?:)?//[^"]*"')
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Build it, with every warning an error."""
+    pytest.importorskip("material", reason="MkDocs is not installed: `make site` installs it")
+    from mkdocs.commands.build import build
+    from mkdocs.config import load_config
+
+    folder = tmp_path_factory.mktemp("site")
+    said = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: said.append(record.getMessage())
+    logging.getLogger("mkdocs").addHandler(handler)
+    try:
+        config = load_config(str(ROOT / "mkdocs.yml"), site_dir=str(folder), strict=False)
+        config.plugins.on_startup(command="build", dirty=False)
+        build(config)
+    finally:
+        logging.getLogger("mkdocs").removeHandler(handler)
+    assert said == []
+    return folder
+
+
+def test_it_fetches_nothing(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 100
+    found = [(page.name, what) for page in pages for what in _FETCHED.findall(page.read_text())]
+    assert found == []
+
+
+def test_every_probe_and_platform_type_has_a_page(site):
+    for name, probe in load_probes().items():
+        text = (site / "reference" / "probes" / f"{name}.html").read_text()
+        assert all(f"<code>{metric}</code>" in text for metric in probe.metrics), name
+        assert all(f"<code>{param}</code>" in text for param in probe.defaults()), name
+    for name, kind in load_platform_types().items():
+        text = (site / "reference" / "platform-types" / f"{name}.html").read_text()
+        assert all(f"<code>{option}</code>" in text for option in kind.options.model_fields), name
+
+
+def test_every_option_says_what_it_means(site):
+    # name, takes, default, meaning: the last is empty where a docstring says nothing.
+    folder = site / "reference" / "platform-types"
+    rows = [row for page in folder.glob("*.html") for row in _rows(page.read_text())]
+    assert len(rows) > 60
+    assert [row[0] for row in rows if len(row) == 4 and not row[3]] == []
+
+
+def _rows(html):
+    for row in re.findall(r"<tr>(.*?)</tr>", html, re.DOTALL):
+        cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
+        if cells:
+            yield cells
+
+
+def test_start_page_has_the_picture_and_the_version(site):
+    text = (site / "index.html").read_text()
+    assert 'src="images/overview.png"' in text
+    assert f"bareline {bareline.__version__}" in text
+
+
+def test_search_finds_terms_and_probes(site):
+    index = json.loads((site / "search" / "search_index.json").read_text())["docs"]
+    texts = {doc["location"]: doc["text"] for doc in index}
+    glossary = texts["reference/glossary.html"]
+    assert all(
+        meaning.split(";")[0] in glossary for meaning in TERMS.values() if "'" not in meaning
+    )
+    assert "reference/probes/mpi.allreduce.html" in texts
+
+
+def test_names_of_probes_lead_to_their_pages(site):
+    assert (
+        'href="../reference/probes/mpi.pingpong.html"' in (site / "method" / "mpi.html").read_text()
+    )
