@@ -30,7 +30,7 @@ def test_the_verdict_comes_first_and_everything_fits(document: Document) -> None
     assert document.glance is not None
     assert lines[0].lower().startswith(document.glance.headline.text[:60].lower())
     matrix = next(line for line in lines if line.startswith("Network  "))
-    assert "▲ 1/" in matrix and "of the baseline's [" in matrix
+    assert "! 1/" in matrix and "of the baseline's [" in matrix
     assert any(line.startswith("Memory") and "✗ failed" in line for line in lines)
     told = next(place for place, line in enumerate(lines) if line.rstrip() == "Network")
     assert lines.index(matrix) < told

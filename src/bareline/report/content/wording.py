@@ -25,11 +25,12 @@ _ACRONYMS = {
 }  # fmt: skip
 _AXES = {"size_bytes": "message size", "ranks": "ranks", "threads": "threads per rank"}
 
-#: A mark before the words of a verdict, so that colour is never the only cue.
+#: A mark before the words of a verdict, so that colour is never the only cue. None points up or
+#: down: worse may be a lower rate.
 VERDICT_MARKS: Mapping[Verdict, str] = {
-    Verdict.SLOWER: "▲",
-    Verdict.FASTER: "▼",
-    Verdict.MIXED: "▲▼",
+    Verdict.SLOWER: "!",
+    Verdict.FASTER: "✓",
+    Verdict.MIXED: "!✓",
     Verdict.EQUIVALENT: "=",
     Verdict.INCONCLUSIVE: "?",
     Verdict.FAILED: "✗",

@@ -96,6 +96,6 @@ def _print_matrix(glance: Glance, console: Console) -> None:
 
 def _square(square: Square | None) -> Text:
     if square is None:
-        return Text("–", "dim")
+        return Text("not measured", "dim")
     text = Text(f"{VERDICT_MARKS[square.mark]} ", _SQUARES.get(square.mark, ""))
     return _set(square.words, text)
