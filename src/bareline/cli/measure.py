@@ -22,6 +22,7 @@ from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, 
 from bareline.vocabulary.errors import Stopped, TimeUp, UsageError
 
 if TYPE_CHECKING:
+    from bareline.session.control import Controlled
     from bareline.store.run import Run
     from bareline.study.study import Study
     from bareline.vocabulary.platform import PlatformSpec
@@ -71,6 +72,18 @@ RoleOption = Annotated[
     list[str] | None,
     typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
 ]
+BuildAOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--build-a",
+        metavar="BUILD",
+        help="A build: a path ({build}), or KEY=VALUE as in a platform file; repeat for more.",
+    ),
+]
+BuildBOption = Annotated[
+    list[str] | None,
+    typer.Option("--build-b", metavar="BUILD", help="The build that is compared with it."),
+]
 NodesOption = Annotated[
     int,
     typer.Option("--nodes", metavar="N", min=1, help="Nodes, where no Slurm platform names them."),
@@ -90,6 +103,8 @@ def run(
     study: StudyArgument,
     on: OnOption = None,
     as_: RoleOption = None,
+    build_a: BuildAOption = None,
+    build_b: BuildBOption = None,
     platforms: PlatformsOption = None,
     out: OutOption = None,
     baseline: BaselineOption = None,
@@ -104,9 +119,8 @@ def run(
     as_json: JsonOption = False,
 ) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
-    from bareline.platforms.base import exact_among
-    from bareline.report.terminal.runs import PlanNotes, print_plan
     from bareline.session import begin
+    from bareline.session.builds import with_builds
     from bareline.session.control import with_control
     from bareline.session.quiet import look, see_to_quiet
     from bareline.vocabulary.units import parse_duration
@@ -114,16 +128,13 @@ def run(
     began = look()
     wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
     chosen, specs, lacking = _chosen(study, scale, launches, as_ or [], on or [], platforms)
-    base = begin.choose_baseline(chosen, specs, baseline)
-    asked = with_control(chosen, specs, base, control)
+    built = with_builds(chosen, specs, build_a or [], build_b or [])
+    base = begin.choose_baseline(built.study, built.platforms, baseline)
+    asked = with_control(built.study, built.platforms, base, control)
     chosen, specs = asked.study, asked.platforms
-    _complain_of([*lacking, asked.reason], chosen, specs, base)
+    _complain_of([*lacking, built.told, asked.reason], chosen, specs, base)
     if dry_run:
-        rows = begin.plan_rows(chosen, specs, seed, control=asked.name)
-        about = PlanNotes(
-            chosen.scale, chosen.scale_changes, exact_among(specs), asked.name, baseline=base
-        )
-        emit(as_json, lambda: rows, lambda on: print_plan(rows, on, about))
+        _show_plan(asked, base, seed, as_json=as_json)
         return
     begin.refuse_unusable(specs)
     if chosen.scale_changes:
@@ -134,6 +145,18 @@ def run(
     made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
     see_to_quiet(specs, began, wait_s, complain)
     _execute(made, stop_on_failure=stop_on_failure, quiet=quiet)
+
+
+def _show_plan(asked: Controlled, baseline: str, seed: int | None, *, as_json: bool) -> None:
+    from bareline.platforms.base import exact_among
+    from bareline.report.terminal.runs import PlanNotes, print_plan
+    from bareline.session import begin
+
+    study, specs = asked.study, asked.platforms
+    rows = begin.plan_rows(study, specs, seed, control=asked.name)
+    exact = exact_among(specs)
+    about = PlanNotes(study.scale, study.scale_changes, exact, asked.name, baseline=baseline)
+    emit(as_json, lambda: rows, lambda on: print_plan(rows, on, about))
 
 
 @app.command()

@@ -23,7 +23,7 @@ from bareline.vocabulary.texts import shown_name
 DEFAULT_FILE = Path("platforms.toml")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: What a table of every type may hold beside its options.
-_COMMON = ("type", "title", "cores_per_node", "environment")
+_COMMON = ("type", "title", "cores_per_node", "environment", "build")
 #: Nodes of the largest machines have fewer.
 _MOST_CORES = 1_000_000
 
@@ -129,11 +129,12 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
             where=where,
             hint="write how many cores of each node ranks may have, or leave it out",
         )
+    build = _build(table.get("build", ""), where)
     variables = _environment(table.get("environment", {}), where)
     model = types[kind].options
     try:
         checked = model.model_validate(options)
-        return PlatformSpec(name, kind, checked, title, builtin, cores, variables)
+        return PlatformSpec(name, kind, checked, title, builtin, cores, variables, build)
     except ValidationError as error:
         problem = problem_of(error)
         key, message, hint = problem.key, problem.said, None
@@ -144,6 +145,17 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         raise PlatformError(
             f"'{key}': {message}" if key else message, where=where, hint=hint
         ) from (error)
+
+
+def _build(path: Any, where: str) -> str:
+    """Check the path that ``{build}`` stands for in commands."""
+    if not isinstance(path, str) or (path and not path.startswith("/")):
+        raise PlatformError(
+            "'build' is no absolute path",
+            where=where,
+            hint="write the path of a program or folder of the nodes",
+        )
+    return path
 
 
 def _environment(table: Any, where: str) -> tuple[tuple[str, str], ...]:

@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 
 from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
+from bareline.session.builds import build_facts
 from bareline.session.machine import Machine
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
@@ -228,7 +229,7 @@ class Allocations:
                 allocation = self._acquire(name)
                 facts = allocation.facts()
                 self._meet(name, allocation, facts)
-                self._describe(name, facts)
+                self._describe(name, {**build_facts(self._specs[name], allocation), **facts})
                 break
             except StoreError:
                 raise

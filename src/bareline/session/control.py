@@ -58,13 +58,7 @@ def with_control(
     spec = next(spec for spec in platforms if spec.name == baseline)
     name = _second_name(baseline, {spec.name for spec in platforms})
     again = replace(spec, name=name, title=f"the negative control: {baseline}, measured again")
-    measures = [
-        measure
-        if measure.platforms is None or baseline not in measure.platforms
-        else measure.model_copy(update={"platforms": [*measure.platforms, name]})
-        for measure in study.measures
-    ]
-    asking = study.model_copy(update={"control": True, "measures": measures})
+    asking = study.asking_also(baseline, [name]).model_copy(update={"control": True})
     return Controlled(asking, [*platforms, again], name)
 
 

@@ -116,7 +116,7 @@ class Runner:
         self._run = run
         self._study = study
         self._observer = observer
-        self._environments = {spec.name: spec.environment for spec in platforms}
+        self._specs = {spec.name: spec for spec in platforms}
         self._plan = make_plan(study, platforms, seed=run.header.seed)
         self._history = History(
             study,
@@ -263,15 +263,12 @@ class Runner:
         return allocation, command
 
     def _command(self, trial: Trial, layout: Layout) -> Command:
-        probe = self._study.find_probe(trial.case.probe)
-        params = self._study.params_of(trial.case)
-        command = probe.command(params, layout)
+        command = self._study.command_of(trial.case, layout)
         if trial.case.profile:
             command = under_profiler(command)
-        # What the probe sets has its reason: it comes after, and counts.
-        chosen = self._environments[trial.platform]
+        command = self._specs[trial.platform].furnish(command)
         mark = ((TRIAL_VARIABLE, f"{owner_mark()}-{self._run.id}-{trial.index}"),)
-        return replace(command, env=chosen + command.env + mark)
+        return replace(command, env=command.env + mark)
 
     def _launch(self, trial: Trial, allocation: Allocation, command: Command) -> Done:
         assert trial.layout is not None

@@ -75,11 +75,11 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
     capacities = [spec.capacity for spec in platforms]
     for measure, case in study.cases(platforms):
         probe = study.find_probe(case.probe)
-        command = probe.command(study.params_of(case), Layout(1, case.ranks))
+        command = study.command_of(case)
         for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
             if not measure.asks(spec.name):
                 continue
-            reason = spec.options.refuses(command)
+            reason = spec.refuses(command)
             layout = None
             if not reason:
                 layout, lacking = lay_out(

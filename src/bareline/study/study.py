@@ -24,7 +24,9 @@ from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
 from bareline.vocabulary.model import (
     Case,
+    Command,
     Layer,
+    Layout,
     Scalar,
     format_point,
     parse_point,
@@ -173,6 +175,21 @@ class Study(BaseModel):
         """
         probe = self.find_probe(case.probe)
         return probe.make_params({**self._defaults_of(probe), **parse_point(case.params)})
+
+    def command_of(self, case: Case, layout: Layout | None = None) -> Command:
+        """Give what a case executes, on one node where no layout is given."""
+        probe = self.find_probe(case.probe)
+        return probe.command(self.params_of(case), layout or Layout(1, case.ranks))
+
+    def asking_also(self, platform: str, names: Sequence[str]) -> Study:
+        """Give the study that asks of further platforms what it asks of one."""
+        measures = [
+            measure
+            if measure.platforms is None or platform not in measure.platforms
+            else measure.model_copy(update={"platforms": [*measure.platforms, *names]})
+            for measure in self.measures
+        ]
+        return self.model_copy(update={"measures": measures})
 
     def _defaults_of(self, probe: Probe[Any]) -> Mapping[str, Scalar]:
         if self._defaults is None:

@@ -18,6 +18,8 @@ PLATFORM_NAME_HINT = "use at most 100 letters, digits, '.', '_' and '-'"
 
 #: The program of a command whose argument is a trace that is to be replayed.
 REPLAY = "{native}/replay"
+#: Stands in commands for the platform's `build`.
+_BUILD = "{build}"
 
 
 class Options(BaseModel):
@@ -51,7 +53,8 @@ class PlatformSpec(Generic[O_co]):
 
     `builtin` says that it came with bareline rather than from the user's file, `cores_per_node`
     what its file says of the nodes; in a run directory, what was known when the run was made.
-    `environment` are variables that every program of a trial gets there, by name.
+    `environment` are variables that every program of a trial gets there, by name; `build` is the
+    path of a program, or of the folder of several, that ``{build}`` stands for in commands.
     """
 
     name: str
@@ -61,6 +64,7 @@ class PlatformSpec(Generic[O_co]):
     builtin: bool = False
     cores_per_node: int | None = None
     environment: tuple[tuple[str, str], ...] = ()
+    build: str = ""
 
     @property
     def capacity(self) -> Capacity:
@@ -71,6 +75,29 @@ class PlatformSpec(Generic[O_co]):
         """Give the spec with what this machine decides put down, for the run directory."""
         return replace(self, cores_per_node=self.capacity.cores_per_node)
 
+    def refuses(self, command: Command) -> str:
+        """Say why such a command can never run there; "" where it may."""
+        if needs_build(command) and not self.build:
+            return "needs a build: give --build-a and --build-b, or `build` in the platform's table"
+        return self.options.refuses(command)
+
+    def furnish(self, command: Command) -> Command:
+        """Give a command what the platform adds: its variables, and its build."""
+
+        def built(text: str) -> str:
+            return text.replace(_BUILD, self.build) if self.build else text
+
+        # What the probe sets has its reason: it comes after, and counts.
+        env = self.environment + command.env
+        return replace(
+            command,
+            argv=tuple(map(built, command.argv)),
+            env=tuple((name, built(value)) for name, value in env),
+            inputs=tuple((name, built(text)) for name, text in command.inputs),
+            # A build that is missing fails its trials: it is no program that may be left out.
+            requires=tuple(name for name in command.requires if _BUILD not in name),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Give the spec as it stands in a platform file, defaults included."""
         return {
@@ -78,5 +105,12 @@ class PlatformSpec(Generic[O_co]):
             **({"title": self.title} if self.title else {}),
             **({"cores_per_node": self.cores_per_node} if self.cores_per_node else {}),
             **({"environment": dict(self.environment)} if self.environment else {}),
+            **({"build": self.build} if self.build else {}),
             **self.options.model_dump(mode="json", exclude_none=True),
         }
+
+
+def needs_build(command: Command) -> bool:
+    """Tell whether a command names a build, wherever it stands."""
+    texts = [*command.argv, *(text for _, text in (*command.env, *command.inputs))]
+    return any(_BUILD in text for text in texts)

@@ -1,0 +1,154 @@
+"""Two builds on one platform: ``--build-a`` and ``--build-b`` become platforms of one run.
+
+The two differ in what their builds say and in nothing else: a program or folder that ``{build}``
+stands for, an option of the platform's type such as the MPI library, variables. As any two
+platforms they share every block, so that the machine's own noise falls on both alike.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from bareline.platforms.base import Allocation
+from bareline.platforms.config import make_spec
+from bareline.platforms.hosts import HostsAllocation
+from bareline.study.study import Study
+from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.platform import PlatformSpec, needs_build
+
+#: Of ``KEY=VALUE``; a path that holds "=" begins with "./" or "/".
+_SETTING = re.compile(r"([a-z_]+)(?:\.([A-Za-z_][A-Za-z0-9_]*))?=(.*)", re.DOTALL)
+#: Of a checksum, enough to tell two files apart.
+_DIGITS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Builds:
+    """A study that measures two builds.
+
+    Parameters
+    ----------
+    study, platforms
+        As they are run: the platforms "a" and "b" in the place of the one that was named.
+    told
+        What is to be said about them; "" where there is nothing.
+    """
+
+    study: Study
+    platforms: list[PlatformSpec]
+    told: str = ""
+
+
+def with_builds(
+    study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
+) -> Builds:
+    """Put two builds of it in the place of a platform, where builds are given.
+
+    Parameters
+    ----------
+    a, b
+        What ``--build-a`` and ``--build-b`` say: each a path, or ``KEY=VALUE`` as in a platform
+        file.
+
+    Raises
+    ------
+    UsageError
+        Only one is given, there is more than one platform or a role, or no program of the study
+        asks for what differs.
+    PlatformError
+        A key is no option of the platform's type.
+    """
+    if not (a or b):
+        return Builds(study, list(platforms))
+    _refuse(study, platforms, a, b)
+    base = platforms[0]
+    pair = [_built(base, "a", a), _built(base, "b", b)]
+    if any(spec.build for spec in pair) and not _asks(study, pair):
+        raise UsageError(
+            f"nothing of the study '{study.name}' runs {{build}}, so that both builds are the same",
+            hint='name the program by it, e.g. command = ["{build}"] of an [app.NAME]',
+        )
+    alike = replace(pair[0], name="", title="") == replace(pair[1], name="", title="")
+    told = "a and b are one build: what differs between them is chance" if alike else ""
+    standing = study.asking_also(base.name, [spec.name for spec in pair])
+    return Builds(standing.model_copy(update={"baseline": "a"}), pair, told)
+
+
+def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]:
+    """Tell what a platform's build is: its path, and of a single file what it holds."""
+    if not spec.build:
+        return {}
+    told: dict[str, Scalar] = {"build.path": spec.build}
+    if isinstance(allocation, HostsAllocation):
+        summed = allocation.on_node(0, ["sha256sum", "--", spec.build])
+        if summed.exit_code == 0:
+            told["build.sha256"] = summed.stdout.split()[0][:_DIGITS]
+    return told
+
+
+def _refuse(
+    study: Study, platforms: Sequence[PlatformSpec], a: Sequence[str], b: Sequence[str]
+) -> None:
+    if not (a and b):
+        lacking = "--build-b" if a else "--build-a"
+        raise UsageError(
+            "a build is compared with another one", hint=f"add {lacking} PATH or KEY=VALUE"
+        )
+    if len(platforms) != 1 or study.roles:
+        names = ", ".join(spec.name for spec in platforms)
+        raise UsageError(
+            f"two builds are compared on one platform, not on {names}"
+            if len(platforms) != 1
+            else f"the study '{study.name}' has roles, which builds do not take",
+            hint="name one with --on" if not study.roles else "write a study without roles",
+        )
+
+
+def _built(base: PlatformSpec, name: str, given: Sequence[str]) -> PlatformSpec:
+    """Give the platform as one build has it."""
+    where = f"--build-{name}"
+    table: dict[str, Any] = base.to_dict()
+    for text in given:
+        match = _SETTING.fullmatch(text)
+        if match is None:
+            table["build"] = _path(text, where)
+            continue
+        key, variable, value = match.groups()
+        if key == "environment" and variable:
+            table["environment"] = {**table.get("environment", {}), variable: value}
+        else:
+            table[key] = _value(value)
+    table["title"] = f"{base.name} with {', '.join(given)}"
+    return make_spec(name, table, where=where)
+
+
+def _path(text: str, where: str) -> str:
+    """Give an absolute path; a relative one is of this machine."""
+    path = Path(text)
+    if not path.is_absolute() and not path.exists():
+        raise UsageError(
+            f"{where}: there is no '{text}' here",
+            hint="build it first, or write KEY=VALUE as in a platform file, e.g. mpi=mpich",
+        )
+    return str(path.absolute())
+
+
+def _value(text: str) -> Any:
+    """Read a value as TOML has it; what is none is a text."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _asks(study: Study, platforms: Sequence[PlatformSpec]) -> bool:
+    """Tell whether a command of the study, or a variable of the platforms, names a build."""
+    return any("{build}" in value for spec in platforms for _, value in spec.environment) or any(
+        needs_build(study.command_of(case)) for _, case in study.cases(platforms)
+    )
