@@ -3,6 +3,7 @@
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
 from bareline.vocabulary.model import Layout, Sample
+from bareline.vocabulary.pinning import UNBOUND, Pinning
 
 ONE, TWO = Layout(1, 2, 1), Layout(2, 1, 1)
 
@@ -77,4 +78,45 @@ def test_threads_are_part_of_like_with_like(plant_study):
     assert {finding.reason for finding in comparison.findings} == {
         "one node with 2 ranks, which share its memory of 4 threads against "
         "one node with 2 ranks, which share its memory"
+    }
+
+
+BOUND = Pinning(binding="core")
+
+
+def test_where_ranks_are_on_a_node_is_part_of_like_with_like(plant_study):
+    def layout(trial):
+        return Layout(1, 2, 1, BOUND if trial.platform == "b" else UNBOUND)
+
+    comparison = Comparison(read_runs([plant_study(times, PINGPONG, layout=layout)]))
+    assert set(comparison.table["verdict"]) == {"not-comparable"}
+    within = "one node with 2 ranks, which share its memory"
+    assert {finding.reason for finding in comparison.findings} == {
+        f"{within}, bound to cores against {within}, not bound"
+    }
+
+
+def test_a_placement_that_a_study_asks_for_is_a_case_of_its_own(plant_study):
+    measures = [{**PINGPONG, "binding": binding} for binding in ("none", "core")]
+
+    def layout(trial):
+        return Layout(1, 2, 1, Pinning.parse(trial.case.pinning))
+
+    run = plant_study(times, *measures, layout=layout)
+    rows = Comparison(read_runs([run])).table.filter(metric="latency")
+    assert {row["params"]: (row["n"], row["verdict"]) for row in rows.iter_rows(named=True)} == {
+        "binding=none": (10, "slower"),
+        "binding=core": (10, "slower"),
+    }
+
+
+def test_a_placement_that_changes_within_a_run_splits_its_case(plant_study):
+    def changed(trial):
+        return Layout(1, 2, 1, BOUND if trial.block >= 6 else UNBOUND)
+
+    run = plant_study(times, PINGPONG, launches=12, layout=changed)
+    rows = Comparison(read_runs([run])).table.filter(metric="latency")
+    assert {row["params"]: (row["n"], row["n_baseline"]) for row in rows.iter_rows(named=True)} == {
+        "": (6, 6),
+        "binding=core": (6, 6),
     }

@@ -22,6 +22,7 @@ from bareline.vocabulary.model import (
     Trial,
     format_point,
 )
+from bareline.vocabulary.pinning import UNBOUND, Pinning
 
 PROBES = {"null": {"metrics": {"time": {"unit": "s", "better": "lower"}}}}
 PLATFORMS = {"a": {"type": "null"}, "b": {"type": "null"}}
@@ -47,6 +48,7 @@ cases = st.builds(
     nodes=st.none() | st.integers(1, 4),
     placement=st.sampled_from(Placement),
     profile=st.booleans(),
+    pinning=st.sampled_from(["", "binding=none", "binding=core ranks_per_socket=2"]),
 )
 records = st.builds(
     Record,
@@ -56,7 +58,10 @@ records = st.builds(
         block=st.integers(0, 1000),
         platform=st.sampled_from(sorted(PLATFORMS)),
         case=cases,
-        layout=st.none() | st.builds(Layout, *[st.integers(1, 9)] * 3),
+        layout=st.none()
+        | st.builds(
+            Layout, *[st.integers(1, 9)] * 3, st.sampled_from([UNBOUND, Pinning("core", "cyclic")])
+        ),
         timeout_s=st.floats(0.1, 1e6),
     ),
     outcome=st.builds(Measured, st.lists(samples, max_size=3).map(tuple))

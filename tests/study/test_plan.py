@@ -14,6 +14,7 @@ from bareline.study.study import study_from_toml
 from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement
+from bareline.vocabulary.pinning import Pinning
 
 
 def study(**head):
@@ -164,3 +165,63 @@ def test_planning_ten_platforms_of_64_nodes_grows_with_its_cells_only(monkeypatc
     Counted.times = 0
     order_block(Counted(choice.cells), seed=1, block=0, kind="pairs")
     assert Counted.times <= 2
+
+
+def placed(measure, **options):
+    tables = {
+        "bound": {"type": "local", "cores": [0], **options},
+        "hosts": {"type": "netns"},
+    }
+    measures = [{"probe": "mpi.pingpong", "ranks": 2, "nodes": 1, **measure}]
+    asked = study_from_toml({"study": {"name": "s"}, "measure": measures}, where="t")
+    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
+    choice = choose(asked, specs)
+    return {number: cell.layout for (number, _), cell in choice.cells.items()}, choice.left_out
+
+
+def test_ranks_are_placed_as_the_platform_does_unless_the_study_says():
+    within = Layout(1, 2, 1)
+    layouts, _ = placed({}, ranks_per_socket=1)
+    assert layouts[0] == Layout(1, 2, 1, Pinning("socket", ranks_per_socket=1))
+    assert layouts[1] == within
+    layouts, left_out = placed({"binding": "core"}, binding="numa")
+    assert layouts == {0: Layout(1, 2, 1, Pinning("core"))}
+    assert [(row.platform, row.reason) for row in left_out] == [
+        ("hosts", "cannot be placed: ranks are bound to nothing there")
+    ]
+    assert left_out[0].case.label.endswith("bound to cores")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"binding": "none", "ranks_per_socket": 1}, "ranks that are not bound are moved"),
+        ({"distribution": "cyclic"}, "ranks that are not bound are moved"),
+        ({"ranks_per_socket": 1, "ranks_per_numa": 1}, "not both"),
+        ({"ranks_per_socket": 1, "distribution": "cyclic"}, "or how they are dealt"),
+        ({"binding": "tight"}, "'tight' is none of"),
+    ],
+)
+def test_placements_that_contradict_themselves_are_refused(keys, problem):
+    with pytest.raises(StudyError, match=problem):
+        placed(keys)
+
+
+@given(
+    st.builds(
+        Pinning,
+        st.sampled_from(["none", "hwthread", "core", "numa", "socket"]),
+        st.sampled_from(["block", "cyclic"]),
+        st.integers(0, 64),
+        st.integers(0, 64),
+    )
+)
+def test_a_layout_is_read_as_it_was_written(pinning):
+    layout = Layout(2, 4, 3, pinning)
+    assert Layout.parse(str(layout)) == layout
+
+
+@pytest.mark.parametrize("text", ["2x4x1 binding=tight", "2x4x1 x=1", "2x4x1 ", "2x4x1 binding"])
+def test_what_is_no_layout_is_refused(text):
+    with pytest.raises(ValueError, match="is no placement"):
+        Layout.parse(text)

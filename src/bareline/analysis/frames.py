@@ -10,7 +10,7 @@ import polars as pl
 from bareline.analysis import parameters
 from bareline.store.run import Run
 from bareline.store.sessions import FIRST
-from bareline.vocabulary.model import Case, format_point, parse_point
+from bareline.vocabulary.model import Case, Scalar, format_point, parse_point
 from bareline.vocabulary.place import CASE
 
 
@@ -35,7 +35,10 @@ def read_frames(run: Run) -> Frames:
     """Read a run; cases are named as it names them itself."""
     trials, values = run.tables()
     trials = trials.with_columns(
-        pl.col("nodes").fill_null(0), pl.col("profile").fill_null(False), _machine(run)
+        pl.col("nodes").fill_null(0),
+        pl.col("profile").fill_null(False),
+        pl.col("pinning").fill_null(""),
+        _machine(run),
     )
     return Frames(_apart(trials), values, _left_out(run), _planned(run))
 
@@ -89,12 +92,14 @@ def _cases(rows: Sequence[tuple[str, Case]]) -> pl.DataFrame:
                 "threads": case.threads,
                 "nodes": case.nodes or 0,
                 "profile": case.profile,
+                "pinning": case.pinning,
             }
             for platform, case in rows
         ],
         schema={
             "platform": pl.String, "probe": pl.String, "params": pl.String, "ranks": pl.Int64,
             "threads": pl.Int64, "nodes": pl.Int64, "profile": pl.Boolean,
+            "pinning": pl.String,
         },
     )  # fmt: skip
 
@@ -124,19 +129,26 @@ def differing_defaults(texts: Sequence[Text], runs: Sequence[Run]) -> tuple[str,
 
 
 def named(frame: pl.DataFrame, texts: Text) -> pl.DataFrame:
-    """Name cases by their texts, profiled ones with the parameter ``profile=true``.
+    """Name cases by their texts, and by where their ranks were to be on a node.
 
-    What was measured under the profiler is compared with its like.
+    Profiled ones have the parameter ``profile=true``: each is compared with its like.
     """
-    rows = [
-        (*said, profile, format_point({**parse_point(text), "profile": True}) if profile else text)
-        for said, text in texts.items()
-        for profile in (False, True)
+    keys = {"probe": pl.String, "params": pl.String, "pinning": pl.String, "profile": pl.Boolean}
+    names = [
+        (*row, with_parameters(texts[row[:2]], row[2], profile=row[3]))
+        for row in frame.select(*keys).unique().iter_rows()
     ]
-    keys = {"probe": pl.String, "params": pl.String, "profile": pl.Boolean}
-    names = pl.DataFrame(rows, schema={**keys, "text": pl.String}, orient="row")
+    table = pl.DataFrame(names, schema={**keys, "text": pl.String}, orient="row")
     return (
-        frame.join(names, on=list(keys), how="left", maintain_order="left")
+        frame.join(table, on=list(keys), how="left", maintain_order="left")
         .with_columns(pl.col("text").alias("params"))
-        .drop("text")
+        .drop("text", "pinning")
     )
+
+
+def with_parameters(params: str, pinning: str, *, profile: bool = False) -> str:
+    """Add what tells cases apart beside their probes' parameters to the text of these."""
+    told: dict[str, Scalar] = {"profile": True} if profile else {}
+    if not (told or pinning):
+        return params
+    return format_point({**parse_point(params), **parse_point(pinning), **told})

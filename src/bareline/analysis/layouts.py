@@ -1,9 +1,10 @@
 """Like with like: which cases two platforms measured on equal layouts.
 
 Two ranks on one node talk through memory, on two nodes through a network: whatever differs
-between them is not what a platform costs. Nodes, ranks per node and threads per rank must be equal,
-unless the study says that it wants another pairing (``layouts = "any"``); then a caveat and the
-sentence say so. Of a case that a platform measured on several layouts each is a case of its own.
+between them is not what a platform costs. Nodes, ranks per node, threads per rank and where on a
+node they were must be equal, unless the study says that it wants another pairing
+(``layouts = "any"``); then a caveat and the sentence say so. Of a case that a platform measured on
+several layouts each is a case of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bareline.analysis.frames import with_parameters
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.pinning import UNBOUND
 from bareline.vocabulary.place import CASE, layout_words
 
 #: What a study says that wants unlike layouts compared.
@@ -46,11 +49,13 @@ def unlike_text(own: str | None, base: str | None) -> str:
     if own is None or base is None or own == base:
         return ""
     first, second = Layout.parse(own), Layout.parse(base)
-    return f"{_words(first)} against {_words(second)}"
+    placed = first.pinning != second.pinning
+    return f"{_words(first, placed)} against {_words(second, placed)}"
 
 
-def _words(layout: Layout) -> str:
-    return layout_words(layout.nodes, layout.ranks_per_node, layout.threads_per_rank)
+def _words(layout: Layout, placed: bool) -> str:
+    words = layout_words(layout.nodes, layout.ranks_per_node, layout.threads_per_rank)
+    return f"{words}, {layout.pinning.words}" if placed else words
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,8 @@ class Split:
     Parameters
     ----------
     layouts
-        The columns of a case, one of the layouts that it had anywhere, and its nodes and threads.
+        The columns of a case, one of the layouts that it had anywhere, its nodes and threads, and
+        the case's parameters with where on a node its ranks were.
     """
 
     layouts: pl.DataFrame
@@ -85,7 +91,8 @@ class Split:
         return joined.with_columns(
             pl.coalesce("layout_nodes", "nodes").alias("nodes"),
             pl.coalesce("layout_threads", "threads").alias("threads"),
-        ).drop("layout_nodes", "layout_threads")
+            pl.coalesce("layout_params", "params").alias("params"),
+        ).drop("layout_nodes", "layout_threads", "layout_params")
 
 
 def split_of(trials: pl.DataFrame) -> Split:
@@ -102,9 +109,14 @@ def split_of(trials: pl.DataFrame) -> Split:
     )
     found = known.join(several, on=list(CASE), how="semi").select(*CASE, "layout").unique()
     read = [Layout.parse(text) for text in found.get_column("layout")]
+    params = [
+        with_parameters(text, "" if one.pinning == UNBOUND else str(one.pinning))
+        for text, one in zip(found.get_column("params"), read, strict=True)
+    ]
     return Split(
         found.with_columns(
             pl.Series("layout_nodes", [one.nodes for one in read], dtype=pl.Int64),
             pl.Series("layout_threads", [one.threads_per_rank for one in read], dtype=pl.Int64),
+            pl.Series("layout_params", params, dtype=pl.String),
         )
     )

@@ -18,7 +18,6 @@ from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.here import HereAllocation, build_here, mpi_availability
 from bareline.platforms.hosts import Node, core_facts
 from bareline.platforms.launchers import (
-    Binding,
     Job,
     Transport,
     mpi_facts,
@@ -26,7 +25,7 @@ from bareline.platforms.launchers import (
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout, Scalar
-from bareline.vocabulary.platform import Options, PlatformSpec
+from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"
@@ -34,7 +33,7 @@ _MEMORY = Path("/dev/shm")
 _SESSION = "bareline-session-"
 
 
-class LocalOptions(Options):
+class LocalOptions(PinningOptions):
     """Options of the local platform.
 
     Attributes
@@ -44,8 +43,8 @@ class LocalOptions(Options):
         that an MPI library was installed into.
     transport
         ``shm`` or ``tcp`` (loopback) forces how ranks talk; ``auto`` leaves it to the library.
-    binding
-        Whether the library binds ranks to cores (``core``).
+    binding, ranks_per_socket, ranks_per_numa, distribution
+        How the library places ranks on cores where a study does not say; see `PinningKeys`.
     cores
         Numbers of the cores to use; all that this process may use by default.
     io_folder
@@ -55,7 +54,6 @@ class LocalOptions(Options):
 
     mpi: str = "auto"
     transport: Transport = "auto"
-    binding: Binding = "none"
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
     io_folder: Path | None = None
 
@@ -107,7 +105,6 @@ class LocalAllocation(HereAllocation):
             env=env,
             cwd=cwd,
             transport=self._options.transport,
-            binding=self._options.binding,
             session_folder=str(self._session) if self._session else None,
         )
         return [*self._pin, *self._mpi.argv(job)]

@@ -37,6 +37,8 @@ class NullOptions(Options):
         seed: a boot that is never made anew.
     """
 
+    pins: ClassVar[bool] = True  # what is planted is the same wherever ranks are
+
     factor: Annotated[float, Field(gt=0)] = 1.0
     seed: int = 0
     nodes: Annotated[int, Field(ge=1, le=1_000_000)] = 1

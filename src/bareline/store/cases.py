@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from bareline.vocabulary.model import Case, parse_point
+from bareline.vocabulary.pinning import Pinning
 
 #: No count of a run is larger; tables hold 64 bits.
 MOST = (1 << 31) - 1
 #: A number from 0, e.g. of a trial in its plan, and a count of what there is at least one of.
 Number = Annotated[int, Field(ge=0, le=MOST)]
 Count = Annotated[int, Field(ge=1, le=MOST)]
+#: Where a study asks for ranks on a node; empty, and not written, where it does not.
+PinningText = Annotated[str, AfterValidator(lambda text: str(Pinning.parse(text)) if text else "")]
 
 
 def case_keys(case: Case) -> dict[str, Any]:
@@ -26,6 +29,7 @@ def case_keys(case: Case) -> dict[str, Any]:
         "nodes": case.nodes,
         "placement": case.placement.value,
         "profile": case.profile,
+        **({"pinning": case.pinning} if case.pinning else {}),
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from bareline.store.cases import Count, case_keys, check_declared
+from bareline.store.cases import Count, PinningText, case_keys, check_declared
 from bareline.vocabulary.capacity import LeftOut
 from bareline.vocabulary.model import Case, Placement
 
@@ -31,6 +31,7 @@ class _Planned(BaseModel):
     nodes: Count | None
     placement: Placement
     profile: bool
+    pinning: PinningText = ""
 
 
 class _LeftOut(_Planned):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BaseModel, ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from bareline.store.cases import Count, Number, case_keys, check_declared
+from bareline.store.cases import Count, Number, PinningText, case_keys, check_declared
 from bareline.store.sessions import FIRST, MOST_SESSIONS
 from bareline.vocabulary.model import (
     Case,
@@ -94,6 +94,7 @@ class _Line(BaseModel):
     nodes: Count | None
     placement: Placement
     profile: bool = False  # runs of before there were profiles lack it
+    pinning: PinningText = ""
     layout: str | None
     timeout_s: float
     started: str
@@ -175,6 +176,7 @@ def _trial(line: _Line) -> Trial:
         nodes=line.nodes,
         placement=line.placement,
         profile=line.profile,
+        pinning=line.pinning,
     )
     return Trial(
         index=line.trial,

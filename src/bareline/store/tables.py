@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, get_args
 from bareline.store.cases import MOST
 from bareline.store.files import MOST_LINE_BYTES
 from bareline.vocabulary.model import Clock, Layout, parse_point
+from bareline.vocabulary.pinning import Pinning
 
 if TYPE_CHECKING:
     import polars as pl
 
 #: Columns of a line that may be null.
-_OPTIONAL = ("nodes", "profile", "layout", "stage", "reason", "session", "boot", "foreign_cores")
+_OPTIONAL = (
+    "nodes", "profile", "pinning", "layout", "stage", "reason", "session", "boot", "foreign_cores",
+)  # fmt: skip
 #: Least value of the columns that count.
 _LEAST = {
     **dict.fromkeys(("trial", "block", "ranks"), 0),
@@ -154,6 +157,8 @@ class _Reader:
         self._check_points(set(frame["params"].unique()))
         for text in frame["layout"].drop_nulls().unique():
             Layout.parse(text)
+        for text in frame["pinning"].drop_nulls().unique():
+            Pinning.parse(text)
 
     def _check_samples(self, frame: pl.DataFrame) -> None:
         import polars as pl
@@ -202,6 +207,7 @@ def _schema() -> dict[str, Any]:
         "nodes": pl.Int64,
         "placement": pl.String,
         "profile": pl.Boolean,
+        "pinning": pl.String,
         "layout": pl.String,
         "started": pl.String,
         "duration_s": pl.Float64,

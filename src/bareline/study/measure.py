@@ -18,6 +18,7 @@ from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Case, Layout, Placement, Scalar, format_point
+from bareline.vocabulary.pinning import PinningKeys
 
 NO_DEFAULTS: Mapping[str, Scalar] = MappingProxyType({})
 #: More cases of one measure nobody waits for.
@@ -28,7 +29,7 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Measure(_Table):
+class Measure(PinningKeys, _Table):
     """One ``[[measure]]``: a probe, its parameters and how many ranks it runs with.
 
     Attributes
@@ -54,6 +55,8 @@ class Measure(_Table):
         ranks, or the ranks from the nodes.
     placement
         "spread" lays ranks over all nodes, "pack" fills one node first.
+    binding, ranks_per_socket, ranks_per_numa, distribution
+        Where on a node ranks are, instead of where the platform places them; see `PinningKeys`.
     profile
         Load the profiler into every rank and keep each trial's profile beside its raw output.
         "once" does so in one more launch of each case, beside those that are compared.
@@ -153,6 +156,7 @@ class Measure(_Table):
                     nodes=nodes,
                     placement=self.placement,
                     profile=self.profile is True,
+                    pinning=str(self.pinning) if self.asks_pinning else "",
                 )
                 yield case
                 if self.profile == "once":

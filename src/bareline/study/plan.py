@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bareline.study.order import order_block
 from bareline.study.study import Study
 from bareline.vocabulary.capacity import Capacity, LeftOut, told
 from bareline.vocabulary.errors import StudyError
 from bareline.vocabulary.model import Case, Layout, Placement, Trial
+from bareline.vocabulary.pinning import Pinning
 from bareline.vocabulary.platform import PlatformSpec
 
 #: A plan is made anew by every command that reads a run; more trials nobody waits for.
@@ -79,7 +80,7 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
         for number, (spec, capacity) in enumerate(zip(platforms, capacities, strict=True)):
             if not measure.asks(spec.name):
                 continue
-            reason = spec.refuses(command)
+            reason = spec.refuses(command) or _unplaced(case, spec)
             layout = None
             if not reason:
                 layout, lacking = lay_out(
@@ -91,7 +92,9 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
                 left_out[number, case] = row
             else:
                 at = numbers.setdefault(case, len(numbers))
-                cell = Cell(layout, measure.timeout_s, measure.launches(case))
+                asked = Pinning.parse(case.pinning) if case.pinning else spec.options.pinning
+                placed = replace(layout, pinning=asked) if command.mpi else layout
+                cell = Cell(placed, measure.timeout_s, measure.launches(case))
                 cells.setdefault((number, at), cell)
     return Choice(
         tuple(numbers),
@@ -102,6 +105,13 @@ def choose(study: Study, platforms: Sequence[PlatformSpec]) -> Choice:
             if (number, numbers.get(case, -1)) not in cells
         ),
     )
+
+
+def _unplaced(case: Case, spec: PlatformSpec) -> str:
+    """Say why a platform cannot place the ranks of a case as the study asks; "" where it can."""
+    if not case.pinning or spec.options.pins:
+        return ""
+    return "cannot be placed: ranks are bound to nothing there"
 
 
 def make_plan(

@@ -41,8 +41,9 @@ class Bench:
 
     @property
     def two_ranks(self) -> Layout:
-        """Two ranks on separate nodes where there are two."""
-        return Layout(2, 1, 1) if self.nodes > 1 else Layout(1, 2, 1)
+        """Two ranks on separate nodes where there are two, placed as the platform does."""
+        counts = (2, 1, 1) if self.nodes > 1 else (1, 2, 1)
+        return Layout(*counts, self.options.pinning)
 
     def run(
         self, *argv: str, layout: Layout | None = None, timeout_s: float = 60, **more: Any

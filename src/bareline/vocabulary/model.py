@@ -15,6 +15,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
+from bareline.vocabulary.pinning import UNBOUND, Pinning
 from bareline.vocabulary.texts import shown_name
 
 Scalar = str | int | float | bool
@@ -104,11 +105,12 @@ class Placement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Nodes x ranks per node x threads per rank."""
+    """Nodes x ranks per node x threads per rank, and where on a node they are."""
 
     nodes: int = 1
     ranks_per_node: int = 1
     threads_per_rank: int = 1
+    pinning: Pinning = UNBOUND
 
     @property
     def ranks(self) -> int:
@@ -116,15 +118,17 @@ class Layout:
         return self.nodes * self.ranks_per_node
 
     def __str__(self) -> str:
-        return f"{self.nodes}x{self.ranks_per_node}x{self.threads_per_rank}"
+        placed = "" if self.pinning == UNBOUND else f" {self.pinning}"
+        return f"{self.nodes}x{self.ranks_per_node}x{self.threads_per_rank}{placed}"
 
     @classmethod
     def parse(cls, text: str) -> Layout:
         """Read what ``str`` wrote, e.g. ``2x1x1``; a ValueError says that it is none."""
-        if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", text):
+        counts, space, placed = text.partition(" ")
+        if not re.fullmatch(r"[1-9][0-9]{0,8}(x[1-9][0-9]{0,8}){2}", counts):
             raise ValueError(f"'{text[:40]}' is no layout, as 2x4x1 is")
-        nodes, ranks, threads = (int(part) for part in text.split("x"))
-        return cls(nodes, ranks, threads)
+        nodes, ranks, threads = (int(part) for part in counts.split("x"))
+        return cls(nodes, ranks, threads, Pinning.parse(placed) if space else UNBOUND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +269,8 @@ class Case:
     """What is measured, the same on every platform, and thus what is compared.
 
     `params` is the canonical text of the probe's parameters (see `format_point`). `profile` says
-    that the profiler is loaded: what is measured with and without it is never compared.
+    that the profiler is loaded: what is measured with and without it is never compared. `pinning`
+    is the text of a `Pinning` that the study asks for, empty where the platform's own holds.
     """
 
     probe: str
@@ -275,6 +280,7 @@ class Case:
     nodes: int | None = None
     placement: Placement = Placement.SPREAD
     profile: bool = False
+    pinning: str = ""
 
     @property
     def label(self) -> str:
@@ -288,6 +294,8 @@ class Case:
             parts.append(f"{self.nodes} nodes")
         if self.params:
             parts.append(shown_name(self.params))
+        if self.pinning:
+            parts.append(Pinning.parse(self.pinning).words)
         if self.profile:
             parts.append("profiled")
         return ", ".join(parts)

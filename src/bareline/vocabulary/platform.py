@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Generic
+from typing import Any, ClassVar, Generic
 
 from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
 from bareline.vocabulary.capacity import Capacity
 from bareline.vocabulary.model import Command
+from bareline.vocabulary.pinning import UNBOUND, Pinning, PinningKeys
 
 #: What a platform may be called, and how that is said; it names files of a run.
 PLATFORM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -23,9 +24,21 @@ _BUILD = "{build}"
 
 
 class Options(BaseModel):
-    """Options of a platform type, as they stand in a platform file."""
+    """Options of a platform type, as they stand in a platform file.
+
+    Attributes
+    ----------
+    pins
+        Whether its ranks can be placed on the processors of a node as a study asks for.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    pins: ClassVar[bool] = False
+
+    @property
+    def pinning(self) -> Pinning:
+        """How it places ranks where a study does not say."""
+        return UNBOUND
 
     @property
     def node_count(self) -> int:
@@ -41,6 +54,12 @@ class Options(BaseModel):
         """Say why such a command can never run there; "" where it may."""
         replays = command.argv[0] == REPLAY
         return "is a trace, which only simulated platforms replay" if replays else ""
+
+
+class PinningOptions(PinningKeys, Options):
+    """Options of a platform type whose launcher places ranks."""
+
+    pins: ClassVar[bool] = True
 
 
 #: The options of a platform type; a spec whose type nobody has looked at has some `Options`.

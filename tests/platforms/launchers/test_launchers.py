@@ -6,6 +6,11 @@ only: none of them is in Debian 12 or needs a cluster.
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+import subprocess
+
 import pytest
 
 from bareline.platforms.hosts import Node
@@ -19,6 +24,7 @@ from bareline.platforms.launchers import (
 )
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.pinning import PinningKeys
 
 LOCAL = (Node("localhost", "127.0.0.1", 4),)
 PAIR = (Node("node1", "10.0.0.1", 4), Node("node2", "10.0.0.2", 4), Node("node3", "10.0.0.3", 4))
@@ -151,23 +157,118 @@ def test_a_cluster_without_a_named_network_is_left_to_the_library():
     assert "_if_include" not in line(OPENMPI, Layout(2, 1, 1), PAIR, transport="tcp")
 
 
+def pinned(nodes, ranks, threads=1, **asked):
+    return Layout(nodes, ranks, threads, PinningKeys(**asked).pinning)
+
+
 def test_binding_gives_every_rank_the_cores_of_its_threads():
-    layout = Layout(1, 2, 2)
-    assert "--map-by ppr:2:node:PE=2 --bind-to core" in line(OPENMPI, layout, binding="core")
-    assert "-bind-to core:2" in line(MPICH, layout, binding="core")
-    assert "I_MPI_PIN 1 -genv I_MPI_PIN_CELL core -genv I_MPI_PIN_DOMAIN 2" in line(
-        INTEL, layout, binding="core"
+    layout = pinned(1, 2, 2, binding="core")
+    assert "--map-by ppr:2:node:PE=2 --bind-to core" in line(OPENMPI, layout)
+    assert "-bind-to core:2 program" in line(MPICH, layout)
+    assert "I_MPI_PIN 1 -genv I_MPI_PIN_CELL core -genv I_MPI_PIN_DOMAIN 2" in line(INTEL, layout)
+    one_thread = pinned(1, 2, binding="core")
+    assert "--map-by ppr:2:node --bind-to core" in line(OPENMPI, one_thread)
+
+
+@pytest.mark.parametrize(
+    ("asked", "openmpi", "mpich", "intel", "srun"),
+    [
+        (
+            {"ranks_per_socket": 2},
+            "--map-by ppr:2:socket --bind-to socket",
+            "-bind-to socket -map-by socket",
+            "-genv I_MPI_PIN_DOMAIN socket -genv I_MPI_PIN_ORDER scatter",
+            "--distribution=block:block --ntasks-per-socket=2 {} --cpu-bind=sockets",
+        ),
+        (
+            {"ranks_per_numa": 1, "binding": "core"},
+            "--map-by ppr:1:numa --bind-to core",
+            "-bind-to core:1 -map-by numa",
+            "-genv I_MPI_PIN_CELL core -genv I_MPI_PIN_DOMAIN 1 -genv I_MPI_PIN_ORDER scatter",
+            "--distribution=block:block {} --cpu-bind=cores",
+        ),
+        (
+            {"binding": "core", "distribution": "cyclic"},
+            "--map-by socket --bind-to core",
+            "-bind-to core:1 -map-by socket",
+            "-genv I_MPI_PIN_CELL core -genv I_MPI_PIN_DOMAIN 1 -genv I_MPI_PIN_ORDER scatter",
+            "--distribution=block:cyclic {} --cpu-bind=cores",
+        ),
+        (
+            {"binding": "hwthread"},
+            "--map-by ppr:4:node --bind-to hwthread --use-hwthread-cpus",
+            "-bind-to hwthread:1",
+            "-genv I_MPI_PIN_CELL unit -genv I_MPI_PIN_DOMAIN 1",
+            "--distribution=block:block {} --cpu-bind=threads",
+        ),
+        (
+            {"binding": "numa"},
+            "--map-by ppr:4:node --bind-to numa",
+            "-bind-to numa -map-by core",
+            "-genv I_MPI_PIN_DOMAIN numa",
+            "--distribution=block:block {} --cpu-bind=ldoms",
+        ),
+    ],
+)
+def test_ranks_are_placed_on_sockets_and_domains(asked, openmpi, mpich, intel, srun):
+    layout = pinned(1, 4, **asked)
+    assert f"{openmpi} --mca" in line(OPENMPI, layout)
+    package = openmpi.replace("socket", "package")
+    assert f"{package} --mca" in line(OPENMPI5, layout)
+    assert f"{mpich} program" in line(MPICH, layout)
+    assert f"-genv I_MPI_PIN 1 {intel} program" in line(INTEL, layout)
+    job = Job(argv=["p"], layout=layout, nodes=LOCAL)
+    assert srun.format("--nodelist=localhost") in " ".join(srun_argv(job, OPENMPI))
+
+
+#: Two sockets of four cores of two hardware threads, as hwloc makes it up.
+_SYNTHETIC = "package:2 numa:1 core:4 pu:2"
+_FIRST, _SECOND = "1" * 8 + "0" * 8, "0" * 8 + "1" * 8
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(
+    shutil.which("lstopo") is None or shutil.which("mpirun.mpich") is None,
+    reason="needs hwloc's lstopo and MPICH",
+)
+@pytest.mark.parametrize(
+    ("asked", "bound"),
+    [
+        ({"binding": "core"}, ["11" + "0" * 14, "0011" + "0" * 12]),
+        ({"binding": "hwthread"}, ["1" + "0" * 15, "01" + "0" * 14]),
+        (
+            {"binding": "core", "distribution": "cyclic"},
+            ["11" + "0" * 14, "0" * 8 + "11" + "0" * 6],
+        ),
+        ({"binding": "socket"}, [_FIRST, _FIRST]),
+        ({"ranks_per_socket": 1}, [_FIRST, _SECOND]),
+        ({"ranks_per_numa": 1}, [_FIRST, _SECOND]),
+    ],
+)
+def test_hydra_places_ranks_so_on_two_sockets(tmp_path, asked, bound):
+    topology = tmp_path / "topology.xml"
+    subprocess.run(["lstopo", "-i", _SYNTHETIC, topology], check=True)
+    layout = pinned(1, 2, **asked)
+    job = Job(argv=["true"], layout=layout, nodes=LOCAL)
+    told = subprocess.run(
+        find_mpi("mpich").argv(job),
+        check=True,
+        env={**os.environ, "HWLOC_XMLFILE": str(topology), "HYDRA_TOPO_DEBUG": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
-    assert "--map-by ppr:2:node --bind-to core" in line(OPENMPI, Layout(1, 2, 1), binding="core")
+    lines = sorted(re.findall(r"process (\d) binding: ([01]+)", told.stdout + told.stderr))
+    assert [binding for _, binding in lines] == bound
 
 
 def test_more_ranks_than_cores_are_allowed_and_not_bound():
-    layout = Layout(1, 6, 1)
-    crowded = line(OPENMPI, layout, binding="core")
+    layout = pinned(1, 6, binding="core")
+    crowded = line(OPENMPI, layout)
     assert "--host 127.0.0.1:4 -np 6 --map-by ppr:6:node:OVERSUBSCRIBE --bind-to none" in crowded
     assert "--mca mpi_yield_when_idle 1" in crowded
-    assert "-bind-to none" in line(MPICH, layout, binding="core")
-    assert "I_MPI_PIN 0" in line(INTEL, layout, binding="core")
+    assert "-bind-to none" in line(MPICH, layout)
+    assert "I_MPI_PIN 0" in line(INTEL, layout)
 
 
 def test_oversubscription_is_flagged_only_when_needed():
@@ -192,12 +293,11 @@ def test_oversubscription_is_flagged_only_when_needed():
 def test_srun(mpi, transport, variables):
     job = Job(
         argv=["program", "-x"],
-        layout=Layout(2, 3, 2),
+        layout=pinned(2, 3, 2, binding="core"),
         nodes=PAIR,
         env={"A": "b,c"},
         cwd="/w",
         transport=transport,
-        binding="core",
     )
     assert " ".join(srun_argv(job, mpi)) == (
         "srun --mpi=pmix --nodes=2 --ntasks=6 --ntasks-per-node=3 --cpus-per-task=2 "

@@ -7,12 +7,11 @@ from bareline.platforms.launchers.installation import (
     identify,
     mpi_facts,
 )
-from bareline.platforms.launchers.job import Binding, Job, Launcher, Network, Transport
+from bareline.platforms.launchers.job import Job, Launcher, Network, Transport
 from bareline.platforms.launchers.srun import srun_argv
 
 __all__ = [
     "LAUNCHERS",
-    "Binding",
     "Job",
     "Launcher",
     "MpiInstallation",

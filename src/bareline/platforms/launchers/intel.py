@@ -21,9 +21,7 @@ class IntelMpi(Hydra):
         """Give the environment that makes the library use the job's transport and network."""
         # A batch system's own placement would otherwise override -ppn.
         settings = {"I_MPI_JOB_RESPECT_PROCESS_PLACEMENT": "0", "I_MPI_PIN": "0"}
-        if job.binding == "core" and not job.oversubscribed:
-            domain = str(job.layout.threads_per_rank)
-            settings |= {"I_MPI_PIN": "1", "I_MPI_PIN_CELL": "core", "I_MPI_PIN_DOMAIN": domain}
+        settings |= _pinning(job)
         if job.transport == "shm":
             settings["I_MPI_FABRICS"] = "shm"
         elif job.transport == "tcp":
@@ -35,3 +33,19 @@ class IntelMpi(Hydra):
         elif job.transport == "tcp" and job.layout.nodes == 1:
             settings["FI_TCP_IFACE"] = "lo"
         return settings
+
+
+def _pinning(job: Job) -> dict[str, str]:
+    """Give the variables that bind ranks."""
+    asked = job.pinning
+    if asked.binding == "none":
+        return {}
+    settings = {"I_MPI_PIN": "1"}
+    if asked.binding in ("core", "hwthread"):
+        settings["I_MPI_PIN_CELL"] = "core" if asked.binding == "core" else "unit"
+        settings["I_MPI_PIN_DOMAIN"] = str(job.layout.threads_per_rank)
+    else:
+        settings["I_MPI_PIN_DOMAIN"] = asked.binding
+    if asked.domain or asked.distribution == "cyclic":
+        settings["I_MPI_PIN_ORDER"] = "scatter"
+    return settings

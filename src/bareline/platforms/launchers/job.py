@@ -12,12 +12,11 @@ from typing import ClassVar, Literal
 
 from bareline.platforms.hosts import Node
 from bareline.vocabulary.model import Layout
+from bareline.vocabulary.pinning import UNBOUND, Pinning
 
 #: How ranks talk: as the library chooses, over shared memory only, or over TCP only, between the
 #: ranks of one node too.
 Transport = Literal["auto", "shm", "tcp"]
-#: Whether the library binds ranks to cores, or the kernel moves them as it likes.
-Binding = Literal["none", "core"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +67,6 @@ class Job:
     env: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     cwd: str | None = None
     transport: Transport = "auto"
-    binding: Binding = "none"
     network: Network | None = None
     agent: str | None = None
     as_root: bool = field(default_factory=lambda: os.geteuid() == 0)
@@ -89,6 +87,11 @@ class Job:
     def oversubscribed(self) -> bool:
         """Tell whether ranks have to share a core on some node."""
         return self.layout.ranks_per_node > self.cores
+
+    @property
+    def pinning(self) -> Pinning:
+        """Where ranks are kept: nowhere, if they have to share cores."""
+        return UNBOUND if self.oversubscribed else self.layout.pinning
 
 
 class Launcher(ABC):

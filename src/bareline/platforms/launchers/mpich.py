@@ -26,9 +26,17 @@ class Mpich(Hydra):
     starter = "-launcher"
 
     def binding(self, job: Job) -> list[str]:
-        """Bind to whole cores, or say that nothing is bound."""
-        bound = job.binding == "core" and not job.oversubscribed
-        return ["-bind-to", f"core:{job.layout.threads_per_rank}" if bound else "none"]
+        """Bind ranks, or say that nothing is bound.
+
+        It deals what is bound to sockets to all of them in turn, unless they are mapped by core.
+        """
+        asked = job.pinning
+        if asked.binding == "none":
+            return ["-bind-to", "none"]
+        unit = asked.binding in ("core", "hwthread")
+        bound = f"{asked.binding}:{job.layout.threads_per_rank}" if unit else asked.binding
+        dealt = "socket" if asked.distribution == "cyclic" else asked.domain
+        return ["-bind-to", bound, *_mapping(dealt, "" if unit else "core")]
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment that makes the library use the job's transport and network.
@@ -49,3 +57,8 @@ class Mpich(Hydra):
         elif job.transport == "tcp" and job.layout.nodes == 1:
             settings |= {"UCX_NET_DEVICES": "lo", "FI_TCP_IFACE": "lo"}
         return settings
+
+
+def _mapping(domain: str, otherwise: str) -> list[str]:
+    """Map by a domain, if there is one; in the order of cores goes without saying for cores."""
+    return ["-map-by", domain or otherwise] if domain or otherwise else []

@@ -22,17 +22,12 @@ class OpenMpi(Launcher):
 
     def argv(self, job: Job) -> list[str]:
         """Give the command line of a job."""
-        ranks = job.layout.ranks_per_node
-        slots = job.cores if job.oversubscribed else ranks
-        mapping = f"ppr:{ranks}:node"
-        if job.binding == "core" and not job.oversubscribed and job.layout.threads_per_rank > 1:
-            mapping += f":PE={job.layout.threads_per_rank}"
-        if job.oversubscribed:
-            mapping += ":OVERSUBSCRIBE"
+        slots = job.cores if job.oversubscribed else job.layout.ranks_per_node
         line = [self.mpirun, *(["--allow-run-as-root"] if job.as_root else [])]
         line += ["--host", ",".join(f"{node.address}:{slots}" for node in job.used)]
-        line += ["-np", str(job.layout.ranks), "--map-by", mapping]
-        line += ["--bind-to", "none" if job.oversubscribed else job.binding]
+        line += ["-np", str(job.layout.ranks), "--map-by", self._mapping(job)]
+        line += ["--bind-to", self._named(job.pinning.binding)]
+        line += ["--use-hwthread-cpus"] if job.pinning.binding == "hwthread" else []
         for name, value in self._parameters(job).items():
             line += ["--mca", name, value]
         for name, value in self._daemon_parameters(job).items():
@@ -40,6 +35,24 @@ class OpenMpi(Launcher):
         for name, value in job.env.items():
             line += ["-x", f"{name}={value}"]
         return [*line, *(["--wdir", job.cwd] if job.cwd else []), *job.argv]
+
+    def _named(self, domain: str) -> str:
+        """Name a part of a node: version 5 says package where others say socket."""
+        return "package" if domain == "socket" and self._major >= 5 else domain
+
+    def _mapping(self, job: Job) -> str:
+        """Say on what ranks are mapped, and on how many cores each."""
+        asked = job.pinning
+        if asked.distribution == "cyclic":
+            mapping = self._named("socket")
+        elif asked.domain:
+            mapping = f"ppr:{asked.ranks_per_domain}:{self._named(asked.domain)}"
+        else:
+            mapping = f"ppr:{job.layout.ranks_per_node}:node"
+        threads = job.layout.threads_per_rank
+        if asked.binding in ("core", "hwthread") and threads > 1:
+            mapping += f":PE={threads}"
+        return mapping + (":OVERSUBSCRIBE" if job.oversubscribed else "")
 
     def settings(self, job: Job) -> dict[str, str]:
         """Give the environment that makes the library use the job's transport and network."""

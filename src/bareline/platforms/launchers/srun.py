@@ -8,6 +8,15 @@ from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.launchers.job import Job
 from bareline.vocabulary.nodeset import fold
 
+#: What srun calls the parts of a node; NUMA domains are its locality domains.
+_BOUND = {
+    "none": "none",
+    "hwthread": "threads",
+    "core": "cores",
+    "numa": "ldoms",
+    "socket": "sockets",
+}
+
 
 def srun_argv(
     job: Job,
@@ -32,12 +41,16 @@ def srun_argv(
     layout = job.layout
     line = ["srun", f"--mpi={plugin}", f"--nodes={layout.nodes}", f"--ntasks={layout.ranks}"]
     line += [f"--ntasks-per-node={layout.ranks_per_node}"]
-    line += [f"--cpus-per-task={layout.threads_per_rank}", "--distribution=block:block"]
+    asked = job.pinning
+    line += [f"--cpus-per-task={layout.threads_per_rank}"]
+    line += [f"--distribution=block:{asked.distribution}"]
+    if asked.ranks_per_socket:
+        line += [f"--ntasks-per-socket={asked.ranks_per_socket}"]
     line += [f"--nodelist={fold(node.name for node in job.used)}"]
     if job.oversubscribed:
         line += ["--overcommit"]
     if binds:
-        line += ["--cpu-bind=" + ("cores" if job.binding == "core" else "none")]
+        line += [f"--cpu-bind={_BOUND[asked.binding]}"]
     line += ["--kill-on-bad-exit=1"]
     if job.cwd:
         line += [f"--chdir={job.cwd}"]

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator, Field
 from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_NAMES, NODES_SWITCHES
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import fold, unfold
-from bareline.vocabulary.platform import Options
+from bareline.vocabulary.platform import PinningOptions
 
 #: A switch of ``scontrol show topology``; those of higher levels have switches instead of nodes.
 _SWITCH = re.compile(r"^SwitchName=(\S+) Level=0 .*?\bNodes=(\S+)", re.MULTILINE)
@@ -28,7 +28,7 @@ def _folded(value: Any) -> Any:
 NodeList = Annotated[str, BeforeValidator(_folded)]
 
 
-class FleetOptions(Options):
+class FleetOptions(PinningOptions):
     """Options of a platform that is some of a cluster's nodes.
 
     Attributes

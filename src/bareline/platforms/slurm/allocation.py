@@ -173,7 +173,6 @@ class SlurmAllocation(RemoteAllocation):
             env=env,
             cwd=cwd or "/",
             transport=options.transport,
-            binding=options.binding,
             network=self._network,
             as_root=True,
         )

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.fleet import FleetOptions
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
@@ -42,8 +42,10 @@ class SlurmOptions(FleetOptions):
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
     modules
         Environment modules to load on the nodes before anything.
-    transport, binding
-        How ranks talk, and whether they are bound to cores.
+    transport
+        How ranks talk.
+    binding, ranks_per_socket, ranks_per_numa, distribution
+        How ranks are placed on cores where a study does not say; see `PinningKeys`.
     subnet, device
         The network that MPI uses, where the library is not to choose.
     native
@@ -72,7 +74,6 @@ class SlurmOptions(FleetOptions):
     mpi: str = "auto"
     modules: tuple[ModuleName, ...] = ()
     transport: Transport = "auto"
-    binding: Binding = "none"
     subnet: Annotated[str, Field(pattern=r"^[0-9./]+$")] | None = None
     device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
     native: Way = "shared"

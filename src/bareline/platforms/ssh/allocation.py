@@ -104,7 +104,6 @@ class SshAllocation(RemoteAllocation):
             env=env,
             cwd=cwd,
             transport=self._options.transport,
-            binding=self._options.binding,
             network=self._network,
             agent=self._agent() if layout.nodes > 1 or here else None,
             as_root=self._told[self.nodes[0].name].is_root,

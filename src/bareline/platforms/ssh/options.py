@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from bareline.platforms.launchers import Binding, Transport
+from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.fleet import FleetOptions
 from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
@@ -40,8 +40,10 @@ class SshOptions(FleetOptions):
     subnet, device
         The network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g. ``ib0``. Without
         either the library chooses, and hosts are known by the address that leads to their name.
-    transport, binding
-        How ranks talk, and whether the library binds them to cores.
+    transport
+        How ranks talk.
+    binding, ranks_per_socket, ranks_per_numa, distribution
+        How ranks are placed on cores where a study does not say; see `PinningKeys`.
     native
         Whether bareline's own programs are copied to the hosts, or the folder that they are built
         in is ``shared`` by all of them.
@@ -66,7 +68,6 @@ class SshOptions(FleetOptions):
     subnet: str | None = None
     device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
     transport: Transport = "auto"
-    binding: Binding = "none"
     native: Way = "copy"
     folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/tmp"
     io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] | None = None

@@ -10,13 +10,13 @@ from pydantic import Field, model_validator
 from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share, Tenancy
 from bareline.platforms.vm.options.nic import Nic
 from bareline.platforms.vm.tuning import Tuning
-from bareline.vocabulary.platform import Options
+from bareline.vocabulary.platform import PinningOptions
 
 #: Guests are numbered into the last part of an address, beside the host's own.
 MAX_GUESTS = 200
 
 
-class VmOptions(Options):
+class VmOptions(PinningOptions):
     """Options of a platform of virtual machines.
 
     Attributes
@@ -30,6 +30,8 @@ class VmOptions(Options):
         Packages of the host's distribution that the built image holds, too: programs to run.
     mpi
         MPI library: ``auto``, ``openmpi``, ``mpich``, or the path of a launcher.
+    binding, ranks_per_socket, ranks_per_numa, distribution
+        How ranks are placed on a guest's processors; see `PinningKeys`.
     acceleration
         ``auto`` uses hardware virtualization where a guest has really been seen to boot with it,
         ``kvm`` insists on it, ``tcg`` emulates.

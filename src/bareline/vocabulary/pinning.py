@@ -1,0 +1,142 @@
+"""How a job's ranks are placed on the processors of a node: part of the layout.
+
+Ranks that are bound to a core each and ranks that the kernel moves, or two ranks on one socket and
+on two, answer different questions. What is compared must agree in it, as in nodes and ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Literal, get_args
+
+from pydantic import BaseModel, Field, model_validator
+
+#: What each rank is kept on: nothing, or hardware threads, cores, a NUMA domain, a socket. With
+#: "hwthread" ranks and threads count hardware threads as cores, with "core" they get whole ones.
+Binding = Literal["none", "hwthread", "core", "numa", "socket"]
+#: Whether ranks in a row fill one socket before the next, or are dealt to all in turn.
+Distribution = Literal["block", "cyclic"]
+
+_BOUND = {
+    "none": "not bound",
+    "hwthread": "bound to hardware threads",
+    "core": "bound to cores",
+    "numa": "bound to NUMA domains",
+    "socket": "bound to sockets",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pinning:
+    """How ranks are placed on the processors of a node.
+
+    Parameters
+    ----------
+    ranks_per_socket, ranks_per_numa
+        So many ranks on each socket, or NUMA domain; 0 leaves that to the distribution.
+    """
+
+    binding: Binding = "none"
+    distribution: Distribution = "block"
+    ranks_per_numa: int = 0
+    ranks_per_socket: int = 0
+
+    def __str__(self) -> str:
+        """Write it as parameters: ``binding=core ranks_per_socket=2``, without what is unsaid."""
+        said: dict[str, str] = {"binding": self.binding}
+        if self.distribution != "block":
+            said["distribution"] = self.distribution
+        for name in ("ranks_per_numa", "ranks_per_socket"):
+            if getattr(self, name):
+                said[name] = str(getattr(self, name))
+        return " ".join(f"{name}={value}" for name, value in said.items())
+
+    @classmethod
+    def parse(cls, text: str) -> Pinning:
+        """Read what ``str`` wrote; a ValueError says that it is none."""
+        said = dict(part.partition("=")[::2] for part in text.split(" "))
+        known = {field.name for field in fields(cls)}
+        counts = {name: value for name, value in said.items() if name.startswith("ranks_per_")}
+        if (
+            not said.keys() <= known
+            or said.get("binding") not in get_args(Binding)
+            or said.get("distribution", "block") not in get_args(Distribution)
+            or not all(value.isdecimal() and len(value) < 10 for value in counts.values())
+        ):
+            raise ValueError(f"'{text[:60]}' is no placement, as 'binding=core' is")
+        return cls(**{**said, **{name: int(value) for name, value in counts.items()}})  # type: ignore[arg-type]
+
+    @property
+    def domain(self) -> Literal["", "numa", "socket"]:
+        """What a number of ranks is asked for of each."""
+        return "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else ""
+
+    @property
+    def ranks_per_domain(self) -> int:
+        """That number."""
+        return self.ranks_per_socket or self.ranks_per_numa
+
+    @property
+    def words(self) -> str:
+        """Say it in words: ``bound to cores, 2 ranks a socket``."""
+        parts = [_BOUND[self.binding]]
+        if self.ranks_per_domain:
+            many = "rank" if self.ranks_per_domain == 1 else "ranks"
+            where = "NUMA domain" if self.ranks_per_numa else "socket"
+            parts.append(f"{self.ranks_per_domain} {many} a {where}")
+        elif self.distribution == "cyclic":
+            parts.append("dealt over the sockets")
+        return ", ".join(parts)
+
+
+#: What a launcher does where nobody asks for anything.
+UNBOUND = Pinning()
+
+
+class PinningKeys(BaseModel):
+    """The keys of a table of a study or a platform that say how ranks are placed.
+
+    Attributes
+    ----------
+    binding
+        What each rank is kept on: "none", "hwthread", "core", "numa" or "socket".
+    ranks_per_socket, ranks_per_numa
+        So many ranks on each socket, or on each NUMA domain; they are bound to it unless `binding`
+        says what else.
+    distribution
+        "block" fills a socket before the next one, "cyclic" deals ranks to sockets in turn.
+    """
+
+    binding: Binding | None = None
+    ranks_per_socket: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    ranks_per_numa: Annotated[int, Field(ge=1, le=65_536)] | None = None
+    distribution: Distribution | None = None
+
+    @property
+    def asks_pinning(self) -> bool:
+        """Whether any of the keys is given."""
+        return any(getattr(self, name) is not None for name in PinningKeys.model_fields)
+
+    @property
+    def pinning(self) -> Pinning:
+        """What the keys come to."""
+        domain = "socket" if self.ranks_per_socket else "numa" if self.ranks_per_numa else "none"
+        return Pinning(
+            binding=self.binding or domain,  # type: ignore[arg-type]
+            distribution=self.distribution or "block",
+            ranks_per_numa=self.ranks_per_numa or 0,
+            ranks_per_socket=self.ranks_per_socket or 0,
+        )
+
+    @model_validator(mode="after")
+    def _agrees(self) -> PinningKeys:
+        if self.ranks_per_socket and self.ranks_per_numa:
+            raise ValueError("give `ranks_per_socket` or `ranks_per_numa`, not both")
+        placed = self.ranks_per_socket or self.ranks_per_numa or self.distribution == "cyclic"
+        if placed and self.pinning.binding == "none":
+            raise ValueError(
+                'ranks that are not bound are moved by the kernel: give `binding`, e.g. "core"'
+            )
+        if self.distribution == "cyclic" and (self.ranks_per_socket or self.ranks_per_numa):
+            raise ValueError("give a number of ranks for each socket, or how they are dealt")
+        return self
