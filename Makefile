@@ -4,31 +4,35 @@
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
 # make site    the documentation as a site: build/site/index.html opens in a browser, without a server
-# Each does its own set-up first (`make setup`): packages, .venv, native programs.
+# Each does its own set-up first: packages, .venv, native programs. `make setup` has what measuring
+# needs, `make setup-tests` what tests, style and types need beside it.
 
 BARELINE := .venv/bin/bareline
 
-.PHONY: setup demo test check lint bench faults site clean
+.PHONY: setup setup-tests demo test check lint bench faults site clean
 
 setup:
 	@scripts/setup.sh
+
+setup-tests:
+	@scripts/setup.sh tests
 
 demo:
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 
-test: setup
+test: setup-tests
 	@scripts/test.sh $(PYTEST_ARGS)
 
-lint: setup
+lint: setup-tests
 	@scripts/lint.sh
 
 check: lint test
 
-bench: setup
+bench: setup-tests
 	@scripts/bench.sh $(BENCH)
 
-faults: setup
+faults: setup-tests
 	@.venv/bin/python scripts/faults $(FAULTS)
 
 site: setup

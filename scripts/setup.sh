@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Set up everything that `make demo` and `make test` need: packages, virtual environment, native
-# programs. Idempotent: a second call does nothing but look. Says what it installs, and without
-# root what it could not install. `setup.sh demo` does what `make demo` needs: one MPI library, and
-# what guests need only where they would not be emulated.
+# Set up what measuring needs: packages, virtual environment, native programs. Idempotent: a second
+# call does nothing but look. Says what it installs, and without root what it could not install.
+# `setup.sh tests` adds what tests, style and types need: their packages, every MPI library and the
+# simulator. `setup.sh demo` leaves out what `make demo` does without: of the platforms' packages it
+# installs those of guests, and these only where they would not be emulated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-for_demo=$([ "${1:-}" = demo ] && echo yes || true)
+aim=${1:-} # empty, demo or tests
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
-packages() { # Debian packages that the table of programs marks so in "set-up", for a purpose
-    awk -F'|' -v want="$1" -v for_what="${2:-.}" \
-        '!/^#/ { mark = $4; gsub(/ /, "", mark); if (mark == want && $7 ~ for_what) print $2 }' \
+packages() { # Debian packages that the table of programs marks so in "set-up", for a purpose, or not
+    awk -F'|' -v want="$1" -v for_what="${2:-.}" -v not_for="${3:-^$}" \
+        '!/^#/ { mark = $4; gsub(/ /, "", mark)
+                 if (mark == want && $7 ~ for_what && $7 !~ not_for) print $2 }' \
         src/bareline/host/programs.txt | tr -s ' ' '\n' | sed '/^$/d' | sort -u
 }
 
@@ -24,11 +26,11 @@ missing_of() { # those of the given packages that are not installed
 }
 
 optional_packages() {
-    if [ -z "$for_demo" ]; then
-        packages optional
-    elif scripts/kvm.sh >/dev/null; then
-        packages optional '^ platforms? .*vm'
-    fi
+    case $aim in
+    tests) packages optional ;;
+    demo) ! scripts/kvm.sh >/dev/null || packages optional '^ platforms? .*vm' ;;
+    *) packages optional . '^ (tests|benchmarks)' ;;
+    esac
 }
 
 install_packages() {
@@ -76,11 +78,15 @@ find_python() {
 }
 
 make_environment() {
-    local stamp=.venv/.stamp libvirt='' want
+    local stamp=.venv/.stamp libvirt='' want pinned=(-r scripts/requirements.txt)
+    if [ "$aim" = tests ]; then
+        stamp+=-tests
+        pinned+=(-r scripts/requirements-tests.txt)
+    fi
     if pkg-config --exists libvirt 2>/dev/null; then libvirt=yes; fi
     # With libvirt installed since then there is more to do.
     want=$(echo "$libvirt" | cat - pyproject.toml scripts/requirements*.txt scripts/setup.sh | sha256sum)
-    if [ -x .venv/bin/bareline ] && [ "$(cat "$stamp" 2>/dev/null)" = "$want" ]; then
+    if [ -x .venv/bin/bareline ] && grep -qsx "$want" .venv/.stamp-tests "$stamp"; then
         return
     fi
     local python
@@ -90,13 +96,13 @@ make_environment() {
         "$python" -m venv .venv
     }
     say "installing Python packages into .venv"
-    .venv/bin/python -m pip install -q --disable-pip-version-check -r scripts/requirements.txt >&2
+    .venv/bin/python -m pip install -q --disable-pip-version-check "${pinned[@]}" >&2
     .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . >&2
     if [ -n "$libvirt" ]; then
         .venv/bin/python -m pip install -q --disable-pip-version-check \
             -r scripts/requirements-vm.txt >&2 ||
             say "libvirt's Python binding does not build here: virtual machines will be skipped"
-    elif [ -z "$for_demo" ]; then
+    elif [ "$aim" != demo ]; then
         say "libvirt-dev is not installed: virtual machines will be skipped"
     fi
     echo "$want" >"$stamp"
@@ -122,9 +128,9 @@ build_simulated() { # every simulated platform runs the same programs
 
 install_packages
 make_environment
-if [ -n "$for_demo" ]; then
-    build_programs openmpi
-else
+if [ "$aim" = tests ]; then
     build_programs openmpi mpich
     build_simulated
+else
+    build_programs openmpi
 fi

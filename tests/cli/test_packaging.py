@@ -3,9 +3,13 @@
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGING = REPOSITORY / "packaging"
@@ -62,6 +66,26 @@ def test_every_verb_has_its_section_in_the_manual():
 def test_no_script_has_the_name_of_a_package():
     """A script's own folder comes first: one called like a package takes its place for all."""
     scripts = {path.stem for path in (REPOSITORY / "scripts").glob("*.py")}
-    pinned = (REPOSITORY / "scripts" / "requirements.txt").read_text().splitlines()
+    files = (REPOSITORY / "scripts").glob("requirements*.txt")
+    pinned = [line for file in files for line in file.read_text().splitlines()]
     packages = {line.partition("==")[0].replace("-", "_").lower() for line in pinned}
     assert scripts & (packages | set(sys.stdlib_module_names)) == set()
+
+
+def test_what_measuring_needs_is_pinned_apart_from_what_tests_need():
+    """`make setup` installs the first file alone: packages, their extras and what these need."""
+    with (REPOSITORY / "pyproject.toml").open("rb") as file:
+        project = tomllib.load(file)["project"]
+    extras = project["optional-dependencies"]
+    todo = [*project["dependencies"], *extras["figures"], *extras["cluster"]]
+    needed: set[str] = set()
+    while todo:
+        wanted = Requirement(todo.pop())
+        name = canonicalize_name(wanted.name)
+        if name not in needed and (wanted.marker is None or wanted.marker.evaluate({"extra": ""})):
+            needed.add(name)
+            todo += metadata.requires(name) or ()
+    pinned = (REPOSITORY / "scripts" / "requirements.txt").read_text().lower()
+    names = {line.partition("==")[0].replace("_", "-") for line in pinned.splitlines()[2:]}
+    assert needed - names == set()
+    assert names & {"pytest", "scipy", "playwright", "mypy", "ruff", "hypothesis"} == set()

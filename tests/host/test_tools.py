@@ -69,7 +69,7 @@ def test_set_up_installs_what_the_table_marks() -> None:
         assert all(re.fullmatch(r"[a-z0-9][a-z0-9.+-]+", name) for name in listed)
 
 
-def test_the_demo_installs_what_guests_need_only_where_they_would_not_be_emulated() -> None:
+def test_each_set_up_installs_what_its_aim_needs() -> None:
     script = (ROOT / "scripts" / "setup.sh").read_text()
     functions = re.findall(r"^\w*packages\(\) \{.*?^\}", script, re.MULTILINE | re.DOTALL)
     assert len(functions) == 3
@@ -88,10 +88,13 @@ def test_the_demo_installs_what_guests_need_only_where_they_would_not_be_emulate
 
     real = subprocess.run(["scripts/kvm.sh"], cwd=ROOT, capture_output=True, text=True, check=False)
     assert bool(real.stdout) == bool(real.returncode)  # a reason where it is no use
-    found = optional(for_demo="yes")
+    found = optional(aim="demo")
     assert ("qemu-system-x86" in found) == (real.returncode == 0)
     assert "slurmd" not in found
-    assert {"qemu-system-x86", "slurmd", "libvirt-dev"} <= optional(for_demo="")
+    assert {"qemu-system-x86", "slurmd", "libvirt-dev", "clang-format"} <= optional(aim="tests")
+    measuring = optional(aim="")
+    assert {"qemu-system-x86", "libvirt-dev", "libsimgrid-dev"} <= measuring
+    assert {"slurmd", "clang-format", "chromium", "valgrind"}.isdisjoint(measuring)
 
 
 def test_hint_for_packages_without_a_program_knows_fedora(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -348,7 +348,7 @@ def report(
         return
     from bareline.analysis.comparison import Comparison
     from bareline.report.content.gather import document_of
-    from bareline.report.figures.svg import refuse_too_little_room
+    from bareline.report.figures.obstacles import refuse_too_little_room
     from bareline.report.page.files import FORMATS, default_page, write_figures, write_report
     from bareline.vocabulary.errors import UsageError
 
@@ -382,7 +382,7 @@ def _reported_profile(path: Path, out: Path | None) -> bool:
 
 def _complain_of_undrawn() -> None:
     """Say why a page has tables in place of its figures, where that is so."""
-    from bareline.report.figures.svg import LIFT, why_undrawn
+    from bareline.report.figures.obstacles import why_undrawn
 
-    if reason := why_undrawn():
-        complain(f"the page has no drawings: {reason}; {LIFT}")
+    if obstacle := why_undrawn():
+        complain(f"the page has no drawings: {obstacle}")

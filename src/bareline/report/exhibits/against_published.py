@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from bareline.analysis.cell import Cell
 from bareline.published.catalogue import conditions
 from bareline.published.quantities import Spread
@@ -18,6 +16,7 @@ from bareline.report.content.score import Meeting, Score, given, score
 from bareline.report.exhibits.base import Exhibit, select
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks

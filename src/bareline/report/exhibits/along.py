@@ -7,8 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from typing import Any
 
-import altair as alt
-
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.cells import is_number, position
 from bareline.report.content.document import Document
@@ -21,6 +19,7 @@ from bareline.report.content.wording import (
     value_words,
 )
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import LABEL_GAP_PX, Places, printed_marks, reference
 from bareline.report.figures.panels import WIDTH_PX, Layers, Strip, nothing, panel
 from bareline.report.figures.scales import (

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-import altair as alt
-
 from bareline.report.content.document import Document, PlatformInfo
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import Exhibit, grouped_by
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
 from bareline.report.figures.scales import log_ticks, signed_ticks, unit_scale

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 
 from bareline.analysis.fleet import fleets
@@ -26,6 +25,7 @@ from bareline.report.content.wording import count, sentence_case
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
 from bareline.report.figures.tables import Rows

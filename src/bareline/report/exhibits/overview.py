@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.findings import Finding
 from bareline.report.content.document import Document
@@ -17,6 +15,7 @@ from bareline.report.exhibits.base import Exhibit, grouped_by
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import rule_at, told_instead, value_axis, written
 from bareline.report.figures.scales import Ticks, ratio_ticks

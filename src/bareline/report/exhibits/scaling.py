@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import altair as alt
-
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.cells import position, varying_beside
 from bareline.report.content.document import Document
@@ -29,6 +27,7 @@ from bareline.report.exhibits.columns import CellRows
 from bareline.report.exhibits.large import largest
 from bareline.report.figures.channels import inline
 from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.panels import Strip, dashes
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-import altair as alt
-
+from bareline.report.figures.grammar import Blank, alt
 from bareline.vocabulary.texts import cleaned_all
 
 Channel = TypeVar("Channel", alt.Fill, alt.Stroke, alt.Shape)
@@ -18,6 +17,8 @@ def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
 
     Cleaned here: in that text a control character is an escape sequence, which nobody sees.
     """
+    if isinstance(alt, Blank):
+        return alt.InlineData()
     text = json.dumps(cleaned_all(list(rows)))
     return alt.InlineData(values=text, format=alt.JsonDataFormat(type="json"))
 

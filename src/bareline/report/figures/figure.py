@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-import altair as alt
-
+from bareline.report.figures.grammar import alt
 from bareline.vocabulary.caveats import Caveat
 
 Tone = Literal["", "worse", "better", "muted"]

@@ -9,9 +9,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-import altair as alt
-
 from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
 

@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from bareline.report.figures.channels import heading, inline, raw
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import (
     Places,
     bands,

@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import altair as alt
-
 from bareline.predict.coverage import Strip
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Trial
 from bareline.report.figures.channels import inline, raw, tip
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import (
     Ticks,
     log_ticks,

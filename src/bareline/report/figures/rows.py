@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import altair as alt
-
 from bareline.analysis.cell import Estimate
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks
 from bareline.report.figures.theme import Look, colour
@@ -50,8 +49,8 @@ def written(
         alt.Chart(inline(rows))
         .mark_text(**place)
         .encode(
-            x=x if isinstance(x, alt.X) else alt.value(x),
-            y=y if isinstance(y, alt.Y) else alt.value(y),
+            x=alt.value(x) if isinstance(x, int | float) else x,
+            y=alt.value(y) if isinstance(y, int | float) else y,
             text=alt.Text(field=field, type="nominal"),
         )
     )

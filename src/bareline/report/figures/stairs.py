@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import marks, y_axis
 from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
-
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import value_axis, written
 from bareline.report.figures.scales import log_ticks

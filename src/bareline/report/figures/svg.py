@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
-import resource
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import vl_convert
-
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.obstacles import refuse_undrawn
 from bareline.report.figures.theme import COLOURS, FONT, colour, config
-from bareline.vocabulary.errors import ReportError
 from bareline.vocabulary.texts import cleaned, cleaned_all
 
 _VEGA_LITE = "6.1"
-LIFT = "see `ulimit -v`, and run it where that is unlimited"
-#: What the engine reserves when it starts: 64 GiB, and a little for what it does.
-_ADDRESSES_BYTES = 66 << 30
-#: What tables and the threads that read them reserve; within less they end the process, or hang.
-_TABLES_BYTES = 1 << 30
 _ENLARGED = 1.12
 _NOTE_PX = 10.5
 _NOTE_LINE_PX = 14.0
@@ -60,39 +51,6 @@ def specification(chart: Chart) -> dict[str, Any]:
     return {**spec, "config": config()}
 
 
-def why_undrawn() -> str:
-    """Say why nothing can be drawn here; empty if everything can.
-
-    The engine that draws reserves addresses, without using them, and ends the whole process where
-    it gets none.
-    """
-    return _too_few(_ADDRESSES_BYTES, f"drawing reserves {_ADDRESSES_BYTES >> 30} GiB of it")
-
-
-def refuse_too_little_room() -> None:
-    """Refuse a report where tables have no room: what reads them ends the whole process then.
-
-    Raises
-    ------
-    ReportError
-        The address space is limited to little more than what is in use.
-    """
-    least = f"a report takes {_TABLES_BYTES >> 20} MiB more than what is in use"
-    if reason := _too_few(_TABLES_BYTES, least):
-        raise ReportError(reason, hint=LIFT)
-
-
-def _too_few(wanted_bytes: int, why: str) -> str:
-    """Say that there are no more addresses for so much; empty if there are."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return ""
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    if limit - pages * resource.getpagesize() > wanted_bytes:
-        return ""
-    return f"the address space is limited to {limit / (1 << 30):.3g} GiB, and {why}"
-
-
 def draw(chart: Chart) -> str:
     """Draw a chart as it stands, in the light colours.
 
@@ -101,8 +59,9 @@ def draw(chart: Chart) -> str:
     ReportError
         Nothing can be drawn here.
     """
-    if reason := why_undrawn():
-        raise ReportError(f"no figure can be drawn: {reason}", hint=LIFT)
+    refuse_undrawn()
+    import vl_convert
+
     return str(vl_convert.vegalite_to_svg(specification(chart), vl_version=_VEGA_LITE))
 
 
@@ -179,9 +138,11 @@ def for_file(drawing: str, notes: Sequence[str] = ()) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def to_png(drawing: str) -> bytes:
-    """Draw an SVG file as pixels, at twice its size."""
-    return bytes(vl_convert.svg_to_png(drawing, scale=2))
+def to_png(drawing: str, scale: float = 2) -> bytes:
+    """Draw an SVG file as pixels, at twice its size unless another scale is given."""
+    import vl_convert
+
+    return bytes(vl_convert.svg_to_png(drawing, scale=scale))
 
 
 def _shorten(element: ElementTree.Element) -> None:

@@ -11,8 +11,9 @@ from markupsafe import Markup
 from bareline.report.content.glossary import term_anchor, term_in
 from bareline.report.content.wording import lettered
 from bareline.report.figures.figure import DataTable, Field, Figure
+from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.figures.panels import WIDTH_PX
-from bareline.report.figures.svg import draw, for_page, why_undrawn
+from bareline.report.figures.svg import draw, for_page
 from bareline.report.page.downloads import Download, figure_csv
 from bareline.vocabulary.caveats import Caveat, notes
 
@@ -158,7 +159,7 @@ def draw_figure(
 
     def panels(charts: Sequence[object], prefix: str) -> tuple[Markup, ...]:
         if why_undrawn():
-            return ()  # its table stands in its place, and the command line says why
+            return ()  # its table stands in its place, and page and command line say why
         return tuple(
             Markup(
                 for_page(

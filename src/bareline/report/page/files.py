@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bareline.report.content.document import Document
 from bareline.report.exhibits.choice import draw_figures
-from bareline.report.figures.svg import draw, for_file, to_png, why_undrawn
+from bareline.report.figures.obstacles import refuse_undrawn, why_undrawn
+from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
 from bareline.report.page.pdf import print_page
@@ -110,9 +111,12 @@ def write_figures(document: Document, folder: Path) -> list[Path]:
     ------
     AnalysisError
         The study asks for a kind of exhibit that does not exist.
+    ReportError
+        Nothing can be drawn here.
     StoreError
         A file cannot be written.
     """
+    refuse_undrawn()
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

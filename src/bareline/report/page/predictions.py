@@ -7,6 +7,7 @@ from pathlib import Path
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Validation
 from bareline.report.figures.figure import Chart
+from bareline.report.figures.obstacles import refuse_undrawn
 from bareline.report.figures.predictions import predicted_chart, waterfall_chart
 from bareline.report.figures.svg import draw, for_file, to_png
 from bareline.report.figures.theme import looks
@@ -18,6 +19,8 @@ def write_validation(done: Validation, folder: Path) -> list[Path]:
 
     Raises
     ------
+    ReportError
+        Nothing can be drawn here.
     StoreError
         A file cannot be written.
     """
@@ -36,6 +39,8 @@ def write_loss(loss: Loss, folder: Path) -> list[Path]:
 
     Raises
     ------
+    ReportError
+        Nothing can be drawn here.
     StoreError
         A file cannot be written.
     """
@@ -44,6 +49,7 @@ def write_loss(loss: Loss, folder: Path) -> list[Path]:
 
 
 def _write(charts: dict[str, Chart], folder: Path) -> list[Path]:
+    refuse_undrawn()
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -12,11 +12,10 @@ from collections.abc import Iterator
 from urllib.parse import urljoin
 from xml.sax.saxutils import escape
 
-import vl_convert
-
 from bareline.report.content.document import Document
 from bareline.report.content.lengths import lengths
 from bareline.report.content.wording import sentence_case
+from bareline.report.figures.svg import to_png
 from bareline.report.figures.theme import FONT, colour
 from bareline.vocabulary.texts import cleaned
 from bareline.vocabulary.verdicts import Verdict
@@ -57,7 +56,7 @@ def picture(document: Document) -> bytes:
         f'font-family="{escape(FONT)}"><rect width="100%" height="100%" '
         f'fill="{colour("paper")}"/>{body}</svg>'
     )
-    return bytes(vl_convert.svg_to_png(drawing, scale=1))
+    return to_png(drawing, scale=1)
 
 
 def _words(document: Document) -> Iterator[str]:

@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.glossary import explained, term_anchor
 from bareline.report.content.wording import count, sentence_case
+from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.page.sentences import sentence_markup
 
 
@@ -59,6 +60,7 @@ def template_environment() -> jinja2.Environment:
         "layer_anchor": layer_anchor,
         "probe_anchor": probe_anchor,
         "term_anchor": term_anchor,
+        "why_undrawn": why_undrawn,
     }
     return environment
 

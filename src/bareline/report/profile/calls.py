@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from bareline.profile.model import Profile
 from bareline.profile.summary import (
     CallSum,
@@ -17,6 +15,7 @@ from bareline.report.content.anchors import slug
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.channels import heading, inline, tip
 from bareline.report.figures.figure import Chart, Field, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import unit_scale, zero_ticks
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour

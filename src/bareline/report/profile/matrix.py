@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import altair as alt
-
 from bareline.profile.model import Profile
 from bareline.profile.summary import (
     communication_matrix,
 )
 from bareline.report.figures.channels import inline, tip
 from bareline.report.figures.figure import DataTable, Field, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import count_ticks
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour

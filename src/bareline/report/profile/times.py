@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from bareline.analysis.cell import Estimate
@@ -17,6 +16,7 @@ from bareline.profile.summary import (
 from bareline.report.content.wording import percent
 from bareline.report.figures.channels import heading, inline, raw, tip
 from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import Scale, unit_scale, zero_ticks
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour

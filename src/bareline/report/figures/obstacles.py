@@ -1,0 +1,80 @@
+"""What keeps figures from being drawn, or a report from being made at all, and what to do then."""
+
+from __future__ import annotations
+
+import resource
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from bareline.vocabulary.errors import ReportError
+
+_LIFT = "see `ulimit -v`, and run it where that is unlimited"
+#: What draws, all of the extra ``figures``.
+_PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python"}
+#: What the engine reserves when it starts: 64 GiB, and a little for what it does.
+_ADDRESSES_BYTES = 66 << 30
+#: What tables and the threads that read them reserve; within less they end the process, or hang.
+_TABLES_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why nothing can be drawn here, and the next step."""
+
+    reason: str
+    step: str
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.step}"
+
+
+def why_undrawn() -> Obstacle | None:
+    """Say why nothing can be drawn here; nothing if everything can.
+
+    The engine that draws reserves addresses, without using them, and ends the whole process where
+    it gets none.
+    """
+    missing = [name for module, name in _PACKAGES.items() if find_spec(module) is None]
+    if missing:
+        reason = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+        return Obstacle(reason, "to get them: pip install 'bareline[figures]'")
+    drawing = f"drawing reserves {_ADDRESSES_BYTES >> 30} GiB of it"
+    reason = _too_few(_ADDRESSES_BYTES, drawing)
+    return Obstacle(reason, _LIFT) if reason else None
+
+
+def refuse_undrawn() -> None:
+    """Refuse to draw where nothing can be drawn.
+
+    Raises
+    ------
+    ReportError
+        A package is missing, or the address space is limited.
+    """
+    if obstacle := why_undrawn():
+        raise ReportError(f"no figure can be drawn: {obstacle.reason}", hint=obstacle.step)
+
+
+def refuse_too_little_room() -> None:
+    """Refuse a report where tables have no room: what reads them ends the whole process then.
+
+    Raises
+    ------
+    ReportError
+        The address space is limited to little more than what is in use.
+    """
+    least = f"a report takes {_TABLES_BYTES >> 20} MiB more than what is in use"
+    if reason := _too_few(_TABLES_BYTES, least):
+        raise ReportError(reason, hint=_LIFT)
+
+
+def _too_few(wanted_bytes: int, why: str) -> str:
+    """Say that there are no more addresses for so much; empty if there are."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    if limit - pages * resource.getpagesize() > wanted_bytes:
+        return ""
+    return f"the address space is limited to {limit / (1 << 30):.3g} GiB, and {why}"
