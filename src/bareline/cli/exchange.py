@@ -71,13 +71,18 @@ def import_(
         list[Path],
         typer.Argument(metavar="FILE...", help="Existing outputs, also .gz, or folders of them."),
     ],
-    platform: Annotated[
-        str, typer.Option("--platform", metavar="NAME", help="Platform that they come from.")
-    ],
     out: Annotated[
         Path,
         typer.Option("-o", "--out", metavar="RUN", help="Run directory: new, or of an import."),
     ],
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            "--platform",
+            metavar="NAME",
+            help="Platform that they come from; ReFrame, asv and Ramble name their own.",
+        ),
+    ] = None,
     title: Annotated[str, typer.Option("--title", metavar="T", help="The platform in words.")] = "",
     ranks: Annotated[
         int | None,
@@ -88,7 +93,7 @@ def import_(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Read existing outputs of OSU, IMB, HPL and others into a run."""
+    """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
     from bareline.session.intake import import_files
 
     intake = import_files(files, platform, out, title=title, ranks=ranks, skip_unknown=skip_unknown)

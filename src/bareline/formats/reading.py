@@ -28,6 +28,8 @@ LATENCY = Metric("s", "lower")
 BANDWIDTH = Metric("B/s", "higher")
 MESSAGE_RATE = Metric("op/s", "higher")
 OVERLAP = Metric("%", "higher")
+#: What a benchmark declares that failed before it said what it measures.
+UNTOLD: Mapping[str, Metric] = MappingProxyType({"value": Metric("1", "none")})
 #: A time of which neither less nor more is better, such as that of the overlapped computation.
 CONTEXT = Metric("s", "none", detail=True)
 
@@ -53,6 +55,8 @@ class Reading:
         What else tells the case from others of the probe.
     ranks
         Number of MPI ranks; `UNKNOWN_RANKS` where the output does not say it.
+    platform
+        What the output itself calls its platform, "" where it does not.
     """
 
     probe: str
@@ -64,6 +68,7 @@ class Reading:
     ranks: int = 1
     threads: int = 1
     caveats: tuple[str, ...] = ()
+    platform: str = ""
 
     def case(self, ranks: int | None = None) -> Case:
         """Give what is compared.

@@ -1,12 +1,15 @@
 """``bareline import``: existing outputs into a run, so that they compare like measured ones.
 
-A trial is one launch found in a file. Blocks hold the repetitions of a platform's cases and are
-never shared by platforms: nobody measured them in common, so nothing is paired. A launch that the
-run has already is not taken twice, for two copies of one output are still one trial.
+Their platform is the one that the user names, or the one that an output names itself, as those of
+ReFrame do. A trial is one launch found in a file. Blocks hold the repetitions of a platform's
+cases and are never shared by platforms: nobody measured them in common, so nothing is paired. A
+launch that the run has already is not taken twice, for two copies of one output are still one
+trial.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +19,7 @@ from typing import Any
 from bareline import __version__
 from bareline.formats.files import Found, read_files
 from bareline.formats.importer import load_importers
-from bareline.formats.reading import Reading
+from bareline.formats.reading import UNTOLD, Reading
 from bareline.store.beside import now
 from bareline.store.header import Header
 from bareline.store.run import Run
@@ -83,9 +86,11 @@ class Intake:
     def _replication(self) -> list[str]:
         latest = self.run.finished().values()
         records = [record for record in latest if record.status == "measured"]
-        platform = self.rows[0]["platform"] if self.rows else ""
+        platforms = {row["platform"] for row in self.rows}
         cases = Counter(
-            record.trial.case for record in records if record.trial.platform == platform
+            (record.trial.platform, record.trial.case)
+            for record in records
+            if record.trial.platform in platforms
         )
         if not cases:
             return []
@@ -103,14 +108,14 @@ def _count(number: int, noun: str) -> str:
 
 def import_files(
     files: Sequence[Path],
-    platform: str,
+    platform: str | None,
     out: Path,
     *,
     title: str = "",
     ranks: int | None = None,
     skip_unknown: bool = False,
 ) -> Intake:
-    """Read existing outputs into a run, made if need be, as trials of one platform.
+    """Read existing outputs into a run, made if need be, as trials of their platforms.
 
     Nothing is written unless every file is of a known format.
 
@@ -120,7 +125,7 @@ def import_files(
         Outputs, which may be compressed by gzip and hold several launches each; or folders, of
         which every file is taken.
     platform
-        Name that their platform gets in the run.
+        Name that their platform gets in the run; None for outputs that name their own.
     out
         Run directory: a new one, or one that an earlier import made.
     title
@@ -135,11 +140,12 @@ def import_files(
     ImportRefused
         A file cannot be read or is of no known format.
     UsageError
-        The platform's name is impossible, or the run holds measured results.
+        The platform's name is impossible, missing, or one for several platforms; or the run holds
+        measured results.
     StoreError
         The run cannot be written.
     """
-    if not PLATFORM_NAME.fullmatch(platform):
+    if platform is not None and not PLATFORM_NAME.fullmatch(platform):
         raise UsageError(
             f"'{shown_name(platform)}' is no name for a platform",
             where="--platform",
@@ -148,19 +154,60 @@ def import_files(
     if ranks is not None and ranks < 1:
         raise UsageError(f"{ranks} is no number of ranks", where="--ranks")
     found, skipped = read_files(files, skip_unknown=skip_unknown)
-    run = _open(out, platform, title, found)
-    with run.writing():
-        intake = _append(run, platform, found, ranks)
-        run.write_facts(platform, _facts(found, run.facts().get(platform, {})))
-    intake.skipped = skipped
-    new = sum(row["trial"] is not None for row in intake.rows)
+    placed = _placed(found, platform)
+    titles = {name: title or told for name, (told, _) in placed.items()}
+    run = _open(out, titles, found)
+    intake = Intake(run, skipped=skipped)
     names = ", ".join(dict.fromkeys(file.name for file in files))
-    run.append_event(platform, f"{_count(new, 'trial')} imported from {names}")
+    with run.writing():
+        for name, (_, own) in placed.items():
+            rows = _append(run, name, own, ranks)
+            intake.rows += rows
+            run.write_facts(name, _facts(own, run.facts().get(name, {})))
+            new = sum(row["trial"] is not None for row in rows)
+            run.append_event(name, f"{_count(new, 'trial')} imported from {names}")
     return intake
 
 
-def _open(out: Path, platform: str, title: str, found: Iterable[Found]) -> Run:
-    """Open or make the run, with the platform and the probes in its header."""
+def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str, list[Found]]]:
+    """Sort what was found by platforms: the title that an output gives, and what is of it."""
+    by_title: dict[str, list[Found]] = defaultdict(list)
+    for one in found:
+        by_title[one.imported.platform].append(one)
+    told = sorted(title for title in by_title if title)
+    if platform is not None:
+        if len(told) > 1:
+            shown = ", ".join(map(shown_name, told[:5]))
+            raise UsageError(
+                f"the outputs are of {len(told)} platforms: {shown}",
+                where="--platform",
+                hint="leave --platform out, or import their files one platform at a time",
+            )
+        everything = [one for own in by_title.values() for one in own]
+        return {platform: (told[0] if told else "", everything)}
+    if "" in by_title:
+        raise UsageError(
+            "does not say its platform",
+            where=str(by_title[""][0].file),
+            hint="name it with --platform, or leave the file out",
+        )
+    named = {_name_of(title): (title, own) for title, own in by_title.items()}
+    if len(named) < len(told):
+        raise UsageError(
+            f"platforms have names that are too much alike: {', '.join(told[:5])}",
+            hint="import their files one platform at a time with --platform",
+        )
+    return named
+
+
+def _name_of(title: str) -> str:
+    """Make a platform's name of what an output calls it: daint:gpu+gnu becomes daint-gpu-gnu."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-._")[:100]
+    return name if PLATFORM_NAME.fullmatch(name) else "unnamed"
+
+
+def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> Run:
+    """Open or make the run, with the platforms, by name and title, and the probes in its header."""
     if (out / "run.toml").exists():
         run = Run.open(out)
         if not run.header.imported:
@@ -175,19 +222,23 @@ def _open(out: Path, platform: str, title: str, found: Iterable[Found]) -> Run:
             study={"study": _STUDY},
             probes={},
             platforms={},
-            baseline=platform,
+            baseline=next(iter(titles)),
             seed=0,
             created=now(),
             versions={"bareline": __version__},
         )
         run = Run.create(out, header)
-    known = dict(header.platforms.get(platform, {"type": PLATFORM_TYPE}))
-    if title:
-        known["title"] = title
+    known = {
+        name: {
+            **header.platforms.get(name, {"type": PLATFORM_TYPE}),
+            **({"title": title} if title else {}),
+        }
+        for name, title in titles.items()
+    }
     run.replace_header(
         replace(
             header,
-            platforms={**header.platforms, platform: known},
+            platforms={**header.platforms, **known},
             probes=_declared(header.probes, found),
         )
     )
@@ -200,13 +251,20 @@ def _declared(
     """Add what the trials declare; outputs of one program may have more or fewer columns."""
     probes = dict(known)
     for trial in found:
-        new = trial.imported.declaration()
+        new: Mapping[str, Any] = trial.imported.declaration()
         old = probes.get(trial.imported.probe, new)
+        if old["metrics"].keys() == UNTOLD.keys():
+            old = new
+        elif new["metrics"].keys() == UNTOLD.keys():
+            new = old
         probes[trial.imported.probe] = {**old, "metrics": {**new["metrics"], **old["metrics"]}}
     return probes
 
 
-def _append(run: Run, platform: str, found: Iterable[Found], ranks: int | None) -> Intake:
+def _append(
+    run: Run, platform: str, found: Iterable[Found], ranks: int | None
+) -> list[dict[str, Any]]:
+    """Append the trials of a platform that the run has not yet; give a row of each found."""
     finished = run.finished()
     known = {
         (record.trial.case, output.stdout)
@@ -215,11 +273,11 @@ def _append(run: Run, platform: str, found: Iterable[Found], ranks: int | None) 
     }
     blocks = _Blocks(finished.values(), platform)
     index = max(finished, default=-1) + 1
-    intake = Intake(run)
+    rows = []
     for one in found:
         case = one.imported.case(ranks)
         fresh = (case, one.launch) not in known
-        intake.rows.append(_row(one, case, platform, index if fresh else None))
+        rows.append(_row(one, case, platform, index if fresh else None))
         if not fresh:
             continue
         known.add((case, one.launch))
@@ -237,7 +295,7 @@ def _append(run: Run, platform: str, found: Iterable[Found], ranks: int | None) 
             )
         )
         index += 1
-    return intake
+    return rows
 
 
 def _started(found: Found) -> str:

@@ -1,0 +1,195 @@
+"""Airspeed velocity (asv): the results of one commit on one machine, one environment.
+
+All three make the platform: results of two commits are no repetitions of each other.
+
+Every benchmark with one set of parameters is a trial. asv runs each of them in processes of its
+own, but keeps one median over all that they measured, so that a file is one trial of each,
+whatever number of samples stands behind it.
+
+References
+----------
+M. Droettboom, P. Virtanen and others, "airspeed velocity", https://asv.readthedocs.io.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import product
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from bareline.formats.document import JsonModel, find_object, read_object
+from bareline.formats.foreign import plain_name, scalar
+from bareline.formats.importer import Importer, holding
+from bareline.formats.reading import UNTOLD, Reading, outcome_of
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+
+_SNIFF = re.compile(r'"result_columns"\s*:\s*\[\s*"result"')
+#: What a benchmark measures, by the first word of its function's name, as asv itself goes by it.
+_KINDS: Mapping[str, tuple[str, Metric]] = {
+    "time": ("time", Metric("s", "lower")),
+    "timeraw": ("time", Metric("s", "lower")),
+    "mem": ("memory", Metric("B", "lower")),
+    "peakmem": ("memory", Metric("B", "lower")),
+    # asv calls more of a tracked value worse.
+    "track": ("value", Metric("1", "lower")),
+}
+
+
+class _Report(JsonModel):
+    version: int
+    commit_hash: str
+    env_name: str
+    params: dict[str, str]
+    result_columns: list[str]
+    results: Annotated[dict[str, list[Any]], Field(min_length=1)]
+
+
+class _Columns(JsonModel):
+    """A benchmark's values by the names of their columns; lists run over sets of parameters."""
+
+    result: list[float | None] | None = None
+    params: list[list[str]] = Field(default_factory=list)
+    started_at: int | None = None
+    stats_ci_99_a: list[float | None] | None = None
+    stats_ci_99_b: list[float | None] | None = None
+    stats_q_25: list[float | None] | None = None
+    stats_q_75: list[float | None] | None = None
+
+
+def split(text: str) -> Sequence[str]:
+    """Give every benchmark as a file of its own; a damaged file whole."""
+    try:
+        content = find_object(text)
+        report = read_object(_Report, content)
+    except ParseError:
+        return (text,)
+    if len(report.results) == 1:
+        return (text,)
+    return [
+        json.dumps({**content, "results": {name: values}}, indent=1)
+        for name, values in report.results.items()
+    ]
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read every benchmark with every set of its parameters."""
+    try:
+        report = read_object(_Report, find_object(text))
+        if report.version != 2:
+            raise ParseError(f"version {report.version} of asv's results; 2 is read")
+    except ParseError as error:
+        yield _reading("unknown", {}, Failed(Stage.PARSE, str(error)))
+        return
+    for name, values in report.results.items():
+        yield from _benchmark(name, values, report)
+
+
+def _benchmark(name: str, values: Sequence[Any], report: _Report) -> Iterable[Reading]:
+    named = dict(zip(report.result_columns, values, strict=False))
+    try:
+        columns = read_object(_Columns, {key: one for key, one in named.items() if one is not None})
+        sets = list(product(*columns.params))
+        results = columns.result or [None] * len(sets)
+        if len(results) != len(sets) or len(values) > len(report.result_columns):
+            raise ParseError("as many results as sets of parameters were expected")
+    except ParseError as error:
+        yield _reading(name, {}, Failed(Stage.PARSE, str(error)), report)
+        return
+    for at, (chosen, value) in enumerate(zip(sets, results, strict=True)):
+        params = {f"param{number}": _param(text) for number, text in enumerate(chosen, 1)}
+        yield _reading(name, params, _outcome(name, columns, at, value), report)
+
+
+def _param(text: str) -> Scalar:
+    """Read a parameter, which asv writes as Python does."""
+    quoted = re.fullmatch(r"(['\"])(.*)\1", text, re.DOTALL)
+    return quoted[2] if quoted else scalar(text)
+
+
+def _outcome(name: str, columns: _Columns, at: int, value: float | None) -> Measured | Failed:
+    if value is None:
+        return Failed(Stage.EXIT, "asv has no result: the benchmark failed or was skipped")
+
+    def samples() -> Iterable[Sample]:
+        for low, high in (
+            (columns.stats_ci_99_a, columns.stats_ci_99_b),
+            (columns.stats_q_25, columns.stats_q_75),
+        ):
+            if not low or not high:
+                continue
+            ends = [side[at] if at < len(side) else None for side in (low, high)]
+            # asv rounds both, to five digits.
+            if ends[0] is None or ends[1] is None:
+                raise ParseError("the statistics of the result are missing")
+            if not ends[0] - 1e-4 * abs(ends[0]) <= value <= ends[1] + 1e-4 * abs(ends[1]):
+                raise ParseError("the result does not lie within its own statistics")
+        return [Sample(_kind(name)[0], value)]
+
+    return outcome_of(dict([_kind(name)]), samples)
+
+
+def _kind(name: str) -> tuple[str, Metric]:
+    """Give the metric of a benchmark."""
+    first = name.rpartition(".")[2].partition("_")[0].lower()
+    camel = re.match(r"(Time|Timeraw|Mem|Peakmem|PeakMem|Track)(?=[A-Z])", name.rpartition(".")[2])
+    return _KINDS.get(camel[1].lower() if camel else first) or next(iter(UNTOLD.items()))
+
+
+def _started(text: str) -> datetime | None:
+    """Give when the first benchmark began."""
+    try:
+        report = read_object(_Report, find_object(text))
+        at = report.result_columns.index("started_at")
+        told = [values[at] for values in report.results.values() if len(values) > at]
+        return datetime.fromtimestamp(min(told) / 1e3, UTC)
+    except (ParseError, ValueError, TypeError, OverflowError, OSError):
+        return None
+
+
+def _facts(text: str) -> Mapping[str, Scalar]:
+    """Give the commit, the environment and the machine."""
+    try:
+        report = read_object(_Report, find_object(text))
+    except ParseError:
+        return {}
+    machine = {f"import.{key}": report.params[key] for key in ("cpu", "os") if key in report.params}
+    return {"import.commit": report.commit_hash, "import.environment": report.env_name, **machine}
+
+
+def _platform(report: _Report) -> str:
+    machine = report.params.get("machine", "machine")
+    return f"{machine} {report.commit_hash[:8]} {report.env_name}"
+
+
+def _reading(
+    name: str,
+    params: Mapping[str, Scalar],
+    outcome: Measured | Failed,
+    report: _Report | None = None,
+) -> Reading:
+    return Reading(
+        probe=f"asv.{plain_name(name) or 'unnamed'}",
+        title=f"{plain_name(name)} (asv)",
+        layer=Layer.APP,
+        metrics=dict([_kind(name)]),
+        params=params,
+        outcome=outcome,
+        platform=_platform(report) if report else "",
+    )
+
+
+IMPORTER = Importer(
+    name="asv",
+    title="asv's results of a commit",
+    sniff=holding(_SNIFF),
+    launches=split,
+    parse=read,
+    started=_started,
+    facts=_facts,
+)

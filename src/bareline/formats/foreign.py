@@ -1,0 +1,124 @@
+"""What other tools' results say in their own words: names, units and parameters of bareline's.
+
+A framework's figure has any name and any unit. Here it becomes a metric in a base unit: its
+direction is what the tool says of it, else what its dimension tells (less time is better, a higher
+rate is), else none. A unit that is no known one becomes part of the name, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from bareline.vocabulary.model import Better, Metric, Scalar
+from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.units import BASE_UNITS, conversion
+
+#: Units as people and tools spell them, in small letters, in bareline's spelling.
+_SPELLINGS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("", "count", "counts", "ratio", "factor"), "1"),
+        **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+        **dict.fromkeys(("millisecond", "milliseconds", "msec"), "ms"),
+        **dict.fromkeys(("microsecond", "microseconds", "usec"), "us"),
+        **dict.fromkeys(("nanosecond", "nanoseconds", "nsec"), "ns"),
+        **dict.fromkeys(("byte", "bytes"), "B"),
+        **dict.fromkeys(("iops", "ops", "ops/sec", "it/s", "items/s", "requests/s"), "op/s"),
+        **dict.fromkeys(("percent", "percentage"), "%"),
+    }
+)
+#: Spellings of rates after their prefix: GFLOPS, Mop/s, Gbps, MiB/sec, GBps.
+_RATES = (
+    (re.compile(r"(?:flops?/s(?:ec)?|flops|f/s)", re.IGNORECASE), "flop/s"),
+    (re.compile(r"(?:ops?/s(?:ec)?|iops)", re.IGNORECASE), "op/s"),
+    (re.compile(r"(?:bits?/s(?:ec)?|b/s(?:ec)?|bps)"), "bit/s"),
+    (re.compile(r"(?:bytes?/s(?:ec)?|B/s(?:ec)?|Bps)"), "B/s"),
+    (re.compile(r"(?:B|bytes?)"), "B"),
+    (re.compile(r"hz", re.IGNORECASE), "Hz"),
+)
+_PREFIX = re.compile(r"([kKMGTP]i?|)(.*)", re.DOTALL)
+#: Which way a base unit is good where nobody says it.
+_DIRECTIONS: Mapping[str, Better] = MappingProxyType(
+    {"s": "lower", "B/s": "higher", "bit/s": "higher", "flop/s": "higher", "op/s": "higher"}
+)
+_UNFIT = re.compile(r"[^A-Za-z0-9_.]+")
+_INTEGER = re.compile(r"-?(?:0|[1-9]\d{0,17})")
+_DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,17}")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What another tool calls a figure, as a metric.
+
+    Attributes
+    ----------
+    name
+        Name of the metric; holds the unit where that is no known one.
+    factor
+        What its values are multiplied by to be in the metric's unit.
+    """
+
+    name: str
+    metric: Metric
+    factor: float
+
+
+def figure(name: str, unit: str, better: Better | None = None, *, detail: bool = False) -> Figure:
+    """Make a metric of a figure's name and unit.
+
+    Parameters
+    ----------
+    better
+        Which way it is good, where the tool says so.
+    """
+    base, factor = _into_base(unit.strip())
+    told = plain_name(name) or "value"
+    if not base:
+        told, base = f"{told}_{plain_name(unit) or 'unit'}", "1"
+    direction = better or _DIRECTIONS.get(base, "none")
+    return Figure(told, Metric(base, direction, detail=detail), factor)
+
+
+def plain_name(text: str) -> str:
+    """Make a name of letters, digits, dots and underscores of any text."""
+    return shown_name(_UNFIT.sub("_", text).strip("_."))
+
+
+def plain_key(text: str) -> str:
+    """Make the key of a parameter of any text."""
+    key = plain_name(text).replace(".", "_")
+    return key if key[:1].isalpha() or key.startswith("_") else f"p_{key}"
+
+
+def scalar(text: str) -> Scalar:
+    """Give the number that a text spells, or the text."""
+    if _INTEGER.fullmatch(text):
+        return int(text)
+    return float(text) if _DECIMAL.fullmatch(text) else text
+
+
+def _into_base(unit: str) -> tuple[str, float]:
+    """Give the base unit of a unit in anyone's spelling, and how many of it one is; "" of none."""
+    known = _spelled(unit)
+    for base in sorted(BASE_UNITS - {"1", "%"}, key=lambda one: -len(one)):
+        # Bits stay bits: nobody asked for bytes.
+        if known.endswith(base) and (factor := conversion(known, base)):
+            return base, factor
+    return (known, 1.0) if known in BASE_UNITS else ("", 1.0)
+
+
+def _spelled(unit: str) -> str:
+    """Give bareline's spelling of a unit."""
+    if unit in BASE_UNITS:
+        return unit
+    if (word := _SPELLINGS.get(unit.lower())) is not None:
+        return word
+    match = _PREFIX.fullmatch(unit)
+    assert match is not None
+    prefix = match[1].replace("K", "k") if match[1] == "K" else match[1]
+    for spelling, rate in _RATES:
+        if spelling.fullmatch(match[2]):
+            return prefix + rate
+    return unit.replace("µ", "u")

@@ -1,0 +1,153 @@
+"""hyperfine with ``--export-json``: every run of every command.
+
+Each time is one launch of the command and so one trial. The processor times that hyperfine gives
+are means over all runs, of no launch, and are left out.
+
+References
+----------
+D. Peter, "hyperfine", https://github.com/sharkdp/hyperfine.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import repeat
+from statistics import fmean, median
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from bareline.formats.document import Amount, Count, JsonModel, find_object, read_object
+from bareline.formats.foreign import plain_key, scalar
+from bareline.formats.importer import Importer, holding
+from bareline.formats.reading import Reading, as_detail, outcome_of
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Scalar, Stage
+
+_SNIFF = re.compile(r'"results"\s*:\s*\[\s*\{\s*"command"\s*:')
+_TIME = Metric("s", "lower")
+_MEMORY = as_detail(Metric("B", "lower"))
+
+
+class _Result(JsonModel):
+    """One command with all its runs; `run` counts them where a launch stands alone."""
+
+    command: str
+    mean: Amount
+    median: Amount
+    min: Amount
+    max: Amount
+    times: Annotated[list[Amount], Field(min_length=1)]
+    exit_codes: list[int | None] | None = None
+    memory_usage_byte: list[Count] | None = None
+    parameters: dict[str, str] = Field(default_factory=dict)
+    run: Count | None = None
+
+
+class _Report(JsonModel):
+    results: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+
+def split(text: str) -> Sequence[str]:
+    """Give every launch as a report of its own, with its number; a damaged report whole."""
+    try:
+        report = read_object(_Report, find_object(text))
+        results = [_checked(content) for content in report.results]
+    except ParseError:
+        return (text,)
+    if any(result.run is not None for result in results):
+        return (text,)
+    return [
+        json.dumps({"results": [{**content, **_lists(result, run), "run": run}]}, indent=1)
+        for content, result in zip(report.results, results, strict=True)
+        for run in range(len(result.times))
+    ]
+
+
+def _lists(result: _Result, run: int) -> dict[str, Any]:
+    """Give what a result lists by runs, of one run."""
+    listed = {name: getattr(result, name) for name in ("times", "exit_codes", "memory_usage_byte")}
+    return {name: [values[run]] for name, values in listed.items() if values}
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read every run of every command."""
+    try:
+        report = read_object(_Report, find_object(text))
+        results = [_checked(content) for content in report.results]
+    except ParseError as error:
+        yield _reading({}, Failed(Stage.PARSE, str(error)))
+        return
+    for result in results:
+        params = {"command": result.command}
+        told = {plain_key(key): scalar(value) for key, value in result.parameters.items()}
+        for time, code, memory in zip(
+            result.times,
+            repeat(0) if result.exit_codes is None else result.exit_codes,
+            result.memory_usage_byte or repeat(None),
+            strict=False,
+        ):
+            yield _launch({**told, **params}, time, code, memory)
+
+
+def _checked(content: Mapping[str, Any]) -> _Result:
+    """Read a command's result; refuse one whose summary is not that of its times."""
+    result = read_object(_Result, content)
+    for name in ("exit_codes", "memory_usage_byte"):
+        listed = getattr(result, name)
+        if listed and len(listed) != len(result.times):
+            raise ParseError(f"'{result.command}': as many '{name}' as times were expected")
+    if result.run is None:
+        times = result.times
+        found = (fmean(times), median(times), min(times), max(times))
+        told = (result.mean, result.median, result.min, result.max)
+        if not all(map(_alike, found, told)):
+            raise ParseError(f"'{result.command}': the times are not those of its summary")
+    return result
+
+
+def _alike(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-15)
+
+
+def _launch(
+    params: Mapping[str, Scalar], time: float, code: int | None, memory: int | None
+) -> Reading:
+    if code is None:
+        return _reading(params, Failed(Stage.SIGNAL, "ended by a signal"))
+    if code:
+        return _reading(params, Failed(Stage.EXIT, f"exit code {code}"))
+    if not time:
+        reason = "no time is left after hyperfine took off that of its shell: use its -N"
+        return _reading(params, Failed(Stage.PARSE, reason))
+    samples = [Sample("time", time)]
+    metrics = {"time": _TIME}
+    if memory:
+        samples.append(Sample("memory", float(memory)))
+        metrics["memory"] = _MEMORY
+    return _reading(params, outcome_of(metrics, lambda: samples), metrics)
+
+
+def _reading(
+    params: Mapping[str, Scalar], outcome: Any, metrics: Mapping[str, Metric] | None = None
+) -> Reading:
+    return Reading(
+        probe="hyperfine.command",
+        title="the time of a command (hyperfine)",
+        layer=Layer.APP,
+        metrics=metrics or {"time": _TIME},
+        params=params,
+        outcome=outcome,
+    )
+
+
+IMPORTER = Importer(
+    name="hyperfine",
+    title="hyperfine --export-json",
+    sniff=holding(_SNIFF),
+    launches=split,
+    parse=read,
+)
