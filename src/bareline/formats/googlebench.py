@@ -31,15 +31,10 @@ _SNIFF = re.compile(r'"benchmarks"\s*:\s*\[\s*(?:\{\s*"name"\s*:|\])')
 _VERSION = re.compile(r'"library_version"\s*:\s*"([\w.+-]{1,40})"')
 _DATE = re.compile(r'"date"\s*:\s*"([\d:T+-]{19,25})"')
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-#: Keys of a row that are no counter of its author.
-_OWN = frozenset(
-    "name family_index per_family_instance_index run_name run_type repetitions repetition_index "
-    "threads aggregate_name aggregate_unit iterations real_time cpu_time time_unit label "
-    "error_occurred error_message skipped skip_message bytes_per_second items_per_second "
-    "cpu_coefficient real_time_coefficient big_o rms".split()
-)
 #: What a row says of itself, since version 1.5.
 _MARKS = ("run_name", "family_index", "per_family_instance_index")
+#: Rows of a complexity fitted over arguments: nothing that was measured.
+_FITTED = ("BigO", "RMS")
 _TIMES = {"time": Metric("s", "lower"), "cpu_time": as_detail(Metric("s", "lower"))}
 _RATES = {"bytes_per_second": ("bandwidth", "B/s"), "items_per_second": ("items", "op/s")}
 
@@ -69,6 +64,10 @@ class _Row(JsonModel):
         return self.run_name or self.name.removesuffix(f"_{self.aggregate_name}")
 
 
+#: Keys of a row that are no counter of its author.
+_OWN = frozenset({*_Row.model_fields, *_RATES, "repetition_index", "iterations"})
+
+
 class _Report(JsonModel):
     context: dict[str, Any]
     benchmarks: Annotated[list[dict[str, Any]], Field(min_length=1)]
@@ -83,7 +82,8 @@ def read(text: str) -> Iterable[Reading]:
     except ParseError as error:
         yield _reading("unknown", {}, _TIMES, Failed(Stage.PARSE, str(error)))
         return
-    for name, group in groupby(rows, key=lambda pair: pair[0].of):
+    measured = [pair for pair in rows if pair[0].aggregate_name not in _FITTED]
+    for name, group in groupby(measured, key=lambda pair: pair[0].of):
         yield _benchmark(name, list(group))
 
 
