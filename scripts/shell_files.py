@@ -1,15 +1,17 @@
-"""Write what a package brings besides the program: its manual page, and completion for shells.
+"""Write what a package brings that is made from the program: manual, completion, list of studies.
 
 ::
 
-    python scripts/shell_files.py            writes packaging/
-    python scripts/shell_files.py --check    exit code 1 if it is not as the parser has it
+    python scripts/shell_files.py            writes them
+    python scripts/shell_files.py --check    exit code 1 if one is not as the program has it
 
-The wheel installs them where `man`, bash, zsh and fish look (pyproject.toml, shared-data).
+The wheel installs the manual page and the completions where `man`, bash, zsh and fish look
+(pyproject.toml, shared-data). The list of built-in studies lies beside them.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -21,8 +23,11 @@ from typer._completion_shared import get_completion_script
 
 from bareline.cli.completing import VARIABLE
 from bareline.cli.main import app
+from bareline.study.catalogue import LISTING, listing
 
-FOLDER = Path(__file__).parents[1] / "packaging"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "packaging"
+STUDIES = ROOT / "src" / "bareline" / "studies"
 _SHELLS = {"bash": "bareline.bash", "zsh": "_bareline", "fish": "bareline.fish"}
 _REST = r"""
 .SH EXIT STATUS
@@ -71,14 +76,16 @@ def main() -> int:
         return 0
     old = [path for path, text in wanted.items() if not path.exists() or path.read_text() != text]
     for path in old:
-        print(f"packaging/{path.name} is not as the parser has it: python scripts/shell_files.py")
+        name = path.relative_to(ROOT)
+        print(f"{name} is not as the program has it: python scripts/shell_files.py")
     return 1 if old else 0
 
 
 def files() -> dict[Path, str]:
     """Give each file's text."""
     scripts = {FOLDER / name: _completion(shell) for shell, name in _SHELLS.items()}
-    return {FOLDER / "bareline.1": manual(), **scripts}
+    studies = json.dumps(listing(), indent=1, ensure_ascii=False) + "\n"
+    return {FOLDER / "bareline.1": manual(), STUDIES / LISTING: studies, **scripts}
 
 
 def _completion(shell: str) -> str:

@@ -29,9 +29,9 @@ def _offering(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
 @_offering
 def studies() -> Iterable[str]:
     """Give the built-in studies and the TOML files here."""
-    from bareline.study.catalogue import study_rows
+    from bareline.study.catalogue import study_names
 
-    return [*(row["study"] for row in study_rows()), *sorted(map(str, Path().glob("*.toml")))]
+    return [*study_names(), *sorted(map(str, Path().glob("*.toml")))]
 
 
 @_offering
