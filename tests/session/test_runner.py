@@ -13,6 +13,7 @@ from collections import Counter
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.null import NullAllocation
 from bareline.platforms.process import processes_with
 from bareline.probes.base import find_probe
 from bareline.session import begin
@@ -23,7 +24,7 @@ from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
-from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.errors import PlatformError, StoreError
 from bareline.vocabulary.model import Failed, Output, Stage
 
 
@@ -212,7 +213,33 @@ def test_a_full_disk_ends_the_run_with_one_line(make_run, execute, monkeypatch):
 
 NULL = find_probe("null")
 PARAMS = NULL.make_params({})
+
+
 #: What Open MPI's launcher adds, before or after what the program says.
+def test_an_end_that_comes_where_python_drops_it_still_ends_the_run(make_run, execute, monkeypatch):
+    """Such as at a fork; what failed because its processes were ended, too, is no record."""
+    left, inner = [3], NullAllocation.run
+
+    class Dropped:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    def run(self, *args, **more):
+        left[0] -= 1
+        if left[0] == 0:
+            Dropped()
+            raise PlatformError("what it asks was ended, too")
+        return inner(self, *args, **more)
+
+    monkeypatch.setattr(NullAllocation, "run", run)
+    monkeypatch.setattr("sys.unraisablehook", lambda _: None)
+    made = make_run(launches=3)
+    with pytest.raises(KeyboardInterrupt):
+        execute(made)
+    assert len(made.finished()) == 2
+    assert execute(made).measured == 6
+
+
 FRAME = "-" * 74 + "\nPrimary job  terminated normally, but ...\n" + "-" * 74 + "\n"
 
 

@@ -20,7 +20,7 @@ from bareline.session.builds import build_facts
 from bareline.session.machine import Machine
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
-from bareline.vocabulary.errors import BarelineError, NotNow, StoreError
+from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Failed, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PlatformSpec
@@ -119,7 +119,7 @@ class Allocations:
             return allocation
         try:
             self._take_turn(name, allocation)
-        except StoreError:
+        except (StoreError, TimeUp):
             raise
         except Exception as error:
             return Failed(Stage.PLATFORM, reason_of(error))
@@ -232,6 +232,9 @@ class Allocations:
                 self._describe(name, {**build_facts(self._specs[name], allocation), **facts})
                 break
             except StoreError:
+                raise
+            except TimeUp as error:
+                self.note(name, str(error))
                 raise
             except Exception as error:  # a platform of a third party may raise anything
                 reason = reason_of(error)

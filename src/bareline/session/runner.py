@@ -7,7 +7,6 @@ recorded, and `execute` on the same run goes on with the next trial.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,7 @@ from bareline.profile.trial import under_profiler
 from bareline.session.allocations import Allocations, reason_of
 from bareline.session.failures import Failures
 from bareline.session.history import History, Tally
+from bareline.session.interruption import terminated_like_interrupted
 from bareline.session.judge import judge_output
 from bareline.session.machine import Machine
 from bareline.session.origin import declare_today, platforms_of, study_of
@@ -157,7 +157,11 @@ class Runner:
         Stopped
             A program fails wherever it is tried, and whoever observes wants no more of it.
         """
-        with self._run.writing(), _terminated_like_interrupted(), self._allocations:
+        with (
+            self._run.writing(),
+            terminated_like_interrupted() as self._go_on,
+            self._allocations,
+        ):
             declare_today(self._run)
             attempts: dict[int, int] = {}
             finished = self._run.finished(self._history.wanted)
@@ -189,9 +193,12 @@ class Runner:
                 saved += 1
                 reasons.add(reason)
                 continue
+            self._go_on()
             self._machine.begin()
             record = self._run_trial(trial, attempts.get(trial.index, 0) + 1)
             self._machine.keep()
+            if record.status == "failed":
+                self._go_on()  # what ends bareline may have ended the trial, too
             self._run.append(record)
             self._history.add(record)
             self._between.begin()
@@ -368,24 +375,3 @@ def foreign_load(
     cores = foreign_cores(before, after, max(0.0, helpers_after_s - helpers_s))
     busy = cores > BUSY_CORES and cores * (after.at_s - before.at_s) > BUSY_LEAST_S
     return round(cores, 4), ("busy-machine",) if busy else ()
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP release platforms as Ctrl-C does."""
-
-    def interrupt(_number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = {
-            number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
-        }
-    except ValueError:  # not in the main thread: whoever called cares for signals
-        yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

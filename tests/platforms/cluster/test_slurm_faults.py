@@ -15,14 +15,16 @@ from pathlib import Path
 import pytest
 
 from bareline.platforms.process import marked_processes, processes_with
+from bareline.platforms.slurm import allocation as allocation_module
 from bareline.platforms.slurm import commands
 from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
 from bareline.store.run import Run
 from bareline.testing.bench import until
-from bareline.vocabulary.errors import PlatformError, TimeUp
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.nodeset import unfold
 from bareline.vocabulary.platform import PlatformSpec
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
@@ -309,14 +311,19 @@ def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):
     until(lambda: jobs() == [])
 
 
-_LONG = """\
+#: Trial k ends when there is a file "may.k", and no sooner.
+_WAITS = """\
 [study]
 name = "s"
 launches = 6
 precision = 0
+[app.waits]
+command = ["sh", "-c", '''
+    until [ -e FOLDER/may.${BARELINE_TRIAL##*-} ]; do sleep 0.05; done; echo 1 s''']
+verify = ["time > 0"]
+metrics.time = { regex = "^([0-9]) s$", take = "max" }
 [[measure]]
-probe = "mpi.barrier"
-params = { iterations = 20, budget_s = 20 }
+probe = "app.waits"
 ranks = 2
 nodes = 2
 timeout_s = 60
@@ -329,7 +336,7 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
         '[platform.nodes]\ntype = "slurm"\nsubnet = "10.94.0.0/24"\ntime_min = 10\n'
         'mpi = "openmpi"\n'
     )
-    (tmp_path / "study.toml").write_text(_LONG)
+    (tmp_path / "study.toml").write_text(_WAITS.replace("FOLDER", str(tmp_path)))
     for name in ("queue.py", "bareline.py"):  # the job must not take them for Python's or ours
         (tmp_path / name).write_text("raise SystemExit(9)\n")
     argv = [sys.executable, "-P", "-m", "bareline"]
@@ -349,19 +356,25 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
         said = subprocess.run(status, cwd=tmp_path, capture_output=True, text=True, check=True)
         return json.loads(said.stdout)[0]
 
+    def may_end(*trials):
+        for trial in trials:
+            (tmp_path / f"may.{trial}").touch()
+
     system, job = row()["job"].split()
     assert system == "slurm"
-    until(lambda: len(run.finished()) >= 1, timeout_s=60)
-    subprocess.run(["scontrol", "requeue", job], check=True)
-    until(lambda: _requeued(run, 1) and len(run.finished()) >= 3, timeout_s=60)
-    *_, last = _said(
-        "scontrol", "show", "hostnames", _said("squeue", "-hj", job, "-o", "%N")
-    ).split()
-    with slurm_cluster.dead(int(last.removeprefix("node")) - 1):
-        until(lambda: len(run.finished()) == 6, timeout_s=90)
-        assert _requeued(run, 2)
-    log = (tmp_path / "run" / "submission.log").read_text()
-    assert all(record.status == "measured" for record in run.finished().values()), log
+    with _with_its_log(run):
+        may_end(0)
+        until(lambda: len(run.finished()) == 1, timeout_s=60)
+        subprocess.run(["scontrol", "requeue", job], check=True)
+        until(lambda: _requeued(run, 1), timeout_s=60)
+        may_end(1, 2)
+        until(lambda: len(run.finished()) == 3, timeout_s=60)
+        last = unfold(_said("squeue", "-hj", job, "-o", "%N"))[-1]
+        with slurm_cluster.dead(int(last.removeprefix("node")) - 1):
+            until(lambda: _requeued(run, 2), timeout_s=90)
+            may_end(3, 4, 5)
+            until(lambda: len(run.finished()) == 6, timeout_s=60)
+        assert all(record.status == "measured" for record in run.finished().values())
     until(lambda: commands.job_state(job).state == "COMPLETED")
     ended = row()
     assert (ended["measured"], ended["remaining"], ended["job_state"]) == (6, 0, "completed")
@@ -370,3 +383,55 @@ def test_a_submitted_study_is_measured_by_a_job_whatever_becomes_of_it(slurm_clu
 def _requeued(run, times):
     told = f"was requeued (restart {times})"
     return any(told in event.event for event in run.events())
+
+
+@contextmanager
+def _with_its_log(run):
+    """Let a failed assertion show what the job's bareline said."""
+    try:
+        yield
+    except AssertionError as error:
+        log = run.path / "submission.log"
+        said = log.read_text() if log.exists() else ""
+        raise AssertionError(f"{error}\n{said}\n{list(run.events())}") from error
+
+
+def test_long_lines_of_several_nodes_of_one_step_stay_apart(slurm_cluster, acquire, tmp_path):
+    """Slurm passes 1,024 bytes at a time: what nodes said at once was mixed up."""
+    says = (
+        'touch "$1/$2"; while [ $(ls "$1" | wc -l) -lt 4 ]; do :; done; '
+        'yes "I am $2" | head -c 200000'
+    )
+    with acquire("slurm", nodes=4, **OPTIONS) as allocation:
+        names = [node.name for node in allocation.nodes]
+        told = allocation.on_every_node(says, [(str(tmp_path), name) for name in names])
+    for name, done in zip(names, told, strict=True):
+        assert done.stdout == (f"I am {name}\n" * 20000)[:200000]
+
+
+def test_nodes_that_say_nothing_are_asked_again(slurm_cluster, acquire, monkeypatch):
+    """A step that ended before it was heard is no failure of every trial that is left."""
+    text = "case $SLURMD_NODENAME in node2) exit 0 ;; esac; describe() { :; }; stay() { :; }\n"
+    real = allocation_module.script
+    monkeypatch.setattr(
+        allocation_module, "script", lambda name: text if name == "description" else real(name)
+    )
+    with (
+        pytest.raises(NotNow, match=r"the connection ended"),
+        acquire("slurm", nodes=2, **OPTIONS),
+    ):
+        pass
+    until(lambda: jobs() == [])
+
+
+def test_a_process_whose_job_has_ended_waits_for_its_end(slurm_cluster, acquire, monkeypatch):
+    """Each trial that was left failed within the seconds that Slurm takes to end the job."""
+    job = inherited(monkeypatch)
+    monkeypatch.setattr("bareline.platforms.slurm.job._KILLED_WITHIN_S", 0.1)
+    subprocess.run(["scancel", job], check=True)
+    until(lambda: not commands.job_state(job).runs)
+    with (
+        pytest.raises(TimeUp, match=f"the allocation {job} was cancelled"),
+        acquire("slurm", allocation="inherit", time_min=10),
+    ):
+        pass

@@ -104,9 +104,10 @@ class RemoteAllocation(HostsAllocation):
             # A node that is called by its address knows that by itself: all of them are alike.
             words = tuple("" if word == self.nodes[node].name else word for word in own)
             alike.setdefault(words, []).append(node)
+        everywhere = script("answers") + script("everywhere")
         lines: dict[tuple[str, ...], Sequence[str]] = {}
         for words, nodes in alike.items():
-            lines |= self.talk_lines(nodes, script("everywhere"), [text, *words])
+            lines |= self.talk_lines(nodes, everywhere, [text, *words])
         with conversation(lines) as talk:
             talk.wait("told", _EVERYWHERE_S)
             return [_finished(talk, node.name) for node in self.nodes]
@@ -199,7 +200,8 @@ class RemoteAllocation(HostsAllocation):
         arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
-        housekeeper = END_MARKED + OWN_FOLDER + KEEP_FILE + script("housekeeper")
+        housekeeper = script("answers") + END_MARKED + OWN_FOLDER + KEEP_FILE
+        housekeeper += script("housekeeper")
         lines = self.talk_lines(nodes, housekeeper, arguments)
         try:
             with conversation(lines) as talk, housekeeping(talk, cores) as house:

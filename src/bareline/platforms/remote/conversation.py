@@ -1,6 +1,7 @@
 """A script that runs on nodes while bareline talks with it.
 
-The nodes answer by lines of their own: ``bareline NODE WORD...``. One local process may stand for
+The nodes answer by lines of their own: ``bareline NODE WORD...``, and long ones in pieces, see the
+script ``answers``. One local process may stand for
 one node (ssh) or for many (a step of a batch system). A node is not trusted to be right: what it
 says is bounded, and none speaks for another.
 """
@@ -190,6 +191,7 @@ class Conversation:
     def _read(self, names: tuple[str, ...], popen: subprocess.Popen[bytes], heard: _Heard) -> None:
         assert popen.stdout is not None
         left = MOST_SAID_BYTES
+        pieces: dict[tuple[str, str], list[str]] = {}
         # Whoever ends the process closes the pipe, perhaps in the middle of a read.
         with contextlib.suppress(ValueError, OSError):
             while raw := popen.stdout.readline(MOST_LINE_BYTES + 1):
@@ -203,8 +205,13 @@ class Conversation:
                 text = raw.decode(errors="replace").rstrip("\n")
                 node, _, rest = text.removeprefix(_SIGN).partition(" ")
                 word, _, more = rest.partition(" ")
-                if node in names:
-                    self._lines.put((node, word, more))
+                if node not in names:
+                    continue
+                if word.endswith("+"):
+                    pieces.setdefault((node, word[:-1]), []).append(more)
+                    continue
+                more = "".join((*pieces.pop((node, word), ()), more))
+                self._lines.put((node, word, more))
 
     @staticmethod
     def _listen(pipe: BufferedReader, heard: _Heard) -> None:

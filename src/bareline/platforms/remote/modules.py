@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.remote.conversation import conversation
+from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.native import Nodes
 from bareline.vocabulary.errors import PlatformError
 
@@ -36,10 +36,10 @@ done
 exec "$@"
 """
 _TRY = """
-name=${SLURMD_NODENAME:-$1}
 shift
-said=$("$@" true 2>&1 </dev/null) || printf 'bareline %s unloaded %s\\n' "$name" "$said" | tail -n 1
-printf 'bareline %s tried\\n' "$name"
+said=$("$@" true 2>&1 </dev/null) || say unloaded "$(printf '%s' "$said" | tail -n 1)"
+say tried
+stay
 """
 
 
@@ -62,7 +62,9 @@ def try_modules(nodes: Nodes, modules: Sequence[str]) -> None:
     if not modules:
         return
     everyone = range(len(nodes.nodes))
-    with conversation(nodes.talk_lines(everyone, _TRY, loader(modules))) as talk:
+    with conversation(
+        nodes.talk_lines(everyone, script("answers") + _TRY, loader(modules))
+    ) as talk:
         talk.wait("tried", _LOAD_S)
         for node, said in talk.said.items():
             for reason in said.get("unloaded", ()):

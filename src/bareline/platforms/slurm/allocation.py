@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import time
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -40,15 +39,13 @@ from bareline.platforms.slurm.commands import (
 )
 from bareline.platforms.slurm.job import Job
 from bareline.platforms.slurm.options import SlurmOptions
-from bareline.vocabulary.errors import PlatformError, TimeUp
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 from bareline.vocabulary.nodeset import fold, told_nodes
 
 #: An allocation with less time than a trial may take, and this, is renewed before it.
 _MARGIN_S = 30.0
 _TRIES = 2
-#: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
-_KILLED_WITHIN_S = 60.0
 #: How long the first step of an allocation may take: nodes may have to wake up.
 _DESCRIBE_S = 120.0
 #: Exit codes of ranks that got SIGTERM or SIGKILL because another one had failed.
@@ -117,9 +114,14 @@ class SlurmAllocation(RemoteAllocation):
         self._tidied.clear()
         self.loader = []
         everyone = range(len(names))
-        text = script("description") + "describe\nsay ready\n"
+        text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
         with conversation(self.talk_lines(everyone, text, [])) as talk:
-            talk.wait("ready", _DESCRIBE_S)
+            try:
+                talk.wait("ready", _DESCRIBE_S)
+            except PlatformError as error:
+                # A node that has just failed, or a job that is being ended: the next try may do.
+                lost = self._find_lost() or error
+                raise NotNow(lost.what, where=lost.where, hint=lost.hint) from error
             told = {name: read_description(name, talk.said[name]) for name in names}
         self.nodes = tuple(Node(name, name, told[name].cores) for name in names)
         self.compare({name: told[name].flags for name in names})
@@ -285,13 +287,9 @@ class SlurmAllocation(RemoteAllocation):
             It is the job that bareline runs in.
         """
         state = settled_state(self._job.number)
+        self._job.see_own_end(state)
         clause, hint = state.ending
         names = tuple(node.name for node in self.nodes)
-        if self._job.inherited and not state.runs:
-            # Slurm ends this very process, too, and starts it again where the job was requeued:
-            # every trial that is left would fail at once, and then it had nothing to do.
-            time.sleep(_KILLED_WITHIN_S)
-            raise TimeUp(f"the allocation {self._job.number} {clause}", hint=hint)
         broken = [name for name in broken_nodes(names) if name in names]
         missing = [name for name in names if name not in state.nodes] if state.runs else []
         if broken or missing:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.nodeset import fold
+from bareline.vocabulary.nodeset import fold, unfold
 
 _ASK_S = 60.0
 _GRANTED = re.compile(r"Granted job allocation (\d+)")
@@ -160,9 +160,9 @@ def job_state(job: str) -> JobState:
         return JobState("GONE", None, (), last_line(done.stderr))
     line = row[0]
     nodes = line[44:4044].strip()
-    names = must("scontrol", "show", "hostnames", nodes).split() if nodes else []
     left_s = read_time_s(line[20:44].strip())
-    return JobState(line[:20].strip(), left_s, tuple(names), line[4044:].strip())
+    names = tuple(unfold(nodes)) if nodes else ()
+    return JobState(line[:20].strip(), left_s, names, line[4044:].strip())
 
 
 def settled_state(job: str) -> JobState:

@@ -20,12 +20,15 @@ from bareline.platforms.slurm.commands import (
     queued,
 )
 from bareline.platforms.slurm.options import SlurmOptions
-from bareline.vocabulary.errors import NotNow, PlatformError
+from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.nodeset import fold
 
 _NAME = "bareline-"
 #: Waits for the end of its input, which is the end of bareline, and gives the allocation back.
 _HOLD = 'cat >/dev/null; exec scancel "$1"'
+
+#: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
+_KILLED_WITHIN_S = 60.0
 
 
 class Job:
@@ -70,6 +73,7 @@ class Job:
         else:
             self._allocate(nodes, excluded)
         state = job_state(self.number)
+        self.see_own_end(state)
         if not state.runs or len(state.nodes) < nodes:
             self.end()
             raise PlatformError(
@@ -107,6 +111,21 @@ class Job:
             env=outside_environment(),
             start_new_session=True,
         )
+
+    def see_own_end(self, state: JobState) -> None:
+        """See whether this very process is about to be ended, with the job that it is part of.
+
+        Raises
+        ------
+        TimeUp
+            It should have been by now.
+        """
+        if self.inherited and not state.runs:
+            # Slurm starts it again where the job was requeued. Until it has ended it, every trial
+            # that is left would fail at once, and then there was nothing left to do.
+            time.sleep(_KILLED_WITHIN_S)
+            clause, hint = state.ending
+            raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
 
     def end(self) -> None:
         """Give the nodes back; idempotent."""

@@ -72,7 +72,7 @@ class Connection:
         options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
         arguments = [self.name, _LOCKS, owner_mark(), self.remote_folder]
         arguments += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
-        text = OWN_FOLDER + script("description") + script("keeper")
+        text = script("answers") + OWN_FOLDER + script("description") + script("keeper")
         line = ["sh", "-c", text, "sh", *arguments]
         words = [word for option in options for word in ("-o", option)]
         argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]

@@ -1,0 +1,38 @@
+"""A run that is ended from outside, by Ctrl-C, by a batch system or with its terminal."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def terminated_like_interrupted() -> Iterator[Callable[[], None]]:
+    """Let SIGTERM and SIGHUP release platforms as Ctrl-C does.
+
+    What is yielded raises the interruption again: Python drops what a signal raises where nobody
+    could catch it, such as in what it does at a fork.
+    """
+    asked: list[int] = []
+
+    def interrupt(number: int, _frame: object) -> None:
+        asked.append(number)
+        raise KeyboardInterrupt
+
+    def go_on() -> None:
+        if asked:
+            raise KeyboardInterrupt
+
+    try:
+        before = {
+            number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)
+        }
+    except ValueError:  # not in the main thread: whoever called cares for signals
+        yield go_on
+        return
+    try:
+        yield go_on
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
