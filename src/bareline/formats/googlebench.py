@@ -77,13 +77,13 @@ def read(text: str) -> Iterable[Reading]:
     """Read every benchmark of a process."""
     try:
         report = read_object(_Report, find_object(text))
-        rows = [(read_object(_Row, content), content) for content in report.benchmarks]
-        _check_rows(report.benchmarks, report.context)
+        every = [(read_object(_Row, content), content) for content in report.benchmarks]
+        rows = [pair for pair in every if pair[0].aggregate_name not in _FITTED]
+        _check_rows([content for _, content in rows], report.context)
     except ParseError as error:
         yield _reading("unknown", {}, _TIMES, Failed(Stage.PARSE, str(error)))
         return
-    measured = [pair for pair in rows if pair[0].aggregate_name not in _FITTED]
-    for name, group in groupby(measured, key=lambda pair: pair[0].of):
+    for name, group in groupby(rows, key=lambda pair: pair[0].of):
         yield _benchmark(name, list(group))
 
 
