@@ -121,14 +121,14 @@ def test_two_ranks_on_one_node(mpi, options, expected):
             OPENMPI,
             "/usr/bin/mpirun.openmpi --host 10.0.0.1:3,10.0.0.2:3 -np 6 --map-by ppr:3:node "
             f"--bind-to none {QUIET} --mca pml ob1 --mca btl self,vader,tcp "
-            "--mca btl_tcp_if_include 10.0.0.0/24 --mca plm_rsh_agent /agent "
+            "--mca btl_tcp_if_include 10.0.0.0/24 --mca plm_rsh_agent /agent:sh "
             "--mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.0.0.0/24 program -x",
         ),
         (
             OPENMPI5,
             "/opt/ompi/bin/mpirun --host 10.0.0.1:3,10.0.0.2:3 -np 6 --map-by ppr:3:node "
             f"--bind-to none {QUIET} --mca pml ob1 --mca btl self,sm,tcp "
-            "--mca btl_tcp_if_include 10.0.0.0/24 --prtemca plm_ssh_agent /agent "
+            "--mca btl_tcp_if_include 10.0.0.0/24 --prtemca plm_ssh_agent /agent:sh "
             "--prtemca plm_ssh_no_tree_spawn 1 --prtemca prte_if_include 10.0.0.0/24 program -x",
         ),
         (

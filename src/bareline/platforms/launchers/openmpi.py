@@ -88,7 +88,9 @@ class OpenMpi(Launcher):
         parameters: dict[str, str] = {}
         if job.agent is not None:
             shell = "plm_rsh" if old else "plm_ssh"
-            parameters |= {f"{shell}_agent": job.agent, f"{shell}_no_tree_spawn": "1"}
+            # Daemons on the other hosts die unless they find one of these, which none calls.
+            agents = f"{job.agent}:sh"
+            parameters |= {f"{shell}_agent": agents, f"{shell}_no_tree_spawn": "1"}
         if job.session_folder is not None:
             parameters["orte_tmpdir_base" if old else "prte_tmpdir_base"] = job.session_folder
         if job.network is not None:
