@@ -22,15 +22,13 @@ from bareline.platforms.launchers import (
     Transport,
     mpi_facts,
 )
-from bareline.platforms.workdir import check_io_folder
+from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 
 #: Loopback by number: a name may resolve to IPv6, on which not every tool listens.
 _ADDRESS = "127.0.0.1"
-_MEMORY = Path("/dev/shm")
-_SESSION = "bareline-session-"
 
 
 class LocalOptions(PinningOptions):
@@ -157,8 +155,8 @@ class LocalPlatform(Platform[LocalOptions]):
     def clean(cls) -> list[str]:
         """Remove the shared memory that killed launchers left behind."""
         removed = []
-        for folder in _MEMORY.glob(f"{_SESSION}*"):
-            if has_ended(folder.name.removeprefix(_SESSION)):
+        for folder in MEMORY.glob(f"{SESSION}*"):
+            if has_ended(folder.name.removeprefix(SESSION)):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed.append(f"removed {folder}")
         return removed
@@ -167,11 +165,12 @@ class LocalPlatform(Platform[LocalOptions]):
 @contextmanager
 def _session_folder() -> Iterator[Path | None]:
     """Give a folder in memory for what MPI libraries leave when they are killed."""
-    if not os.access(_MEMORY, os.W_OK):
+    if not os.access(MEMORY, os.W_OK):
         yield None
         return
+    prefix = f"{SESSION}{owner_mark()}-"
     with tempfile.TemporaryDirectory(
-        prefix=f"{_SESSION}{owner_mark()}-", dir=_MEMORY, ignore_cleanup_errors=True
+        prefix=prefix, dir=MEMORY, ignore_cleanup_errors=True
     ) as folder:
         yield Path(folder)
 

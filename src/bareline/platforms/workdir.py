@@ -31,6 +31,9 @@ own_folder() {
 }
 """
 _PREFIX = "bareline-work-"
+#: Where MPI libraries share memory, and how a folder of bareline's there begins.
+MEMORY = Path("/dev/shm")
+SESSION = "bareline-session-"
 #: Prints free blocks, their size, the kind of file system, and a line if a hypervisor runs below.
 _LOOK = """
 stat -f -c '%a %S %T' -- "$1"
@@ -53,6 +56,11 @@ def folder_name(token: str) -> str:
     """Name the working directory of the trial with that mark."""
     mark = owner_mark()
     return _PREFIX + (token if token.startswith(mark) else f"{mark}-{token or 'trial'}")
+
+
+def session_folder(token: str) -> str:
+    """Name the folder in memory for what a trial's MPI library would leave when it is killed."""
+    return f"{MEMORY}/{SESSION}{token}"
 
 
 def is_abandoned(name: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from bareline.store.cost import read_cost
 from bareline.store.files import (
     MOST_FILE_BYTES,
     appended,
@@ -221,6 +222,16 @@ class BesideRecords:
         if not os.path.lexists(self.path / EVENTS_FILE):
             return []
         return list(whole_lines(self.path, EVENTS_FILE, _EVENT.validate_json, MOST_FILE_BYTES))
+
+    def cost(self) -> dict[str, float] | None:
+        """Read what the run has cost: core seconds by platform; None where nobody counted.
+
+        Raises
+        ------
+        StoreError
+            The file is damaged.
+        """
+        return read_cost(self.path)
 
     # What was planned, and what was predicted -------------------------------------------------
 

@@ -60,7 +60,8 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def _opened(path: Path, how: int) -> TextIO:
-    descriptor = os.open(path, _FLAGS | how, 0o644)
+    # Less whatever the umask takes away: a group that shares its files shares its runs, too.
+    descriptor = os.open(path, _FLAGS | how, 0o666)
     try:
         refuse_odd(os.fstat(descriptor), path)
         keep_owner(descriptor, path.parent)

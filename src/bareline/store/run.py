@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bareline.store.beside import EVENTS_FILE, PREDICTIONS_FILE, BesideRecords
+from bareline.store.cost import COST_FILE
 from bareline.store.files import (
     MEND_LINE,
     cut_torn_line,
@@ -68,6 +69,7 @@ _CONTENT = (
     EVENTS_FILE,
     SESSIONS_FILE,
     PREDICTIONS_FILE,
+    COST_FILE,
     "facts",
     "raw",
 )
@@ -167,7 +169,7 @@ class Run(BesideRecords):
                 refuse_link(self.path / name)
             if file.exists():
                 refuse_odd(file.stat(), file)
-            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o644)
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
             keep_owner(descriptor, self.path)
         except OSError as error:
             raise StoreError(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
@@ -22,6 +22,7 @@ from bareline.study.problems import study_error, suggest
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
+from bareline.vocabulary.limits import Limits
 from bareline.vocabulary.model import (
     Case,
     Command,
@@ -39,8 +40,8 @@ from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 BLOCKS_PER_BOOT = 1
 
 
-class Study(BaseModel):
-    """A checked study.
+class Study(Limits):
+    """A checked study; its limits are those of all its platforms together.
 
     Attributes
     ----------
@@ -93,8 +94,6 @@ class Study(BaseModel):
     measures, exhibits
         Content of the file.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
     title: str = ""

@@ -121,6 +121,10 @@ class Stopped(BarelineError):
     """A run ended before its plan did, since whoever began it wants no more of what fails."""
 
 
+class LimitReached(BarelineError):
+    """A run ended before its plan did, since it may use no more core hours."""
+
+
 class ReportError(BarelineError):
     """What a report shows cannot be drawn."""
 

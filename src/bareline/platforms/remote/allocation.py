@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import shutil
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -29,7 +30,7 @@ from bareline.platforms.remote.modules import loader, try_modules
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
 from bareline.platforms.remote.trial import Housekeeping, housekeeping
-from bareline.platforms.workdir import OWN_FOLDER, folder_name
+from bareline.platforms.workdir import OWN_FOLDER, folder_name, session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
@@ -64,6 +65,8 @@ class RemoteAllocation(HostsAllocation):
         self._events: list[str] = []
         #: Words before every command that load the modules it needs.
         self.loader: list[str] = []
+        #: Folder of the nodes for what an MPI library would leave there; "" outside of a trial.
+        self.session = ""
         self._common: CommonSet | None = None
         self._native = NativePrograms(
             self,
@@ -197,7 +200,9 @@ class RemoteAllocation(HostsAllocation):
             for node in nodes:
                 self._tidy(node)
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
-        arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], *command.requires]
+        self.session = session_folder(token) if command.mpi and token else ""
+        arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], self.session]
+        arguments += command.requires
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
         housekeeper = script("answers") + END_MARKED + OWN_FOLDER + KEEP_FILE
@@ -216,6 +221,7 @@ class RemoteAllocation(HostsAllocation):
         finally:
             if token and command.mpi and self.launches_here:
                 self.end_marked(token)
+                shutil.rmtree(self.session, ignore_errors=True)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Give our own: the server's is set on its node, and what starts it here has no mark."""

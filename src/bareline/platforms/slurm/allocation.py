@@ -177,6 +177,7 @@ class SlurmAllocation(RemoteAllocation):
             transport=options.transport,
             network=self._network,
             as_root=True,
+            session_folder=self.session or None,
         )
         if options.launcher == "srun":
             line = srun_argv(

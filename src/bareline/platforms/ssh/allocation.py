@@ -107,6 +107,7 @@ class SshAllocation(RemoteAllocation):
             network=self._network,
             agent=self._agent() if layout.nodes > 1 or here else None,
             as_root=self._told[self.nodes[0].name].is_root,
+            session_folder=self.session or None,
         )
         line = self.mpi.argv(job)
         # The launcher carries the mark too: it must not outlive its trial.

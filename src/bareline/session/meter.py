@@ -1,0 +1,165 @@
+"""Core hours: what a run has used, and where it has to end because it may use no more.
+
+Nodes that a batch system or a cloud lends cost from the moment they are up until they are given
+back, whatever runs on them. Any other platform costs while its trials run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline.store.cost import write_cost
+from bareline.store.run import Run
+from bareline.vocabulary.errors import LimitReached
+from bareline.vocabulary.platform import PlatformSpec
+
+_HOUR_S = 3600.0
+#: The file is written so often at most: a kill loses no more than that.
+_WRITE_S = 5.0
+
+
+@dataclass(slots=True)
+class _Held:
+    """Nodes that cost: how many cores, up to when they are counted, whether they are lent."""
+
+    cores: int
+    counted_s: float
+    lent: bool
+
+
+class Meter:
+    """Counts the core hours of a run by platform, and knows its limits.
+
+    Parameters
+    ----------
+    limit
+        Most core hours of the whole run; None for any number. Those of single platforms stand in
+        their specs.
+    clock
+        Gives seconds that only grow.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        platforms: Sequence[PlatformSpec],
+        limit: float | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._run = run
+        self._clock = clock
+        self._limit = limit
+        self._limits = {spec.name: spec.limits.max_core_hours for spec in platforms}
+        self._used_s = dict.fromkeys(self._limits, 0.0)
+        self._held: dict[str, _Held] = {}
+        self._written_s = -_WRITE_S
+
+    def load(self) -> None:
+        """Go on counting where earlier sessions of the run ended."""
+        self._used_s |= self._run.cost() or {}
+
+    def lift(self, limit: float | None) -> None:
+        """Let another limit count in place of all that the run was begun with."""
+        if limit is not None:
+            self._limit = limit
+            self._limits = dict.fromkeys(self._limits)
+
+    @property
+    def core_hours(self) -> Mapping[str, float]:
+        """Core hours so far by platform."""
+        return {name: used / _HOUR_S for name, used in self._used_s.items()}
+
+    # What costs ----------------------------------------------------------------------------------
+
+    def begin(self, name: str, cores: int, *, lent: bool) -> None:
+        """Nodes are up."""
+        self._held[name] = _Held(cores, self._clock(), lent)
+
+    def end(self, name: str) -> None:
+        """Nodes are given back."""
+        self.count()
+        self._held.pop(name, None)
+        self.write()
+
+    def ran(self, name: str, seconds: float) -> None:
+        """A trial took so long."""
+        held = self._held.get(name)
+        if held is not None and not held.lent:
+            self._used_s[name] += held.cores * seconds
+        self.count()
+        if self._clock() - self._written_s >= _WRITE_S:
+            self.write()
+
+    def count(self) -> None:
+        """Count what is lent up to now."""
+        now = self._clock()
+        for name, held in self._held.items():
+            if held.lent:
+                self._used_s[name] += held.cores * (now - held.counted_s)
+            held.counted_s = now
+
+    def write(self) -> None:
+        """Keep it in the run."""
+        self._written_s = self._clock()
+        try:
+            write_cost(self._run.path, self._used_s)
+        except OSError as error:
+            raise self._run.unwritable(error) from error
+
+    # What may be used ----------------------------------------------------------------------------
+
+    def left_s(self, name: str) -> float:
+        """Give for how long a trial may run on a platform before a limit is reached."""
+        self.count()
+        left = [
+            self._left_s(limit, {other}, name)
+            for other, limit in self._limits.items()
+            if limit is not None
+        ]
+        if self._limit is not None:
+            left.append(self._left_s(self._limit, set(self._used_s), name))
+        return min(left, default=float("inf"))
+
+    def _left_s(self, limit: float, of: set[str], running: str) -> float:
+        """Give after how many seconds some platforms have used a limit, while one of them runs."""
+        left = limit * _HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
+        if left <= 0:
+            return 0.0
+        rate = sum(
+            held.cores
+            for name, held in self._held.items()
+            if name in of and (held.lent or name == running)
+        )
+        return left / rate if rate else float("inf")
+
+    def see(self, name: str, expected_s: float, left: int) -> None:
+        """Look whether another trial may begin.
+
+        Parameters
+        ----------
+        expected_s
+            How long the trial is going to take, as far as that is known.
+        left
+            Trials that are not done yet.
+
+        Raises
+        ------
+        LimitReached
+            It would pass a limit.
+        """
+        left_s = self.left_s(name)
+        if left_s <= 0 or left_s < expected_s:
+            raise self.reached(left)
+
+    def reached(self, left: int) -> LimitReached:
+        """Say that a limit is reached, what is used, and what is left to do."""
+        used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
+        limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
+        if self._limit is not None:
+            limits.insert(0, f"{self._limit:g}")
+        return LimitReached(
+            f"the limit of core hours ({', '.join(limits)}) is reached: used {used}; "
+            f"{left} trial{'s' if left != 1 else ''} left"
+        )

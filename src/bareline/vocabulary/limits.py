@@ -1,0 +1,81 @@
+"""What a run may take of machines that others use, too: core hours, and the hours of the day."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, time, timedelta
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from bareline.vocabulary.errors import UsageError
+
+#: On the command line: what the run was begun with does not hold any more.
+NO_HOURS = "none"
+_SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
+
+
+def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
+    """Read hours of the day, ``08:00-18:00`` or several with commas between; "" and "none" are none.
+
+    Raises
+    ------
+    UsageError
+        They are none.
+    """
+    spans = []
+    for part in text.split(",") if text not in ("", NO_HOURS) else ():
+        match = _SPAN.fullmatch(part.strip())
+        if match is None or match[0][:5] == match[0][6:]:
+            raise UsageError(f"'{text}' are no hours of a day", hint="write e.g. 08:00-18:00")
+        hours = [int(number) for number in match.groups()]
+        spans.append((time(hours[0], hours[1]), time(hours[2], hours[3])))
+    return tuple(spans)
+
+
+def closed_until(not_between: str, now: datetime) -> datetime | None:
+    """Give when trials may begin again; None where they may now.
+
+    Parameters
+    ----------
+    now
+        In the zone that the hours are of.
+    """
+    at = now
+    # An end may lie in another span, and each of them is left once.
+    for _ in range(not_between.count(",") + 1):
+        for begins, ends in parse_hours(not_between):
+            clock = at.time()
+            if begins < ends:
+                inside, later = begins <= clock < ends, 0
+            else:  # over midnight
+                inside, later = clock >= begins or clock < ends, int(clock >= begins)
+            if inside:
+                day = at.date() + timedelta(days=later)
+                at = datetime.combine(day, ends, tzinfo=at.tzinfo)
+    return None if at == now else at
+
+
+def _checked(text: str) -> str:
+    try:
+        parse_hours(text)
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+class Limits(BaseModel):
+    """What a run, or one of its platforms, may take.
+
+    Attributes
+    ----------
+    max_core_hours
+        Most core hours, over all times that somebody sat at the run; any number without it.
+    not_between
+        Local hours of the day in which no trial begins, as `parse_hours` reads them.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_core_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    not_between: Annotated[str, AfterValidator(_checked)] | None = None
