@@ -59,6 +59,11 @@ class Allocation(ABC):
     def prepare(self, command: Command) -> None:
         """Do, before a trial is timed, what has to be done once: build what a command needs."""
 
+    @property
+    def cores(self) -> int:
+        """Cores of this or another machine that it uses: its core hours are counted by them."""
+        return 1
+
     def helpers_s(self) -> float | None:
         """Give the processor time so far of long-lived processes here that work for the nodes.
 
@@ -134,6 +139,12 @@ class Platform(ABC, Generic[O_co]):
     def available(cls, spec: PlatformSpec[O_co]) -> Availability:
         """Say, cheaply and without side effects, whether the platform can be acquired here."""
         return Availability(True)
+
+    @classmethod
+    def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:
+        """Say how many cores it will use for layouts up to one; None where nobody can tell yet."""
+        each = spec.capacity.cores_per_node
+        return 1 if cls.exact else each and each * max(1, layout.nodes)
 
     @classmethod
     def build(cls, spec: PlatformSpec[O_co], cache: Path) -> NativeBuild:

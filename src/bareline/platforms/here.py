@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -66,6 +67,11 @@ class HereAllocation(HostsAllocation):
         self._context = context
         self._mpi_choice = mpi
         self._io_folder = io_folder
+
+    @property
+    def cores(self) -> int:
+        """Cores of all nodes, which may share those of this machine."""
+        return min(super().cores, os.cpu_count() or 1)
 
     @cached_property
     def _mpi(self) -> MpiInstallation:

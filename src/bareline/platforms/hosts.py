@@ -95,6 +95,11 @@ class HostsAllocation(Allocation):
         """Kill what carries a trial's mark on any node."""
         kill_marked(token)
 
+    @property
+    def cores(self) -> int:
+        """Cores of all nodes."""
+        return sum(node.cores for node in self.nodes)
+
     # What is then the same for all -----------------------------------------------------------
 
     def on_node(

@@ -18,6 +18,7 @@ from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.session.builds import build_facts
 from bareline.session.machine import Machine
+from bareline.session.meter import Meter
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
@@ -51,6 +52,8 @@ class Allocations:
     ----------
     machine
         Where the session measures: each platform is held against what it was.
+    meter
+        Counts what platforms cost.
     blocks_per_boot
         After so many blocks a platform that boots is made anew; 0 never.
     """
@@ -62,6 +65,7 @@ class Allocations:
         plan: Sequence[Trial],
         told: Told,
         machine: Machine,
+        meter: Meter,
         *,
         blocks_per_boot: int,
     ) -> None:
@@ -70,6 +74,7 @@ class Allocations:
         self._layouts = {name: largest_layout(plan, name) for name in self._specs}
         self._told = told
         self._machine = machine
+        self._meter = meter
         self._blocks_per_boot = blocks_per_boot
         self._stacks: dict[str, ExitStack] = {}
         self._current: dict[str, Allocation | Failed] = {}
@@ -139,6 +144,11 @@ class Allocations:
         if isinstance(allocation, Allocation):
             for text in allocation.events():
                 self.note(name, text)
+
+    def give_back(self) -> None:
+        """End what others lend, as a trial is far away; it is acquired again for the next one."""
+        for name in [name for name in self._current if self._type(name).borrows]:
+            self._end(name)
 
     # What they are -----------------------------------------------------------------------------
 
@@ -276,6 +286,7 @@ class Allocations:
         scratch = stack.enter_context(scratch_folder(name))
         platform = self._type(name)(self._specs[name], Context(scratch))
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
+        self._meter.begin(name, allocation.cores, lent=platform.borrows)
         for text in allocation.events():
             self.note(name, text)
         return allocation
@@ -291,6 +302,7 @@ class Allocations:
             stack.close()
         except Exception as error:
             self.note(name, f"did not end cleanly: {reason_of(error)}")
+        self._meter.end(name)
 
     def _take_turn(self, name: str, allocation: Allocation) -> None:
         """Let one platform use the machine, and no other."""

@@ -344,6 +344,10 @@ class History:
     def _block(self, block: int) -> Sequence[Trial]:
         return self._blocks[block]
 
+    def expected_s(self, trial: Trial) -> float:
+        """Estimate how long a trial takes from those of its case before it; 0 of a first one."""
+        return self._expected_s(trial, 0.0)
+
     def _expected_s(self, trial: Trial, mean_s: float) -> float:
         seconds, count = self._durations.get((trial.platform, trial.case), (0.0, 0))
         return seconds / count if count else mean_s

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from bareline.store.cost import write_cost
 from bareline.store.run import Run
-from bareline.vocabulary.errors import LimitReached
 from bareline.vocabulary.platform import PlatformSpec
 
 _HOUR_S = 3600.0
@@ -134,32 +133,18 @@ class Meter:
         )
         return left / rate if rate else float("inf")
 
-    def see(self, name: str, expected_s: float, left: int) -> None:
-        """Look whether another trial may begin.
-
-        Parameters
-        ----------
-        expected_s
-            How long the trial is going to take, as far as that is known.
-        left
-            Trials that are not done yet.
-
-        Raises
-        ------
-        LimitReached
-            It would pass a limit.
-        """
+    def allows(self, name: str, expected_s: float) -> bool:
+        """Tell whether a trial that is expected to take so long may begin on a platform."""
         left_s = self.left_s(name)
-        if left_s <= 0 or left_s < expected_s:
-            raise self.reached(left)
+        return left_s > 0 and left_s >= expected_s
 
-    def reached(self, left: int) -> LimitReached:
-        """Say that a limit is reached, what is used, and what is left to do."""
+    def told(self, left: int) -> str:
+        """Say that a limit is reached, what is used, and how many trials are left to do."""
         used = ", ".join(f"{name} {hours:.3g}" for name, hours in self.core_hours.items())
         limits = [f"{name} {most:g}" for name, most in self._limits.items() if most is not None]
         if self._limit is not None:
             limits.insert(0, f"{self._limit:g}")
-        return LimitReached(
+        return (
             f"the limit of core hours ({', '.join(limits)}) is reached: used {used}; "
             f"{left} trial{'s' if left != 1 else ''} left"
         )

@@ -8,8 +8,7 @@ recorded, and `execute` on the same run goes on with the next trial.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -22,16 +21,27 @@ from bareline.profile.trial import under_profiler
 from bareline.session.allocations import Allocations, reason_of
 from bareline.session.failures import Failures
 from bareline.session.history import History, Tally
+from bareline.session.hours import see_hours
 from bareline.session.interruption import terminated_like_interrupted
 from bareline.session.judge import judge_output
 from bareline.session.machine import Machine
+from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
+from bareline.session.pauses import Pauses
 from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.study import Study
-from bareline.vocabulary.errors import BuildError, Stopped, StoreError, TimeUp, ToolMissing
+from bareline.vocabulary.errors import (
+    BuildError,
+    LimitReached,
+    Stopped,
+    StoreError,
+    TimeUp,
+    ToolMissing,
+)
+from bareline.vocabulary.limits import NO_LIMITS, Limits
 from bareline.vocabulary.model import (
     TRIAL_VARIABLE,
     Command,
@@ -75,7 +85,12 @@ class Observer(Protocol):
 
 
 def execute(
-    run: Run, observer: Observer, *, retry_failed: bool = False, anyway: bool = False
+    run: Run,
+    observer: Observer,
+    *,
+    retry_failed: bool = False,
+    anyway: bool = False,
+    limits: Limits | None = None,
 ) -> Tally:
     """Run every trial of a run that has no record yet; see `Runner.execute`.
 
@@ -85,6 +100,8 @@ def execute(
         Also run again what failed.
     anyway
         Also go on on another machine than the run was measured on.
+    limits
+        What the run may take, in place of what it was begun with.
 
     Raises
     ------
@@ -98,6 +115,7 @@ def execute(
             hint="take it from a copy of the run, or measure again into a new folder",
         )
     runner = Runner(run, study_of(run), platforms_of(run), observer, anyway=anyway)
+    runner.limit(limits or NO_LIMITS)
     return runner.execute(retry_failed=retry_failed)
 
 
@@ -126,6 +144,8 @@ class Runner:
             run.header.control,
         )
         self._failures = Failures(self._plan)
+        self._meter = Meter(run, platforms, study.max_core_hours)
+        self._hours = [study.not_between, *(spec.limits.not_between for spec in platforms)]
         self._machine = Machine(run, self._note, anyway=anyway)
         self._allocations = Allocations(
             run,
@@ -133,10 +153,17 @@ class Runner:
             self._plan,
             observer,
             self._machine,
+            self._meter,
             blocks_per_boot=study.blocks_per_boot,
         )
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
+
+    def limit(self, limits: Limits) -> None:
+        """Let these limits count, each in place of all of its kind that the run was begun with."""
+        self._meter.lift(limits.max_core_hours)
+        if limits.not_between is not None:
+            self._hours = [limits.not_between]
 
     def execute(self, *, retry_failed: bool = False) -> Tally:
         """Run every trial that has no record yet.
@@ -156,6 +183,8 @@ class Runner:
             What measured the run before is another machine, or another bareline.
         Stopped
             A program fails wherever it is tried, and whoever observes wants no more of it.
+        LimitReached
+            It may use no more core hours.
         """
         with (
             self._run.writing(),
@@ -173,6 +202,7 @@ class Runner:
                     self._failures.add(record)
             self._allocations.remember(finished)
             self._machine.remember(finished.values())
+            self._meter.load()
             kill_abandoned()
             remove_abandoned_scratch()
             self._observer.begin(len(self._plan), len(self._history.records))
@@ -193,6 +223,7 @@ class Runner:
                 saved += 1
                 reasons.add(reason)
                 continue
+            self._see_limits(trial)
             self._go_on()
             self._machine.begin()
             record = self._run_trial(trial, attempts.get(trial.index, 0) + 1)
@@ -200,6 +231,7 @@ class Runner:
             if record.status == "failed":
                 self._go_on()  # what ends bareline may have ended the trial, too
             self._run.append(record)
+            self._meter.ran(trial.platform, record.duration_s)
             self._history.add(record)
             self._between.begin()
             self._observer.finished(record)
@@ -208,6 +240,27 @@ class Runner:
                 raise Stopped(f"stopped: {trial.case.probe} has failed on every platform")
         if saved:
             self._observer.skipped(saved, listing(sorted(reasons)))
+
+    def _see_limits(self, trial: Trial) -> None:
+        """Wait for the hours in which trials may begin; end where no more core hours may be used.
+
+        Raises
+        ------
+        LimitReached
+            This trial would pass the limit.
+        """
+
+        def wait(told: str) -> None:
+            self._allocations.give_back()
+            self._allocations.note(trial.platform, told)
+
+        with self._between.apart():
+            see_hours(self._hours, wait)
+        if not self._meter.allows(trial.platform, self._history.expected_s(trial)):
+            raise self._limit_reached()
+
+    def _limit_reached(self) -> LimitReached:
+        return LimitReached(self._meter.told(self._history.tally().remaining))
 
     def _run_trial(self, trial: Trial, attempt: int) -> Record:
         job = self._job(trial)
@@ -281,8 +334,9 @@ class Runner:
         assert trial.layout is not None
         helpers_s = allocation.helpers_s()
         load = None if helpers_s is None else read_load()
+        timeout_s = min(trial.timeout_s, self._meter.left_s(trial.platform))
         try:
-            output = allocation.run(command, trial.layout, timeout_s=trial.timeout_s)
+            output = allocation.run(command, trial.layout, timeout_s=timeout_s)
         except StoreError:
             raise
         except TimeUp as error:
@@ -291,6 +345,8 @@ class Runner:
             raise
         except Exception as error:  # a platform of a third party may raise anything
             return Done(self._failure(trial, error))
+        if output.timed_out and timeout_s < trial.timeout_s:
+            raise self._limit_reached()
         busy, caveats = foreign_load(load, helpers_s, allocation)
         if output.clock == "simulated":
             caveats = ()  # a simulated clock does not hear other programs
@@ -327,40 +383,6 @@ class Done:
     caveats: tuple[str, ...] = ()
     output: Output | None = None
     foreign_cores: float | None = None
-
-
-class Pauses:
-    """How long bareline itself takes between trials, apart from what is told apart."""
-
-    def __init__(self) -> None:
-        self._since: float | None = None
-        self._apart_s = 0.0
-        self._sum_s = 0.0
-        self._count = 0
-
-    @property
-    def mean_s(self) -> float:
-        """Mean pause; 0 before there was one."""
-        return self._sum_s / self._count if self._count else 0.0
-
-    def begin(self) -> None:
-        """A trial has ended."""
-        self._since, self._apart_s = time.monotonic(), 0.0
-
-    def end(self) -> None:
-        """The next one starts."""
-        if self._since is not None:
-            self._sum_s += time.monotonic() - self._since - self._apart_s
-            self._count += 1
-
-    @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Do something that does not count: a platform comes up, programs are built."""
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._apart_s += time.monotonic() - began
 
 
 def foreign_load(

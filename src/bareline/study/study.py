@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, PrivateAttr, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
 from bareline.probes.app.program import Program, program_probe
 from bareline.probes.base import Probe, find_probe, load_probes
@@ -40,7 +40,7 @@ from bareline.vocabulary.verdicts import DEFAULT_PRECISION, MIN_LAUNCHES
 BLOCKS_PER_BOOT = 1
 
 
-class Study(Limits):
+class Study(Limits, BaseModel):
     """A checked study; its limits are those of all its platforms together.
 
     Attributes
@@ -94,6 +94,8 @@ class Study(Limits):
     measures, exhibits
         Content of the file.
     """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
     title: str = ""

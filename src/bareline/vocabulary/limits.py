@@ -16,7 +16,7 @@ _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 
 
 def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
-    """Read hours of the day, ``08:00-18:00`` or several with commas between; "" and "none" are none.
+    """Read hours of the day, ``08:00-18:00`` or several with commas between; "none" are none.
 
     Raises
     ------
@@ -79,3 +79,7 @@ class Limits(BaseModel):
 
     max_core_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     not_between: Annotated[str, AfterValidator(_checked)] | None = None
+
+
+#: Of whoever may take what he likes.
+NO_LIMITS = Limits()

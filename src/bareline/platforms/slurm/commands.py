@@ -218,6 +218,17 @@ def broken_nodes(names: tuple[str, ...]) -> list[str]:
     return sorted(set(found))
 
 
+def most_cores(partition: str | None) -> int | None:
+    """Give the cores of the largest node of a partition, or of any; None where nobody tells."""
+    where = [f"--partition={partition}"] if partition else []
+    try:
+        done = ask("sinfo", "--noheader", "--format=%c", *where, timeout_s=10.0)
+    except PlatformError:
+        return None
+    numbers = [int(text.rstrip("+")) for text in done.stdout.split() if text.rstrip("+").isdigit()]
+    return max(numbers, default=None)
+
+
 def own_job() -> str | None:
     """Give the job that this process is part of."""
     return os.environ.get("SLURM_JOB_ID")

@@ -13,7 +13,7 @@ from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.here import build_here
 from bareline.platforms.slurm.allocation import SlurmAllocation
-from bareline.platforms.slurm.commands import own_job
+from bareline.platforms.slurm.commands import most_cores, own_job
 from bareline.platforms.slurm.job import Job, clean
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -44,6 +44,16 @@ class SlurmPlatform(Platform[SlurmOptions]):
                 "start it with sbatch or salloc, or use `bareline submit`",
             )
         return Availability(True)
+
+    @classmethod
+    def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
+        """Ask Slurm, which tells without an allocation, where the platform's file does not say."""
+        known = super().cores(spec, layout)
+        if known is not None or shutil.which("sinfo") is None:
+            return known
+        nodes = max(1, layout.nodes)
+        each = most_cores(spec.options.partition)
+        return None if each is None else each * nodes
 
     @classmethod
     def build(cls, spec: PlatformSpec[SlurmOptions], cache: Path) -> NativeBuild:

@@ -48,6 +48,11 @@ class VmAllocation(Allocation):
         self._about = dict(about)
         self._pids: dict[str, int] = {}
 
+    @property
+    def cores(self) -> int:
+        """Processors of every tenant's guests."""
+        return sum(tenant.cores for tenant in (self.measured, *self._neighbours))
+
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command while the neighbours do what the options say."""
         with self._busy_neighbours(command, layout, timeout_s):
