@@ -97,6 +97,15 @@ class NullAllocation(Allocation):
             import time
 
             time.sleep(min(self._options.pause_s, timeout_s))
+            if self._options.pause_s > timeout_s:
+                return Output(
+                    stdout="",
+                    stderr="",
+                    exit_code=-9,
+                    duration_s=timeout_s,
+                    timed_out=True,
+                    argv=command.argv,
+                )
         plan = json.loads(command.argv[1])
         token = dict(command.env).get(TRIAL_VARIABLE, "0")
         index = int(token.rpartition("-")[2])

@@ -1,0 +1,121 @@
+"""What a run may take: core hours by platform, hours of the day in which no trial begins."""
+
+import os
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from bareline.session import hours
+from bareline.session.hours import see_hours
+from bareline.session.meter import Meter
+from bareline.store.run import Run
+from bareline.vocabulary.errors import LimitReached, StoreError, UsageError
+from bareline.vocabulary.limits import Limits, closed_until, parse_hours
+
+#: A trial of a null platform takes so long, on one core.
+PAUSE_S = 0.05
+#: Enough for some of them, and not for all.
+FIVE_TRIALS_H = 5.5 * PAUSE_S / 3600
+SLOW = {"a": {"pause_s": PAUSE_S}}
+CET = timezone(timedelta(hours=1), "CET")
+
+
+def test_a_run_ends_at_its_limit_and_goes_on_with_another(make_run, execute):
+    run = make_run(platforms=SLOW, launches=10, max_core_hours=FIVE_TRIALS_H)
+    with pytest.raises(LimitReached, match=r"limit of core hours .* is reached: used a .* left"):
+        execute(run)
+    done = len(run.finished())
+    assert 1 <= done <= 5
+    assert all(record.status == "measured" for record in run.finished().values())
+    assert sum(run.cost().values()) <= FIVE_TRIALS_H * 3600
+    with pytest.raises(LimitReached):  # it stands in the run: nothing more is begun
+        execute(Run.open(run.path))
+    assert len(run.finished()) == done
+    assert execute(Run.open(run.path), limits=Limits(max_core_hours=1)).remaining == 0
+    assert run.cost()["a"] >= 10 * PAUSE_S
+
+
+def test_a_platforms_own_limit_ends_the_run(make_run, execute):
+    run = make_run(platforms={"a": {"pause_s": PAUSE_S, "max_core_hours": FIVE_TRIALS_H}, "b": {}})
+    with pytest.raises(LimitReached, match=r"core hours \(a "):
+        execute(run)
+
+
+def test_a_trial_that_the_limit_cuts_is_no_time_out(make_run, execute):
+    run = make_run(platforms={"a": {"pause_s": 5}}, launches=2, max_core_hours=0.1 / 3600)
+    with pytest.raises(LimitReached):
+        execute(run)
+    assert run.finished() == {}
+
+
+def test_what_others_lend_costs_until_it_is_given_back(make_run, null_platforms):
+    at = [0.0]
+    meter = Meter(make_run(), null_platforms(a={}, b={}), 100.0, lambda: at[0])
+    meter.begin("a", 64, lent=True)
+    meter.begin("b", 4, lent=False)
+    at[0] = 900.0  # a trial of b: a waits, and costs
+    meter.ran("b", 900.0)
+    assert meter.core_hours == {"a": 16.0, "b": 1.0}
+    # 83 of 100 are left, for 64 cores that are held and 4 that run.
+    assert meter.left_s("b") == pytest.approx(83 / 68 * 3600)
+    assert meter.left_s("a") == pytest.approx(83 / 64 * 3600)
+    meter.end("a")
+    at[0] = 90_000.0
+    assert meter.core_hours == {"a": 16.0, "b": 1.0}
+    assert meter.left_s("b") == pytest.approx(83 / 4 * 3600)
+
+
+def test_a_damaged_cost_is_named(make_run, execute):
+    run = make_run()
+    (run.path / "cost.json").write_text('{"a": -1}')
+    with pytest.raises(StoreError, match=r"cost\.json: damaged"):
+        execute(run)
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "until"),
+    [
+        ("08:00-18:00", "07:59", None),
+        ("08:00-18:00", "08:00", "23 18:00"),
+        ("08:00-18:00", "18:00", None),
+        ("22:00-06:00", "23:30", "24 06:00"),
+        ("22:00-06:00", "05:59", "23 06:00"),
+        ("08:00-12:00, 12:00-18:00", "09:00", "23 18:00"),
+        ("none", "09:00", None),
+    ],
+)
+def test_hours_of_the_day(text, at, until):
+    hour, minute = map(int, at.split(":"))
+    found = closed_until(text, datetime(2026, 11, 23, hour, minute, tzinfo=CET))
+    assert (found and f"{found:%d %H:%M}") == until
+
+
+@pytest.mark.parametrize("text", ["8-18", "08:00-24:00", "08:00-08:00", "08:00-18:00,", "always"])
+def test_what_are_no_hours_is_refused(text):
+    with pytest.raises(UsageError, match="no hours of a day"):
+        parse_hours(text)
+
+
+def test_a_run_waits_for_the_end_of_the_hours_and_says_in_which_zone(monkeypatch):
+    at = [datetime(2026, 11, 23, 17, 59, 15, tzinfo=CET)]
+    slept, told = [], []
+
+    def sleep(seconds):
+        slept.append(seconds)
+        at[0] += timedelta(seconds=seconds)
+
+    monkeypatch.setattr(hours.time, "sleep", sleep)
+    see_hours([None, "08:00-18:00"], told.append, lambda: at[0])
+    assert slept == [30.0, 15.0]
+    assert told == ["no trial begins between 08:00-18:00: waiting until 18:00 (CET, UTC+0100)"]
+
+
+def test_a_group_that_shares_its_files_can_go_on_with_a_run(make_run, execute):
+    before = os.umask(0o002)
+    try:
+        run = make_run()
+        execute(run)
+    finally:
+        os.umask(before)
+    closed = [path for path in run.path.rglob("*") if not path.stat().st_mode & 0o020]
+    assert closed == []
