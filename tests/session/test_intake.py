@@ -337,3 +337,45 @@ def test_the_date_inside_an_output_is_when_it_started(tmp_path):
     import_files([DATA / "imb.v2021_options.out"], "ib", tmp_path / "run")
     (record,) = Run.open(tmp_path / "run").records()
     assert record.started == "2026-11-22T12:11:39.000+00:00"
+
+
+def test_outputs_that_name_their_platform_are_sorted_by_it(tmp_path):
+    report = DATA / "reframe.report.out"
+    intake = import_files([report], None, tmp_path / "run")
+    places = {"bench-login-gnu": 2, "bench-login-builtin": 2, "bench-compute-gnu": 2}
+    assert {name: sum(row["platform"] == name for row in intake.rows) for name in places} == places
+    run = Run.open(tmp_path / "run")
+    assert run.header.platforms["bench-compute-gnu"]["title"] == "bench:compute+gnu"
+    assert all(row["trial"] is None for row in import_files([report], None, run.path).rows)
+    reread = reparse_run(run)
+    assert (reread.read, reread.changed, reread.unread) == (6, [], [])
+
+
+def test_one_name_for_several_platforms_or_none_for_one_is_refused(tmp_path):
+    with pytest.raises(UsageError, match="3 platforms"):
+        import_files([DATA / "reframe.report.out"], "cluster", tmp_path / "run")
+    with pytest.raises(UsageError, match="does not say its platform"):
+        import_files([IB / LATENCY], None, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_every_run_of_hyperfine_is_a_trial_even_those_that_took_equally_long(tmp_path):
+    times = [0.25, 0.25, 0.25, 0.5, 0.5, 0.25]
+    summary = {"mean": sum(times) / 6, "median": 0.25, "min": 0.25, "max": 0.5}
+    result = {"command": "true", **summary, "times": times, "exit_codes": [0] * 6}
+    file = tmp_path / "hyperfine.json"
+    file.write_text(json.dumps({"results": [result]}))
+    intake = import_files([file], "here", tmp_path / "run")
+    assert [row["trial"] for row in intake.rows] == list(range(6))
+    assert reparse_run(intake.run).counts == (6, 0)
+
+
+def test_a_check_that_failed_first_takes_its_metrics_from_one_that_did_not(tmp_path):
+    content = json.loads((DATA / "reframe.report.out").read_text())
+    cases = content["runs"][0]["testcases"]
+    cases[0] |= {"result": "fail", "fail_phase": "compile", "perfvalues": {}}
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(content))
+    run = import_files([file], None, tmp_path / "run").run
+    assert list(run.header.probes["reframe.copy_speed"]["metrics"]) == ["rate", "time"]
+    assert run.header.probes["reframe.copy_speed"]["headline"] == "rate"

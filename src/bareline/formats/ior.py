@@ -1,0 +1,228 @@
+"""IOR, 3.2 to 4.x: bandwidths of writing and reading, of each test of a launch.
+
+The repetitions of ``-i`` run in one launch: the trial's value is their median.
+
+References
+----------
+H. Shan and J. Shalf, "Using IOR to analyze the I/O performance for HPC platforms", Cray User
+Group, 2007.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from statistics import fmean, median
+
+from bareline.formats.importer import Importer, holding
+from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of
+from bareline.formats.table import check_whole, number, rounding, split_before
+from bareline.vocabulary.errors import ParseError, UsageError
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+from bareline.vocabulary.units import parse_size
+
+_MIB = 1 << 20
+_START = re.compile(r"^IOR-(\d+\.\d+\S*): MPI Coordinated Test of Parallel I/O", re.MULTILINE)
+_TEST = re.compile(r"^TestID +: ", re.MULTILINE)
+_OPTION = re.compile(r"^([a-zA-Z][\w ]{2,20}?) *: (.*)$", re.MULTILINE)
+_BEGAN = re.compile(r"^Began +: +(.*)$", re.MULTILINE)
+_TITLES = re.compile(r"^access +bw\(MiB/s\).*$", re.MULTILINE)
+_ROW = re.compile(r"^(write|read) +(\S.*?) *$", re.MULTILINE)
+_SUMMARY = re.compile(r"^Summary of all tests:$", re.MULTILINE)
+_FINISHED = re.compile(r"^Finished +: .*\d\n", re.MULTILINE)
+#: Options of the output that make two tests different cases, and what they are called here.
+_CASES = {
+    "api": "api",
+    "access": "access",
+    "type": "type",
+    "segments": "segments",
+    "ordering in a file": "order",
+    "ordering inter file": "order_between_files",
+    "nodes": "nodes",
+    "xfersize": "transfer_bytes",
+    "blocksize": "block_bytes",
+    "stonewallingTime": "stonewall_s",
+}
+_NEEDED = ("api", "access", "tasks", "repetitions", "xfersize", "blocksize", "aggregate filesize")
+_METRICS: Mapping[str, Metric] = {
+    "bandwidth": BANDWIDTH,
+    "bandwidth_min": as_detail(BANDWIDTH),
+    "bandwidth_max": as_detail(BANDWIDTH),
+    "open_time": as_detail(LATENCY),
+    "close_time": as_detail(LATENCY),
+}
+#: Titles of the rows, and what becomes of them.
+_TIMES = {"open(s)": "open_time", "close(s)": "close_time"}
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read every test of a launch; the summary of all stands behind the last."""
+    tests = split_before(_TEST, text)
+    if len(tests) > 1:
+        tests = [tests[0] + tests[1], *tests[2:]] if not _TEST.search(tests[0]) else tests
+    command = dict(_OPTION.findall(text)).get("Command line", "")
+    for test in tests:
+        yield from _test(test, text, command.split())
+
+
+def _test(test: str, text: str, command: Sequence[str]) -> Iterable[Reading]:
+    options = {key: value.strip() for key, value in _OPTION.findall(test)}
+    try:
+        check_whole(text)
+        if not _FINISHED.search(text):
+            raise ParseError("IOR did not finish, or the output is truncated")
+        params, ranks = _case(options, command)
+        rows = _rows(test)
+    except ParseError as error:
+        yield _reading("write", {}, Failed(Stage.PARSE, str(error)))
+        return
+    for way in dict.fromkeys(name for name, _ in rows):
+
+        def samples(way: str = way) -> Iterable[Sample]:
+            own = [row for name, row in rows if name == way]
+            return _samples(own, options, _summaries(text, way))
+
+        yield _reading(way, params, outcome_of(_METRICS, samples), ranks)
+
+
+def _case(options: Mapping[str, str], command: Sequence[str]) -> tuple[dict[str, Scalar], int]:
+    """Give the parameters of a test, and its ranks."""
+    missing = [name for name in _NEEDED if name not in options]
+    if missing:
+        raise ParseError(f"the option '{missing[0]}' is missing")
+    params: dict[str, Scalar] = {}
+    for name, key in _CASES.items():
+        value = options.get(name)
+        if value is None:
+            continue
+        if key.endswith("_bytes"):
+            params[key] = _size(value, name)
+        else:
+            params[key] = int(value) if value.isdecimal() else value
+    flags = "".join(word[1:] for word in command if re.fullmatch(r"-[A-Za-z]+", word))
+    params["fsync"] = "e" in flags
+    params["direct"] = any("odirect" in word.lower() or "O_DIRECT=1" in word for word in command)
+    return params, _whole(options["tasks"], "tasks")
+
+
+def _size(text: str, what: str) -> int:
+    try:
+        return parse_size(text.removesuffix(" bytes"))
+    except UsageError as error:
+        raise ParseError(f"{what}: '{text}' is no size") from error
+
+
+def _whole(text: str, what: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,8}", text):
+        raise ParseError(f"{what}: '{text}' is no number")
+    return int(text)
+
+
+def _rows(test: str) -> list[tuple[str, dict[str, str]]]:
+    """Give the rows of a test's results by their titles."""
+    titles = _TITLES.search(test)
+    if titles is None:
+        raise ParseError("there are no results")
+    names = titles[0].split()
+    end = _SUMMARY.search(test)
+    found = []
+    for match in _ROW.finditer(test, titles.end(), end.start() if end else len(test)):
+        cells = match[2].split()
+        if len(cells) != len(names) - 1:
+            raise ParseError(f"the row of {match[1]} has not as many columns as there are titles")
+        found.append((match[1], dict(zip(names[1:], cells, strict=True))))
+    if not found:
+        raise ParseError("the results have no row: the test did not end")
+    return found
+
+
+def _samples(
+    rows: Sequence[Mapping[str, str]], options: Mapping[str, str], summaries: Sequence[str]
+) -> Iterable[Sample]:
+    if [row.get("iter") for row in rows] != [
+        str(at) for at in range(_whole(options["repetitions"], "repetitions"))
+    ]:
+        raise ParseError("as many rows as repetitions were expected")
+    moved_bytes = _size(options["aggregate filesize"], "aggregate filesize")
+    told = [_bandwidth(row, moved_bytes, options) for row in rows]
+    rates = [rate for rate, _ in told]
+    off = max(slack for _, slack in told)
+    ends = (max(rates), min(rates), fmean(rates))
+    if not any(_alike(summary, ends, off) for summary in summaries):
+        raise ParseError("the summary is not that of the results")
+    yield Sample("bandwidth", median(rates) * _MIB)
+    yield Sample("bandwidth_min", min(rates) * _MIB)
+    yield Sample("bandwidth_max", max(rates) * _MIB)
+    for title, name in _TIMES.items():
+        yield Sample(name, median(number(row.get(title, ""), title) for row in rows))
+
+
+def _bandwidth(
+    row: Mapping[str, str], moved_bytes: int, options: Mapping[str, str]
+) -> tuple[float, float]:
+    """Give a row's bandwidth in MiB/s and how far it is rounded; its time must tell the same."""
+    text, total = row.get("bw(MiB/s)", ""), row.get("total(s)", "")
+    rate, time_s = number(text, "bw(MiB/s)"), number(total, "total(s)")
+    if not rate or not time_s:
+        raise ParseError("nothing was transferred")
+    slack = rounding(text) / rate + rounding(total) / time_s + 1e-3
+    # Stonewalling ends a test before all is moved: only the summary tells how much was.
+    stonewalled = int(options.get("stonewallingTime", "0") or 0) > 0
+    if not stonewalled and abs(rate * _MIB * time_s / moved_bytes - 1) > slack:
+        raise ParseError("bandwidth, size and time contradict each other")
+    return rate, rounding(text)
+
+
+def _summaries(text: str, way: str) -> list[str]:
+    """Give the lines of the summary that are of one way."""
+    start = _SUMMARY.search(text)
+    if start is None:
+        raise ParseError("there is no summary: IOR did not finish")
+    return re.findall(rf"^{way} +(.*)$", text[start.end() :], re.MULTILINE)
+
+
+def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
+    told = [number(cell, "summary") for cell in summary.split()[:3]]
+    return len(told) == 3 and all(
+        abs(one - end) <= off + 0.006 for one, end in zip(told, ends, strict=True)
+    )
+
+
+def _started(text: str) -> datetime | None:
+    match = _BEGAN.search(text)
+    try:
+        return datetime.strptime(match[1].strip(), "%a %b %d %H:%M:%S %Y") if match else None
+    except ValueError:
+        return None
+
+
+def _facts(text: str) -> Mapping[str, Scalar]:
+    match = _START.search(text)
+    return {"import.ior": match[1].rstrip(":")} if match else {}
+
+
+def _reading(
+    way: str, params: Mapping[str, Scalar], outcome: Measured | Failed, ranks: int = 0
+) -> Reading:
+    return Reading(
+        probe=f"ior.{way}",
+        title=f"{'reading' if way == 'read' else 'writing'} (IOR)",
+        layer=Layer.IO,
+        metrics=_METRICS,
+        params=params,
+        ranks=ranks,
+        caveats=() if params.get("direct") else ("page-cache",),
+        outcome=outcome,
+    )
+
+
+IMPORTER = Importer(
+    name="ior",
+    title="IOR 3.2 to 4.x",
+    sniff=holding(_START),
+    launches=lambda text: split_before(_START, text),
+    parse=read,
+    started=_started,
+    facts=_facts,
+)

@@ -1,0 +1,150 @@
+"""mdtest, 3.x and 4.x, which comes with IOR: rates of operations on files and directories.
+
+The iterations of ``-i`` run in one launch, of which mdtest prints the mean: that is the trial's
+value, as no other one can be had. Phases that did not run stand with a rate of 0 and are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+from bareline.formats.importer import Importer, holding
+from bareline.formats.reading import UNTOLD, Reading, as_detail, outcome_of
+from bareline.formats.table import check_whole, number, rounding, split_before
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
+
+_LAUNCHED = re.compile(
+    r"^mdtest-(\d+\.\d+\S*) was launched with (\d{1,9}) total task\(s\) on (\d{1,9}) node\(s\)",
+    re.MULTILINE,
+)
+_BEGAN = re.compile(r"^-- started at (.*) --$", re.MULTILINE)
+_START = re.compile(r"^(?:-- started at .* --\n\s*)?mdtest-\d", re.MULTILINE)
+_COMMAND = re.compile(r"^Command line used: (.*)$", re.MULTILINE)
+_SUMMARY = re.compile(r"^SUMMARY (rate|time).*?\(of (\d{1,6}) iterations\)", re.MULTILINE)
+_ROW = re.compile(r"^   ([A-Z][a-z]+ [a-z]+)\s*:? +(\S+) +(\S+) +(\S+) +(\S+)$")
+_END = re.compile(r"^-- finished at .* --$", re.MULTILINE)
+_RATE = Metric("op/s", "higher")
+#: Options that say where it ran or how often, not what was measured.
+_LEFT_OUT = ("-d", "-i", "-o")
+
+
+def read(text: str) -> Iterable[Reading]:
+    """Read a launch."""
+    launched = _LAUNCHED.search(text)
+    ranks = int(launched[2]) if launched else 0
+    params: dict[str, Scalar] = {}
+    try:
+        check_whole(text)
+        if launched is None:
+            raise ParseError("mdtest does not say with how many tasks it was launched")
+        params = {"nodes": int(launched[3]), "options": _options(text)}
+        rates = _rates(text)
+    except ParseError as error:
+        yield _reading(params, UNTOLD, Failed(Stage.PARSE, str(error)), ranks)
+        return
+    metrics = {name: _metric(name) for name in rates}
+    samples = [Sample(name, rate) for name, rate in rates.items()]
+    yield _reading(params, metrics, outcome_of(metrics, lambda: samples), ranks)
+
+
+def _options(text: str) -> str:
+    """Give the options of the command line that make a case."""
+    command = _COMMAND.search(text)
+    if command is None:
+        raise ParseError("the command line is missing")
+    try:
+        words = shlex.split(command[1])[1:]
+    except ValueError as error:
+        raise ParseError("the command line is damaged") from error
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if not skip and word not in _LEFT_OUT:
+            kept.append(word)
+        skip = word in _LEFT_OUT
+    return " ".join(kept)
+
+
+def _rates(text: str) -> dict[str, float]:
+    """Give the mean rate of every operation that ran, in op/s."""
+    summaries, end = list(_SUMMARY.finditer(text)), _END.search(text)
+    rate = next((one for one in summaries if one[1] == "rate"), None)
+    if rate is None or end is None:
+        raise ParseError("mdtest did not finish, or did not print rates")
+    later = [one.start() for one in summaries if one.start() > rate.start()]
+    rates: dict[str, float] = {}
+    for line in text[rate.end() : min([*later, end.start()])].splitlines():
+        match = _ROW.match(line)
+        if match is None:
+            if re.match(r"   [A-Z][a-z]+ [a-z]+", line):
+                raise ParseError(f"the row of '{line[3:23].strip()}' is damaged")
+            continue
+        name = match[1].lower().replace(" ", "_")
+        if name in rates:
+            raise ParseError(f"{match[1]} stands twice")
+        rates[name] = _mean(match.groups()[1:], int(rate[2]), match[1])
+    ran = {name: mean for name, mean in rates.items() if mean}
+    if not ran:
+        raise ParseError("no operation was measured")
+    return ran
+
+
+def _mean(cells: Sequence[str], iterations: int, what: str) -> float:
+    """Give the mean of a row, which lies between its minimum and maximum."""
+    highest, lowest, mean, spread = (number(cell, what) for cell in cells)
+    off = rounding(cells[2]) * 2
+    if not lowest - off <= mean <= highest + off:
+        raise ParseError(f"{what}: the mean is not between minimum and maximum")
+    if (iterations == 1 and (highest != lowest or spread)) or spread > highest - lowest + off:
+        raise ParseError(f"{what}: spread, minimum and maximum contradict each other")
+    return mean
+
+
+def _metric(name: str) -> Metric:
+    """Give the metric of an operation; trees are few, and their rates say little."""
+    return as_detail(_RATE) if name.startswith("tree") else _RATE
+
+
+def _started(text: str) -> datetime | None:
+    match = _BEGAN.search(text)
+    try:
+        return datetime.strptime(match[1], "%m/%d/%Y %H:%M:%S") if match else None
+    except ValueError:
+        return None
+
+
+def _facts(text: str) -> Mapping[str, Scalar]:
+    match = _LAUNCHED.search(text)
+    return {"import.mdtest": match[1]} if match else {}
+
+
+def _reading(
+    params: Mapping[str, Scalar],
+    metrics: Mapping[str, Metric],
+    outcome: Measured | Failed,
+    ranks: int,
+) -> Reading:
+    return Reading(
+        probe="mdtest.operations",
+        title="operations on files and directories (mdtest)",
+        layer=Layer.IO,
+        metrics=metrics,
+        params=params,
+        ranks=ranks,
+        outcome=outcome,
+    )
+
+
+IMPORTER = Importer(
+    name="mdtest",
+    title="mdtest 3.x and 4.x",
+    sniff=holding(_LAUNCHED),
+    launches=lambda text: split_before(_START, text),
+    parse=read,
+    started=_started,
+    facts=_facts,
+)

@@ -1,0 +1,197 @@
+"""Results of other frameworks: launches, units, directions, platforms, and what failed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bareline.formats.files import read_text
+from bareline.formats.foreign import figure
+from bareline.formats.reframe_check import MISSED
+from bareline.vocabulary.model import Failed, Measured, Stage
+
+DATA = Path(__file__).parent / "data"
+
+
+def read(name):
+    return [found.imported for found in read_text((DATA / name).read_text(), Path(name))]
+
+
+def values(trial):
+    return {sample.metric: sample.value for sample in trial.outcome.samples}
+
+
+@pytest.mark.parametrize(
+    ("unit", "base", "better", "factor"),
+    [
+        ("ms", "s", "lower", 1e-3),
+        ("µs", "s", "lower", 1e-6),
+        ("MB/s", "B/s", "higher", 1e6),
+        ("MiB/s", "B/s", "higher", 1 << 20),
+        ("Gb/s", "bit/s", "higher", 1e9),
+        ("Gbps", "bit/s", "higher", 1e9),
+        ("GFLOPS", "flop/s", "higher", 1e9),
+        ("kIOPS", "op/s", "higher", 1e3),
+        ("MiB", "B", "none", 1 << 20),
+        ("%", "%", "none", 1.0),
+        ("", "1", "none", 1.0),
+    ],
+)
+def test_units_of_others_become_base_units(unit, base, better, factor):
+    made = figure("x", unit)
+    assert (made.name, made.metric.unit, made.metric.better) == ("x", base, better)
+    assert made.factor == pytest.approx(factor)
+
+
+def test_a_unit_that_nobody_knows_stays_in_the_name():
+    made = figure("power", "W")
+    assert (made.name, made.metric.unit, made.metric.better) == ("power_W", "1", "none")
+
+
+def test_hyperfine_gives_a_trial_for_every_run():
+    trials = read("hyperfine.parameters.out")
+    assert [trial.params["n"] for trial in trials] == [1000] * 6 + [100000] * 6
+    assert values(trials[0]) == {"time": 0.0012547999000000001}
+    (short, *_) = read("hyperfine.named.out")
+    assert short.params == {"command": "short"}
+    assert values(short) == {"time": 0.012646433, "memory": 3043328.0}
+
+
+def test_hyperfine_runs_that_failed_or_left_no_time_are_failures():
+    trials = read("spoiled/hyperfine.exit-codes.out")
+    assert [trial.outcome for trial in trials[:5]] == [Failed(Stage.EXIT, "exit code 1")] * 5
+    assert all(isinstance(trial.outcome, Measured) for trial in trials[5:])
+
+
+def test_hyperfine_times_must_be_those_of_their_summary():
+    content = json.loads((DATA / "hyperfine.named.out").read_text())
+    content["results"][0]["times"][0] *= 1.01
+    (found,) = read_text(json.dumps(content), Path("changed"))
+    assert "not those of its summary" in found.imported.outcome.reason
+
+
+def test_google_benchmark_repetitions_are_one_launch():
+    plain = read("googlebench.plain.out")
+    assert (plain[0].probe, plain[0].params) == ("googlebench.BM_copy", {"arg1": 1024})
+    assert values(plain[0]) == {
+        "time": pytest.approx(7.1936098969332214e-9),
+        "cpu_time": pytest.approx(7.1880537520486802e-9),
+        "bandwidth": 1.4245858967152936e11,
+    }
+    repeated = read("googlebench.repetitions.out")
+    assert len(repeated) == len(plain) == 5
+    times_ns = (7.1130494145024192, 7.0686014796120551, 7.0575169823632713,
+                7.0383491301880570, 7.0334743936904456)  # fmt: skip
+    assert values(repeated[0])["time"] == pytest.approx(sorted(times_ns)[2] * 1e-9)
+    assert len(read("googlebench.aggregates.out")) == 3
+
+
+def test_google_benchmark_arguments_threads_and_counters():
+    *_, sort = read("googlebench.plain.out")
+    assert sort.params == {"n": 10000, "real_time": True}
+    assert values(sort)["time"] == pytest.approx(3.1305773102395412e-4)
+    assert (values(sort)["swaps"], sort.metrics["swaps"].better) == (42.5, "none")
+    one, two = (one for one in read("googlebench.complexity.out") if "threads" in one.probe)
+    assert (one.threads, two.threads) == (1, 2)
+
+
+def test_google_benchmark_that_failed_is_kept():
+    bad, good = read("spoiled/googlebench.error.out")
+    assert bad.outcome == Failed(Stage.EXIT, "device not found")
+    assert isinstance(good.outcome, Measured)
+
+
+def test_asv_gives_a_trial_for_every_set_of_parameters():
+    trials = {(one.probe, *one.params.values()): one for one in read("asv.sorting.out")}
+    assert values(trials["asv.bench.Sorting.time_sorted", 10000, "random"]) == {
+        "time": 0.000391633999242913
+    }
+    memory = trials["asv.bench.Sorting.peakmem_sorted", 1000, "sorted"]
+    assert values(memory) == {"memory": 24674304}
+    assert {one.platform for one in trials.values()} == {
+        "vm efae553c existing-py_opt_asv_bin_python"
+    }
+
+
+def test_asv_benchmarks_that_raised_are_failures():
+    half, zero, raises = read("spoiled/asv.failing.out")
+    assert isinstance(half.outcome, Measured)
+    assert zero.params == {"param1": 0}
+    assert {zero.outcome.stage, raises.outcome.stage} == {Stage.EXIT}
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "ranks"),
+    [("reframe.report.out", 6, 1), ("reframe.v3-report.out", 2, 1), ("reframe.perflog.out", 4, 0)],
+)
+def test_reframe_cases_with_their_partition_as_platform(name, count, ranks):
+    trials = read(name)
+    assert len(trials) == count
+    first = trials[0]
+    assert first.probe == "reframe.copy_speed"
+    assert first.ranks == ranks
+    assert first.params["size_mib"] in (16, 64)
+    assert first.platform == "bench:login+gnu"
+    assert (first.metrics["rate"].unit, first.metrics["rate"].better) == ("B/s", "higher")
+    assert (first.metrics["time"].unit, first.metrics["time"].better) == ("s", "lower")
+
+
+def test_reframe_report_and_log_say_the_same():
+    def told(name):
+        return {
+            (one.platform, one.params["size_mib"]): values(one)
+            for one in read(name)
+            if "login" in one.platform
+        }
+
+    assert told("reframe.report.out") == told("reframe.perflog.out")
+    assert told("reframe.report.out")["bench:login+gnu", 16]["rate"] == 24366.78827876281e6
+
+
+@pytest.mark.parametrize("name", ["reframe.failing", "reframe.v43-failing"])
+def test_reframe_failures_are_kept_and_slow_ones_keep_their_numbers(name):
+    trials = {one.probe: one for one in read(f"spoiled/{name}.out")}
+    wrong = trials["reframe.wrong_answer"].outcome
+    assert wrong.stage is Stage.EXIT
+    assert "sanity" in wrong.reason
+    assert "42" in wrong.reason
+    slow = trials["reframe.too_slow"]
+    assert values(slow) == {"speed": 17.5e9}
+    assert slow.caveats == (MISSED,)
+
+
+def test_reframe_units_of_one_variable_must_agree():
+    text = (DATA / "reframe.report.out").read_text().replace('"MB/s"', '"GB/s"', 1)
+    (found,) = read_text(text, Path("changed"))
+    assert "is in" in found.imported.outcome.reason
+
+
+def test_ior_median_of_repetitions():
+    write, read_ = read("composed/ior.v4_posix.out")
+    assert (write.probe, read_.probe, write.ranks) == ("ior.write", "ior.read", 4)
+    assert values(write)["bandwidth"] == 800.0 * (1 << 20)
+    assert write.params["transfer_bytes"] == 1 << 20
+    assert (write.params["direct"], write.params["fsync"], write.caveats) == (True, True, ())
+
+
+def test_mdtest_rates_of_phases_that_ran():
+    (trial,) = read("composed/mdtest.v4_three-iterations.out")
+    assert (trial.ranks, trial.params) == (4, {"nodes": 2, "options": "-n 1000 -u"})
+    assert values(trial)["file_creation"] == 6041.201
+    (only,) = read("composed/mdtest.v3_create-only.out")
+    assert set(values(only)) == {"file_creation", "tree_creation"}
+
+
+def test_ramble_repeats_are_trials_and_their_summary_is_none():
+    trials = read("composed/ramble.three-repeats.out")
+    assert len(trials) == 3
+    assert len({one.case() for one in trials}) == 1
+    points = {dict(s.point).get("context"): s.value for s in trials[0].outcome.samples}
+    assert points == pytest.approx(
+        {None: 4.21, "Message Size: 8": 1.62e-6, "Message Size: 1024": 2.41e-6}
+    )
+
+
+def test_ramble_failures_are_kept():
+    stages = [getattr(one.outcome, "stage", None) for one in read("spoiled/ramble.failing.out")]
+    assert stages == [None, Stage.EXIT, Stage.TIMEOUT, Stage.ABSENT]
