@@ -1,32 +1,34 @@
-"""Runs that a batch system executes."""
+"""Runs that a batch system executes: what is remembered of them, and who may go on."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-import sys
-import time
 
 import pytest
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin
+from bareline.session.batch import Request
 from bareline.session.status import status_of
 from bareline.session.submission import (
+    Order,
     Submission,
+    fit,
     inheriting,
+    see_to_jobs,
+    states_of,
     submission_of,
-    submission_state,
-    submit,
 )
 from bareline.store.run import Run
 from bareline.study.study import study_from_toml
-from bareline.vocabulary.errors import ToolMissing, UsageError
+from bareline.vocabulary.errors import UsageError
 
 STUDY = {
     "study": {"name": "s", "launches": 2, "precision": 0},
     "measure": [{"probe": "null", "params": {"points": 1}}],
 }
+PLAIN = Order("slurm", Request(nodes=1, time_min=5))
 
 
 @pytest.fixture
@@ -36,87 +38,78 @@ def made(tmp_path):
     return begin.create_run(study, specs, tmp_path / "run", baseline="a", seed=1)
 
 
-def test_a_job_of_psij_measures_the_run(made):
-    pytest.importorskip("psij")
-    submission = submit(made, system="local", platform=None, nodes=1, time_min=5)
-    assert submission_of(Run.open(made.path)) == submission
-    deadline = time.monotonic() + 60
-    while status_of(Run.open(made.path))["measured"] < 2:
-        assert time.monotonic() < deadline, (made.path / "submission.err").read_text()
-        time.sleep(0.2)
-
-
 #: Names of modules of Python that people give to files of their own.
 PLANTED = ("queue.py", "bareline.py", "random.py")
 
 
-SUBMIT = """
-import sys
-from pathlib import Path
-from bareline.session.submission import submit
-from bareline.store.run import Run
-submit(Run.open(Path(sys.argv[1])), system="local", platform=None, nodes=1, time_min=5)
-"""
-
-
-def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_path):
-    pytest.importorskip("psij")
+def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_path, monkeypatch):
     here = tmp_path / "mine"
     here.mkdir()
     for name in PLANTED:
         (here / name).write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nraise SystemExit(9)\n")
-    subprocess.run([sys.executable, "-P", "-c", SUBMIT, made.path], cwd=here, check=True)
-    deadline = time.monotonic() + 60
-    while status_of(Run.open(made.path))["measured"] < 2:
-        assert not (tmp_path / "ran").exists()
-        assert time.monotonic() < deadline, (made.path / "submission.err").read_text()
-        time.sleep(0.2)
+    monkeypatch.chdir(here)
+    text = PLAIN.script(made.path, made.id)
+    done = subprocess.run(["/bin/sh", "-c", text], cwd="/", check=False)
+    assert done.returncode == 0, (made.path / "submission.log").read_text()
+    assert not (tmp_path / "ran").exists()
+    assert status_of(Run.open(made.path))["measured"] == 2
 
 
-def test_an_unknown_batch_system_is_named_with_the_known_ones(made):
-    pytest.importorskip("psij")
-    with pytest.raises(UsageError, match=r"'sge'.*local.*slurm"):
-        submit(made, system="sge", platform=None, nodes=1, time_min=5)
-
-
-def test_without_psij_the_next_step_is_told(made, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "psij", None)
-    with pytest.raises(ToolMissing, match=r"pip install 'bareline\[cluster\]'"):
-        submit(made, system="pbs", platform=None, nodes=1, time_min=5)
+def slurm(**tables):
+    specs = platforms_from_toml({"platform": tables}, where="t")
+    return inheriting(list(specs.values()))
 
 
 def test_slurm_platforms_use_the_job_they_are_in():
-    tables = {"a": {"type": "slurm", "nodes": 2}, "b": {"type": "slurm", "nodes": 4}}
-    tables["c"] = {"type": "null"}
-    specs = list(platforms_from_toml({"platform": tables}, where="t").values())
-    changed, largest = inheriting(specs)
+    changed, largest = slurm(
+        a={"type": "slurm", "nodes": 2}, b={"type": "slurm", "nodes": 4}, c={"type": "null"}
+    )
     assert [getattr(spec.options, "allocation", None) for spec in changed] == [
         "inherit", "inherit", None,
     ]  # fmt: skip
-    assert largest is not None and largest.name == "b"
+    assert largest is not None and largest.nodes == 4
+
+
+def test_a_job_asks_for_its_nodes_once_as_the_platform_does(tmp_path):
+    _, largest = slurm(a={"type": "slurm", "nodes": 3, "partition": "big", "exclusive": False})
+    words = fit(PLAIN, largest).command(tmp_path)
+    assert "--partition=big" in words and "--exclusive" not in words
+    assert [word for word in words if word.startswith(("--nodes", "--time"))] == [
+        "--nodes=3", "--time=60",
+    ]  # fmt: skip
+
+
+def test_nodes_of_slurm_are_not_asked_of_another_system():
+    _, largest = slurm(a={"type": "slurm"})
+    with pytest.raises(UsageError, match="nodes of Slurm do not run in a job of pbs"):
+        fit(Order("pbs", PLAIN.request), largest)
 
 
 def test_a_run_that_nobody_submitted_has_no_job(made):
     assert submission_of(made) is None
+    assert see_to_jobs(made) == []
     (made.path / "submission.json").write_text("{")
     assert submission_of(made) is None
 
 
 def test_a_job_that_slurm_has_forgotten_has_ended(monkeypatch):
     monkeypatch.setattr(
-        "bareline.session.submission.job_state",
-        lambda job: type("State", (), {"state": "GONE"})(),
+        "bareline.session.batch.job_state", lambda job: type("State", (), {"state": "GONE"})()
     )
-    assert submission_state(Submission("slurm", "7")) == "ended"
+    assert [state.told for state in states_of(Submission("slurm", ("7",)))] == ["ended"]
 
 
 @pytest.mark.parametrize(
     "job",
     [
-        {"system": "local", "job": "--help"},
-        {"system": "pbs", "job": "1 -x"},
-        {"system": "../pbs", "job": "1"},
-        {"system": "pbs", "job": "9" * 300},
+        {"system": "pbs", "jobs": ["--help"]},
+        {"system": "pbs", "jobs": ["1", "1 -x"]},
+        {"system": "../pbs", "jobs": ["1"]},
+        {"system": "pbs", "jobs": ["9" * 300]},
+        {"system": "pbs", "jobs": []},
+        {"system": "pbs", "jobs": 7},
+        {"system": "pbs", "job": "-x"},
+        [],
     ],
 )
 def test_a_strangers_run_gives_no_option_to_a_batch_system(made, job):
@@ -124,6 +117,10 @@ def test_a_strangers_run_gives_no_option_to_a_batch_system(made, job):
     assert submission_of(made) is None
 
 
-@pytest.mark.parametrize("system", ["local", "nosuch"])
-def test_a_job_that_cannot_be_asked_about_is_unknown(system):
-    assert submission_state(Submission(system, "x")).startswith("unknown: ")
+def test_a_job_of_an_earlier_version_is_still_known(made):
+    (made.path / "submission.json").write_text('{"system": "local", "job": "77"}')
+    submission = submission_of(made)
+    assert submission == Submission("local", ("77",))
+    (state,) = states_of(submission)
+    assert state.told.startswith("unknown: no batch system is called 'local'")
+    assert see_to_jobs(made) == []

@@ -3,87 +3,25 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bareline.cli import completing
-from bareline.cli.options import (
-    BaselineOption,
-    JsonOption,
-    PlatformsOption,
-    QuietOption,
-    RunArgument,
-    StopOption,
-    WaitQuietOption,
-)
+from bareline.cli.measuring import Asked, takes_what_is_asked
+from bareline.cli.options import JsonOption, QuietOption, RunArgument, StopOption, WaitQuietOption
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
 from bareline.vocabulary.errors import Stopped, TimeUp, UsageError
 
 if TYPE_CHECKING:
-    from bareline.session.control import Controlled
+    from bareline.platforms.slurm.options import SlurmOptions
     from bareline.store.run import Run
     from bareline.study.study import Study
     from bareline.vocabulary.platform import PlatformSpec
 
 app = typer.Typer()
 
-StudyArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="STUDY",
-        help="A built-in study or a TOML file.",
-        autocompletion=completing.studies,
-    ),
-]
-OnOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--on",
-        metavar="P",
-        help="Platform; repeat for more.",
-        autocompletion=completing.platforms,
-    ),
-]
-OutOption = Annotated[
-    Path | None, typer.Option("-o", "--out", metavar="DIR", help="Run directory to make.")
-]
-SeedOption = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="Seed of the trials' order.")
-]
-ScaleOption = Annotated[
-    str | None,
-    typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
-]
-ControlOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--control/--no-control",
-        help="Measure the baseline twice, to see what the machine does by itself.",
-        show_default=False,
-    ),
-]
-
-LaunchesOption = Annotated[
-    int | None, typer.Option("--launches", metavar="N", min=1, help="Most trials of each case.")
-]
-RoleOption = Annotated[
-    list[str] | None,
-    typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
-]
-BuildAOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--build-a",
-        metavar="BUILD",
-        help="A build: a path ({build}), or KEY=VALUE as in a platform file; repeat for more.",
-    ),
-]
-BuildBOption = Annotated[
-    list[str] | None,
-    typer.Option("--build-b", metavar="BUILD", help="The build that is compared with it."),
-]
 NodesOption = Annotated[
     int,
     typer.Option("--nodes", metavar="N", min=1, help="Nodes, where no Slurm platform names them."),
@@ -94,129 +32,183 @@ TimeMinOption = Annotated[
 ]
 SystemOption = Annotated[
     str,
-    typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, lsf, flux ..."),
+    typer.Option("--with", metavar="SYSTEM", help="Batch system: slurm, pbs, torque, lsf, flux."),
+]
+ChainOption = Annotated[
+    int,
+    typer.Option(
+        "--chain",
+        metavar="N",
+        min=1,
+        max=100,
+        help="Jobs, each of which goes on where the one before has stopped.",
+    ),
+]
+AfterOption = Annotated[
+    str, typer.Option("--after", metavar="JOB", help="Begin when this job has ended well.")
+]
+BatchOptions = Annotated[
+    str,
+    typer.Option(
+        "--batch-options", metavar="WORDS", help="More for the batch system, e.g. '-q short'."
+    ),
 ]
 
 
 @app.command()
-def run(
-    study: StudyArgument,
-    on: OnOption = None,
-    as_: RoleOption = None,
-    build_a: BuildAOption = None,
-    build_b: BuildBOption = None,
-    platforms: PlatformsOption = None,
-    out: OutOption = None,
-    baseline: BaselineOption = None,
-    seed: SeedOption = None,
-    launches: LaunchesOption = None,
-    scale: ScaleOption = None,
-    control: ControlOption = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")] = False,
-    wait_quiet: WaitQuietOption = None,
-    quiet: QuietOption = False,
-    stop_on_failure: StopOption = False,
-    as_json: JsonOption = False,
-) -> None:
+@takes_what_is_asked
+def run(asked: Asked) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
-    from bareline.session.builds import with_builds
-    from bareline.session.control import with_control
     from bareline.session.quiet import look, see_to_quiet
     from bareline.vocabulary.units import parse_duration
 
     began = look()
-    wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
-    chosen, specs, lacking = _chosen(study, scale, launches, as_ or [], on or [], platforms)
-    built = with_builds(chosen, specs, build_a or [], build_b or [])
-    base = begin.choose_baseline(built.study, built.platforms, baseline)
-    asked = with_control(built.study, built.platforms, base, control)
-    chosen, specs = asked.study, asked.platforms
-    _complain_of([*lacking, built.told, asked.reason], chosen, specs, base)
-    if dry_run:
-        _show_plan(asked, base, seed, as_json=as_json)
+    wait_s = None if asked.wait_quiet is None else parse_duration(asked.wait_quiet)
+    planned = _planned(asked)
+    if asked.dry_run:
+        _show_plan(asked, planned)
         return
-    begin.refuse_unusable(specs)
-    if chosen.scale_changes:
-        complain(
-            f"scale {chosen.scale} is not the study's own size; --dry-run lists what it changes"
-        )
-    folder = out or begin.default_folder(chosen)
-    made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
-    see_to_quiet(specs, began, wait_s, complain)
-    _execute(made, stop_on_failure=stop_on_failure, quiet=quiet)
-
-
-def _show_plan(asked: Controlled, baseline: str, seed: int | None, *, as_json: bool) -> None:
-    from bareline.platforms.base import exact_among
-    from bareline.report.terminal.runs import PlanNotes, print_plan
-    from bareline.session import begin
-
-    study, specs = asked.study, asked.platforms
-    rows = begin.plan_rows(study, specs, seed, control=asked.name)
-    exact = exact_among(specs)
-    about = PlanNotes(study.scale, study.scale_changes, exact, asked.name, baseline=baseline)
-    emit(as_json, lambda: rows, lambda on: print_plan(rows, on, about))
+    begin.refuse_unusable(planned.platforms)
+    made = _make(asked, planned)
+    see_to_quiet(planned.platforms, began, wait_s, complain)
+    _execute(made, stop_on_failure=asked.stop_on_failure, quiet=asked.quiet)
 
 
 @app.command()
+@takes_what_is_asked
 def submit(
-    study: StudyArgument,
-    on: OnOption = None,
-    platforms: PlatformsOption = None,
-    out: OutOption = None,
-    baseline: BaselineOption = None,
-    seed: SeedOption = None,
-    scale: ScaleOption = None,
-    control: ControlOption = None,
+    asked: Asked,
     system: SystemOption = "slurm",
     nodes: NodesOption = 1,
     time_min: TimeMinOption = 60,
+    chain: ChainOption = 1,
+    after: AfterOption = "",
+    batch_options: BatchOptions = "",
 ) -> None:
-    """Let a batch job measure a study; the run directory is the last line on stdout."""
+    """Let batch jobs measure a study; the run directory is the last line on stdout."""
+    from bareline.report.terminal.runs import print_job
     from bareline.session import begin
+    from bareline.session import submission as jobs
+    from bareline.session.batch import Request
+
+    planned = _planned(asked, in_a_job=True)
+    request = Request(nodes, time_min, _words(batch_options), after=after, well=bool(after))
+    order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
+    order = jobs.fit(order, planned.largest)
+    if asked.dry_run:
+        folder = asked.out or begin.default_folder(planned.study)
+        job = order.shown(folder)
+        plan = _rows(asked, planned)
+        emit(asked.as_json, lambda: {**job, "plan": plan}, lambda on: print_job(job, on))
+        if not asked.as_json:
+            _show_plan(asked, planned)
+        return
+    made = _make(asked, planned)
+    handed = jobs.submit(made, order)
+    complain(f"{handed}; `bareline status {shlex.quote(str(made.path))}` follows it")
+    row = {"run": str(made.path), **asdict(handed)}
+    emit(asked.as_json, lambda: [row], lambda _: print(made.path))
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UsageError(f"{error}: {text}", where="--batch-options") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A study as it is measured: cast, with its control, on platforms that are described.
+
+    Parameters
+    ----------
+    control
+        The platform that is the baseline once more, "" without one.
+    largest
+        Options of the Slurm platform whose nodes a job asks for.
+    """
+
+    study: Study
+    platforms: list[PlatformSpec]
+    baseline: str
+    control: str
+    largest: SlurmOptions | None
+
+
+def _planned(asked: Asked, *, in_a_job: bool = False) -> _Planned:
+    """Find out what is asked for, and complain of what is lacking or in vain."""
+    from bareline.session import begin
+    from bareline.session.builds import with_builds
     from bareline.session.control import with_control
     from bareline.session.submission import inheriting
-    from bareline.session.submission import submit as hand_over
 
-    chosen, given, lacking = _chosen(study, scale, None, [], on or [], platforms)
-    specs, largest = inheriting(given)
-    base = begin.choose_baseline(chosen, specs, baseline)
-    asked = with_control(chosen, specs, base, control)
-    chosen, specs = asked.study, asked.platforms
-    _complain_of([*lacking, asked.reason], chosen, specs, base)
-    folder = out or begin.default_folder(chosen)
-    made = begin.create_run(chosen, specs, folder, baseline=base, control=asked.name, seed=seed)
-    job = hand_over(made, system=system, platform=largest, nodes=nodes, time_min=time_min)
-    complain(
-        f"{job.system} job {job.job}; `bareline status {shlex.quote(str(made.path))}` follows it"
+    study, specs, lacking = _chosen(asked)
+    specs, largest = inheriting(specs) if in_a_job else (specs, None)
+    built = with_builds(study, specs, asked.build_a or [], asked.build_b or [])
+    base = begin.choose_baseline(built.study, built.platforms, asked.baseline)
+    added = with_control(built.study, built.platforms, base, asked.control)
+    _complain_of([*lacking, built.told, added.reason], added.study, added.platforms, base)
+    return _Planned(added.study, added.platforms, base, added.name, largest)
+
+
+def _show_plan(asked: Asked, planned: _Planned) -> None:
+    from bareline.platforms.base import exact_among
+    from bareline.report.terminal.runs import PlanNotes, print_plan
+
+    study = planned.study
+    about = PlanNotes(
+        study.scale,
+        study.scale_changes,
+        exact_among(planned.platforms),
+        planned.control,
+        baseline=planned.baseline,
     )
-    print(made.path)
+    rows = _rows(asked, planned)
+    emit(asked.as_json, lambda: rows, lambda on: print_plan(rows, on, about))
 
 
-def _chosen(
-    name: str,
-    scale: str | None,
-    launches: int | None,
-    roles: list[str],
-    on: list[str],
-    platforms: Path | None,
-) -> tuple[Study, list[PlatformSpec], list[str]]:
+def _rows(asked: Asked, planned: _Planned) -> list[dict[str, Any]]:
+    from bareline.session import begin
+
+    return begin.plan_rows(planned.study, planned.platforms, asked.seed, control=planned.control)
+
+
+def _make(asked: Asked, planned: _Planned) -> Run:
+    from bareline.session import begin
+
+    study = planned.study
+    if study.scale_changes:
+        complain(
+            f"scale {study.scale} is not the study's own size; --dry-run lists what it changes"
+        )
+    return begin.create_run(
+        study,
+        planned.platforms,
+        asked.out or begin.default_folder(study),
+        baseline=planned.baseline,
+        control=planned.control,
+        seed=asked.seed,
+    )
+
+
+def _chosen(asked: Asked) -> tuple[Study, list[PlatformSpec], list[str]]:
     """Find a study and the platforms that it is to run on, and what it lacks then, in lines."""
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study
 
-    study = find_study(name)
-    if scale is not None:
-        study = study.at_scale(scale)
-    if launches is not None:
-        study = study.with_launches(launches)
-    study, lacking = begin.cast_study(study, roles, on, platforms)
+    study, on = find_study(asked.study), asked.on or []
+    if asked.scale is not None:
+        study = study.at_scale(asked.scale)
+    if asked.launches is not None:
+        study = study.with_launches(asked.launches)
+    study, lacking = begin.cast_study(study, asked.as_ or [], on, asked.platforms)
     names = study.platforms if study.roles else on or study.platforms
     if not names:
         raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")
-    return study, choose_platforms(names, platforms), lacking
+    return study, choose_platforms(names, asked.platforms), lacking
 
 
 def _complain_of(
@@ -252,6 +244,7 @@ def continue_(
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of
     from bareline.session.quiet import look, see_to_quiet
+    from bareline.session.submission import see_to_jobs
     from bareline.session.trust import see_to_trust
     from bareline.store.run import Run
     from bareline.vocabulary.units import parse_duration
@@ -260,6 +253,8 @@ def continue_(
     wait_s = None if wait_quiet is None else parse_duration(wait_quiet)
     opened = Run.open(path)
     see_to_trust(opened, trust=trust)
+    for line in see_to_jobs(opened):
+        complain(line)
     see_to_quiet(platforms_of(opened), began, wait_s, complain)
     _execute(
         opened,
@@ -323,13 +318,13 @@ def status(path: RunArgument, as_json: JsonOption = False) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import print_status
     from bareline.session.status import status_of
-    from bareline.session.submission import submission_of, submission_state
+    from bareline.session.submission import states_of, submission_of
     from bareline.store.run import Run
 
     opened = Run.open(path)
     row = status_of(opened)
     submission = submission_of(opened)
     if submission is not None:
-        row["job"] = f"{submission.system} {submission.job}"
-        row["job_state"] = submission_state(submission)
+        row["job"] = str(submission)
+        row["job_state"] = ", ".join(state.told for state in states_of(submission))
     emit(as_json, lambda: [row], lambda console: print_status(row, console))

@@ -1,31 +1,22 @@
-"""Runs that a batch system executes: a login node makes the directory, a job measures.
-
-Slurm is asked directly; other batch systems through PSI/J, which knows PBS, LSF, Flux and more.
-
-References
-----------
-M. Hategan-Marandiuc et al., "PSI/J: A Portable Interface for Submitting, Monitoring, and Managing
-Jobs", arXiv:2307.07895.
-"""
+"""Runs that a batch system executes: a login node makes the directory, jobs measure."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import timedelta
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bareline.platforms.config import make_spec
-from bareline.platforms.slurm.commands import ask as ask_slurm
-from bareline.platforms.slurm.commands import job_state, last_line
 from bareline.platforms.slurm.options import SlurmOptions
+from bareline.session.batch import Request, State, find_system, hand_over, script
 from bareline.store.run import Run
-from bareline.vocabulary.errors import PlatformError, ToolMissing, UsageError
+from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.files import read_bounded
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -34,154 +25,194 @@ _LARGEST_RECORD = 1 << 16
 _LOG = "submission.log"
 _SCRIPT = "submission.sh"
 #: A batch system and a job, as commands get them: a run that comes from elsewhere names no option.
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@,\[\]-]{0,199}")
-_STATUS_S = 10.0
+_WORD = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9_.@,\[\]-]{0,199}")
+#: Longest chain of jobs; a queue of more is a mistake.
+LONGEST_CHAIN = 100
+#: Tells bareline that the job it runs in is one of its run's own.
+_INSIDE = "BARELINE_JOB_OF"
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A job that measures a run.
+    """Jobs that measure a run, one after the other.
 
     Parameters
     ----------
     system
-        ``slurm``, or the name of one of PSI/J's executors.
-    job
-        The batch system's own name of the job.
+        Name of the batch system.
+    jobs
+        Its own names of the jobs.
+    command
+        What handed over the first one.
     """
 
     system: str
-    job: str
+    jobs: tuple[str, ...]
+    command: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.system} {', '.join(self.jobs)}"
 
 
-def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], PlatformSpec | None]:
-    """Let Slurm platforms use the job that bareline will run in; give the largest of them too."""
-    changed, largest = [], None
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a batch system is to do for a run.
+
+    Parameters
+    ----------
+    system
+        Name of the batch system.
+    request
+        Nodes, time, further options, and what the first job waits for.
+    chain
+        Number of jobs: each goes on with what the one before has left.
+    measuring
+        What `continue` is told in each job.
+    """
+
+    system: str
+    request: Request
+    chain: int = 1
+    measuring: tuple[str, ...] = ()
+
+    def shown(self, folder: Path) -> dict[str, Any]:
+        """Show what would be handed over for a run directory that is not made."""
+        return {
+            "run": str(folder),
+            "system": self.system,
+            "chain": self.chain,
+            "command": self.command(folder),
+            "script": self.script(folder, "ID"),
+        }
+
+    def script(self, folder: Path, mark: str) -> str:
+        """Give the script of every job of a run directory."""
+        # -P: the job begins in the user's folder, whose queue.py is none of Python's.
+        command = [sys.executable, "-P", "-m", "bareline", "continue", *self.measuring]
+        command.append(str(folder.resolve()))
+        log = folder.resolve() / _LOG
+        return script(command, Path.cwd(), log, mark=f"{_INSIDE}={mark}")
+
+    def command(self, folder: Path) -> list[str]:
+        """Give the command that hands over the first job."""
+        return find_system(self.system).submit(self.request, folder.resolve() / _SCRIPT)
+
+
+def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], SlurmOptions | None]:
+    """Let Slurm platforms use the job that bareline will run in; give the largest's options too."""
+    changed: list[PlatformSpec] = []
+    largest: SlurmOptions | None = None
     for spec in specs:
         if isinstance(spec.options, SlurmOptions):
-            if largest is None or spec.options.nodes > largest.options.node_count:
-                largest = spec
+            if largest is None or spec.options.nodes > largest.nodes:
+                largest = spec.options
             table = {**spec.to_dict(), "allocation": "inherit"}
             spec = make_spec(spec.name, table, where=f"[platform.{spec.name}]")
         changed.append(spec)
     return changed, largest
 
 
-def submit(
-    run: Run, *, system: str, platform: PlatformSpec | None, nodes: int, time_min: int
-) -> Submission:
-    """Hand a run to a batch system.
+def fit(order: Order, largest: SlurmOptions | None) -> Order:
+    """Ask for the nodes of the largest Slurm platform, where there is one.
 
-    Parameters
-    ----------
-    platform
-        The Slurm platform whose nodes are asked for; without it `nodes` of them.
+    Raises
+    ------
+    UsageError
+        The batch system is unknown, or another one than Slurm is to serve a Slurm platform.
+    """
+    find_system(order.system)
+    if largest is None:
+        return order
+    if order.system != "slurm":
+        raise UsageError(
+            f"nodes of Slurm do not run in a job of {order.system}",
+            hint="leave out --with, or choose platforms of another type",
+        )
+    return replace(order, request=replace(order.request, resources=tuple(largest.request())))
+
+
+def submit(run: Run, order: Order) -> Submission:
+    """Hand a run to a batch system.
 
     Raises
     ------
     PlatformError
-        The batch system refuses it.
+        The batch system refuses a job; those before it stay.
     """
-    # -P: the job begins in the user's folder, whose queue.py is none of Python's.
-    command = [sys.executable, "-P", "-m", "bareline", "continue", str(run.path.resolve())]
-    if system == "slurm":
-        job = _submit_slurm(run, command, platform, nodes, time_min)
-    else:
-        job = _submit_psij(run, command, system, nodes, time_min)
-    made = Submission(system, job)
-    (run.path / _RECORD).write_text(json.dumps(asdict(made)) + "\n", encoding="utf-8")
+    path = run.path.resolve() / _SCRIPT
+    path.write_text(order.script(run.path, run.id), encoding="utf-8")
+    made = Submission(order.system, (), tuple(order.command(run.path)))
+    request = order.request
+    for _ in range(order.chain):
+        job = hand_over(order.system, request, path)
+        made = replace(made, jobs=(*made.jobs, job))
+        _write(run, made)
+        # However one ends, by its limit most of all: the next has what is left.
+        request = replace(request, after=job, well=False)
     return made
 
 
-def _submit_slurm(
-    run: Run, command: Sequence[str], platform: PlatformSpec | None, nodes: int, time_min: int
-) -> str:
-    options = platform.options if platform is not None else None
-    if isinstance(options, SlurmOptions):
-        words = options.request()
-    else:
-        words = SlurmOptions(nodes=nodes, time_min=time_min).request()
-    # A job that is preempted or loses a node goes on later with what is left.
-    words += ["--requeue", "--open-mode=append"]
-    words += [f"--job-name=bareline {run.path.name}"[:80], f"--output={run.path.resolve()}/{_LOG}"]
-    script = run.path / _SCRIPT
-    lines = ["#!/bin/sh", f"cd {shlex.quote(str(Path.cwd()))}", f"exec {shlex.join(command)}", ""]
-    script.write_text("\n".join(lines), encoding="utf-8")
-    done = ask_slurm("sbatch", "--parsable", *words, str(script))
-    if done.exit_code:
-        raise PlatformError(f"sbatch refuses the job: {last_line(done.stderr)}", hint="see `sinfo`")
-    return done.stdout.strip().partition(";")[0]
-
-
-def _psij() -> Any:
-    try:
-        import psij
-    except ImportError as error:
-        raise ToolMissing(
-            "the Python package psij-python is not installed",
-            hint="install it with `pip install 'bareline[cluster]'`",
-        ) from error
-    return psij
-
-
-def _executor(system: str) -> Any:
-    psij = _psij()
-    known = sorted(psij.JobExecutor.get_executor_names())
-    if system not in known:
-        raise UsageError(
-            f"no batch system is called '{system}'", hint=f"use one of: {', '.join(known)}"
-        )
-    try:
-        return psij.JobExecutor.get_instance(system)
-    except Exception as error:  # an executor of PSI/J may raise anything when it is set up
-        raise PlatformError(f"PSI/J cannot use {system}: {error}") from error
-
-
-def _submit_psij(run: Run, command: Sequence[str], system: str, nodes: int, time_min: int) -> str:
-    psij, executor = _psij(), _executor(system)
-    log = run.path.resolve() / _LOG
-    specification = psij.JobSpec(
-        name="bareline",
-        executable=command[0],
-        arguments=list(command[1:]),
-        directory=Path.cwd(),
-        stdout_path=log,
-        stderr_path=log.with_suffix(".err"),
-        resources=psij.ResourceSpecV1(node_count=nodes, exclusive_node_use=True),
-        attributes=psij.JobAttributes(duration=timedelta(minutes=time_min)),
-        launcher="single",
-    )
-    job = psij.Job(specification)
-    try:
-        executor.submit(job)
-    except psij.SubmitException as error:
-        raise PlatformError(f"{system} refuses the job: {error}") from error
-    return str(job.native_id)
+def _write(run: Run, made: Submission) -> None:
+    table = {"system": made.system, "jobs": made.jobs, "command": made.command}
+    (run.path / _RECORD).write_text(json.dumps(table) + "\n", encoding="utf-8")
 
 
 def submission_of(run: Run) -> Submission | None:
-    """Give the job that measures a run, None where none was submitted or nobody can tell which."""
+    """Give the jobs that measure a run, None where none was submitted or nobody can tell which."""
     try:
         stored = json.loads(read_bounded(run.path / _RECORD, _LARGEST_RECORD, within=run.path))
-        found = Submission(str(stored["system"]), str(stored["job"]))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        jobs = _jobs(stored)
+        found = Submission(str(stored["system"]), jobs, tuple(map(str, stored.get("command", ()))))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
-    return found if all(map(_WORD.fullmatch, (found.system, found.job))) else None
+    return found if jobs and all(map(_WORD.fullmatch, (found.system, *jobs))) else None
 
 
-def submission_state(submission: Submission) -> str:
-    """Ask the batch system how a job stands, in its own words; unknown where it cannot say."""
-    if submission.system == "slurm":
+def _jobs(stored: dict[str, Any]) -> tuple[str, ...]:
+    # Runs of earlier versions name one job.
+    jobs = stored["jobs"] if "jobs" in stored else [stored["job"]]
+    return tuple(str(job) for job in jobs[:LONGEST_CHAIN])
+
+
+def states_of(submission: Submission) -> list[State]:
+    """Ask the batch system how each job stands; unknown where it cannot say."""
+    states = []
+    for job in submission.jobs:
         try:
-            state = job_state(submission.job)
-        except PlatformError as error:
-            return f"unknown: {error}"
-        return "ended" if state.state == "GONE" else state.state.lower()
-    try:
-        psij = _psij()
-        job = psij.Job()
-        _executor(submission.system).attach(job, submission.job)
-        status = job.wait(timedelta(seconds=_STATUS_S), tuple(psij.JobState)[1:])
-    except Exception as error:  # a job that another system named may raise anything
-        return f"unknown: {error}"
-    return str(status.state.name).lower() if status is not None else "unknown"
+            states.append(find_system(submission.system).state(job))
+        except (PlatformError, UsageError) as error:
+            states.append(State(f"unknown: {error}"))
+    return states
+
+
+def see_to_jobs(run: Run) -> list[str]:
+    """Look, before somebody goes on with a run, for jobs that would measure it, too.
+
+    Returns
+    -------
+    list of str
+        What is to be said: jobs that still wait, and how they are taken back.
+
+    Raises
+    ------
+    UsageError
+        One measures it now: file systems of clusters do not always know locks.
+    """
+    submission = submission_of(run)
+    if submission is None or os.environ.get(_INSIDE) == run.id:
+        return []
+    told = []
+    for job, state in zip(submission.jobs, states_of(submission), strict=True):
+        if not (state.runs or state.waits):
+            continue
+        cancel = f"`{find_system(submission.system).cancel} {shlex.quote(job)}` takes it back"
+        if state.runs:
+            raise UsageError(
+                f"the {submission.system} job {job} measures this run: it is {state.told}",
+                hint=f"wait for it; {cancel}",
+            )
+        told.append(
+            f"the {submission.system} job {job} is {state.told} and measures what is left "
+            f"when it begins; {cancel}"
+        )
+    return told

@@ -115,6 +115,15 @@ def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanN
         console.print(f"  {clean(line)}", style="dim", highlight=False)
 
 
+def print_job(job: Mapping[str, Any], console: Console) -> None:
+    """Print the script of a batch job and the command that would submit it."""
+    console.print(Text(job["script"]), soft_wrap=True)
+    console.print(Text(f"{shlex.join(job['command'])}\n"), soft_wrap=True)
+    if job["chain"] > 1:
+        left = count(job["chain"] - 1, "job")
+        console.print(f"and {left} more like it, each after the one before\n", highlight=False)
+
+
 def print_runs(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
     """Print run directories, a line each, and what to type next."""
     if not rows:

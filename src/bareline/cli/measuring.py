@@ -1,0 +1,138 @@
+"""What a study is measured with: the argument and options that `run` and `submit` share."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from bareline.cli import completing
+from bareline.cli.options import (
+    BaselineOption,
+    JsonOption,
+    PlatformsOption,
+    QuietOption,
+    StopOption,
+    WaitQuietOption,
+)
+
+_Study = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A built-in study or a TOML file.",
+        autocompletion=completing.studies,
+    ),
+]
+_On = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--on",
+        metavar="P",
+        help="Platform; repeat for more.",
+        autocompletion=completing.platforms,
+    ),
+]
+_Role = Annotated[
+    list[str] | None,
+    typer.Option("--as", metavar="ROLE=P", help="Platform that takes a role; repeat for more."),
+]
+_BuildA = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--build-a",
+        metavar="BUILD",
+        help="A build: a path ({build}), or KEY=VALUE as in a platform file; repeat for more.",
+    ),
+]
+_BuildB = Annotated[
+    list[str] | None,
+    typer.Option("--build-b", metavar="BUILD", help="The build that is compared with it."),
+]
+_Out = Annotated[
+    Path | None, typer.Option("-o", "--out", metavar="DIR", help="Run directory to make.")
+]
+_Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Seed of the trials' order.")
+]
+_Launches = Annotated[
+    int | None, typer.Option("--launches", metavar="N", min=1, help="Most trials of each case.")
+]
+_Scale = Annotated[
+    str | None,
+    typer.Option("--scale", metavar="NAME", help="Scale of the study, e.g. small."),
+]
+_Control = Annotated[
+    bool | None,
+    typer.Option(
+        "--control/--no-control",
+        help="Measure the baseline twice, to see what the machine does by itself.",
+        show_default=False,
+    ),
+]
+_DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line asks of a run, whether it is measured here or by a batch job.
+
+    A new option of `run` is a field here; `submit` has it then, too. What measuring itself is to
+    be told, not its plan, stands in `for_the_job`.
+    """
+
+    study: _Study
+    on: _On = None
+    as_: _Role = None
+    build_a: _BuildA = None
+    build_b: _BuildB = None
+    platforms: PlatformsOption = None
+    out: _Out = None
+    baseline: BaselineOption = None
+    seed: _Seed = None
+    launches: _Launches = None
+    scale: _Scale = None
+    control: _Control = None
+    dry_run: _DryRun = False
+    wait_quiet: WaitQuietOption = None
+    quiet: QuietOption = False
+    stop_on_failure: StopOption = False
+    as_json: JsonOption = False
+
+    def for_the_job(self) -> list[str]:
+        """Give the options with which `continue` measures in a batch job as `run` would here."""
+        words = [] if self.wait_quiet is None else [f"--wait-quiet={self.wait_quiet}"]
+        words += ["--quiet"] if self.quiet else []
+        return [*words, "--stop-on-failure"] if self.stop_on_failure else words
+
+
+def takes_what_is_asked(verb: Callable[..., None]) -> Callable[..., None]:
+    """Let a verb whose first parameter is `Asked` take each of its fields from the command line."""
+    told = {field.name: field for field in fields(Asked)}
+    hints = get_type_hints(Asked, include_extras=True) | get_type_hints(verb, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+        )
+        for name, field in told.items()
+    ]
+    _, *own = inspect.signature(verb).parameters.values()
+    every = [
+        one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[one.name])
+        for one in (*shared, *own)
+    ]
+
+    @functools.wraps(verb)
+    def flat(**given: Any) -> None:
+        verb(Asked(**{name: given.pop(name) for name in told}), **given)
+
+    flat.__annotations__ = {one.name: one.annotation for one in every} | {"return": None}
+    flat.__signature__ = inspect.Signature(every)  # type: ignore[attr-defined]
+    return flat

@@ -1,0 +1,304 @@
+"""Batch systems: how a job is asked for, and how it is asked after.
+
+Each is spoken to by its own commands. A job is a script without directives; what it asks for
+stands on the command line, where nothing is quoted twice.
+
+References
+----------
+OpenPBS, ``qsub(1B)``, ``qstat(1B)``. IBM Spectrum LSF 10.1, command reference: ``bsub``, ``bjobs``.
+Flux, ``flux-batch(1)``, ``flux-jobs(1)``.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.platforms.process import run_process
+from bareline.platforms.slurm.commands import job_state, last_line, outside_environment
+from bareline.platforms.slurm.options import SlurmOptions
+from bareline.vocabulary.errors import PlatformError, ToolMissing, UsageError
+
+_ASK_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a batch system.
+
+    Parameters
+    ----------
+    nodes, time_min
+        Size and longest duration.
+    options
+        Further options in the words of that system; they come last, where most count the last.
+    resources
+        How a platform of that very system asks for its nodes, instead of the two.
+    after
+        Job that has to end before; "" for none.
+    well
+        Whether that one has to end well.
+    """
+
+    nodes: int
+    time_min: int
+    options: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    after: str = ""
+    well: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How a job stands.
+
+    Parameters
+    ----------
+    told
+        What a user reads: the system's word in small letters, and a reason where it gives one.
+    waits, runs
+        Whether the job will measure what is left, or does so now; neither where nobody can say.
+    """
+
+    told: str
+    waits: bool = False
+    runs: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSystem:
+    """How one batch system is spoken to.
+
+    Parameters
+    ----------
+    submit
+        Gives the command that hands over a script.
+    name
+        Finds the job's name in what that prints.
+    state
+        Asks how a job stands.
+    cancel
+        Command that takes a job back.
+    """
+
+    submit: Callable[[Request, Path], list[str]]
+    name: re.Pattern[str]
+    state: Callable[[str], State]
+    cancel: str
+
+
+def script(command: Sequence[str], folder: Path, log: Path, *, mark: str) -> str:
+    """Give the script of a job.
+
+    Parameters
+    ----------
+    mark
+        Variable that tells bareline that it runs in this job.
+    """
+    lines = [
+        "#!/bin/sh",
+        f"exec >>{shlex.quote(str(log))} 2>&1",
+        f"cd {shlex.quote(str(folder))} || exit",
+        f"export {mark}",
+        f"exec {shlex.join(command)}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def find_system(name: str) -> BatchSystem:
+    """Give a batch system by its name.
+
+    Raises
+    ------
+    UsageError
+        None is called so.
+    """
+    if name not in SYSTEMS:
+        raise UsageError(
+            f"no batch system is called '{name}'", hint=f"use one of: {', '.join(SYSTEMS)}"
+        )
+    return SYSTEMS[name]
+
+
+def hand_over(system: str, request: Request, path: Path) -> str:
+    """Submit a script; give the job's name.
+
+    Raises
+    ------
+    ToolMissing
+        The system's commands are not here.
+    PlatformError
+        It refuses the job.
+    """
+    spoken = find_system(system)
+    argv = spoken.submit(request, path)
+    _need(argv[0])
+    done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
+    found = spoken.name.search(done.stdout)
+    if done.exit_code or done.timed_out or found is None:
+        said = last_line(done.stderr) or last_line(done.stdout) or "no answer"
+        raise PlatformError(
+            f"{argv[0]} refuses the job: {said}",
+            hint="`--dry-run` shows the command; `--batch-options` adds what a site asks for",
+        )
+    return found[1]
+
+
+def _need(program: str) -> None:
+    if shutil.which(program) is None:
+        raise ToolMissing(
+            f"the program {program} is not here",
+            hint="submit on a login node of the cluster, or name its system by --with",
+        )
+
+
+def _slurm(request: Request, path: Path) -> list[str]:
+    # A job that is preempted or loses a node goes on later with what is left.
+    words = ["--requeue", "--output=/dev/null", f"--job-name={_called(path)}"]
+    if request.after:
+        words += ["--kill-on-invalid-dep=yes"]
+        words += [f"--dependency={'afterok' if request.well else 'afterany'}:{request.after}"]
+    plain = SlurmOptions(nodes=request.nodes, time_min=request.time_min)
+    words += request.resources or plain.request()
+    return ["sbatch", "--parsable", *words, *request.options, str(path)]
+
+
+def _qsub(request: Request, path: Path, resources: Sequence[str]) -> list[str]:
+    # -V: the environment with its modules, as Slurm hands it on.
+    words = ["-N", _called(path)[:15], "-V", "-r", "y", "-j", "oe", "-o", "/dev/null", *resources]
+    if request.after:
+        words += ["-W", f"depend={'afterok' if request.well else 'afterany'}:{request.after}"]
+    return ["qsub", *words, *request.options, str(path)]
+
+
+def _pbs(request: Request, path: Path) -> list[str]:
+    own = any(re.match(r"(-l)?select=", word) for word in request.options)
+    chunks = [] if own else ["-l", f"select={request.nodes}", "-l", "place=scatter:excl"]
+    return _qsub(request, path, [*chunks, "-l", f"walltime={_hours(request.time_min)}"])
+
+
+def _torque(request: Request, path: Path) -> list[str]:
+    asked = f"nodes={request.nodes}:ppn=1,walltime={_hours(request.time_min)}"
+    return _qsub(request, path, ["-l", asked])
+
+
+def _lsf(request: Request, path: Path) -> list[str]:
+    words = ["-J", _called(path), "-n", str(request.nodes), "-R", "span[ptile=1]", "-x", "-r"]
+    words += ["-W", str(request.time_min), "-o", "/dev/null"]
+    if request.after:
+        words += ["-w", f"{'done' if request.well else 'ended'}({request.after})"]
+    # A command, not a job script: sites differ in whether bsub reads scripts. Its shell joins it.
+    return ["bsub", *words, *request.options, "/bin/sh", shlex.quote(str(path))]
+
+
+def _flux(request: Request, path: Path) -> list[str]:
+    words = [f"--nodes={request.nodes}", "--exclusive", f"--time-limit={request.time_min}m"]
+    words += [f"--job-name={_called(path)}", "--output=/dev/null"]
+    if request.after:
+        words += [f"--dependency={'afterok' if request.well else 'afterany'}:{request.after}"]
+    return ["flux", "batch", *words, *request.options, str(path)]
+
+
+def _called(path: Path) -> str:
+    """Name a job after its run, in letters that every system takes."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", f"bareline-{path.parent.name}")[:60]
+
+
+def _hours(minutes: int) -> str:
+    return f"{minutes // 60:02}:{minutes % 60:02}:00"
+
+
+def _slurm_state(job: str) -> State:
+    found = job_state(job)
+    if found.state == "GONE":
+        return State("ended")
+    waits = found.state in ("PENDING", "REQUEUED", "CONFIGURING", "SUSPENDED")
+    reason = f" ({found.reason})" if waits and found.reason not in ("", "None") else ""
+    return State(found.state.lower() + reason, waits, found.state == "RUNNING")
+
+
+#: What PBS calls the states of jobs that have not ended; F, X and Torque's C have.
+_LETTERS = {
+    "B": "begun",
+    "E": "exiting",
+    "H": "held",
+    "M": "moved",
+    "Q": "queued",
+    "R": "running",
+    "S": "suspended",
+    "T": "in transit",
+    "U": "suspended",
+    "W": "waiting",
+}
+_FIELD = re.compile(r"^\s+(job_state|exit_status|comment) = (.+)$", re.MULTILINE | re.IGNORECASE)
+
+
+def _qstat(job: str, *options: str) -> State:
+    said = _answer(["qstat", *options, job], gone=r"Unknown Job")
+    if said is None:
+        return State("ended")
+    fields = {name.lower(): value.strip() for name, value in _FIELD.findall(said)}
+    letter = fields.get("job_state", "")
+    if letter in _LETTERS:
+        runs = letter in "BER"
+        why = f" ({fields['comment']})" if "comment" in fields and not runs else ""
+        return State(_LETTERS[letter] + why, not runs, runs)
+    return _ended(fields.get("exit_status", ""))
+
+
+_LSF_GONE = r"is not found|No (unfinished )?job found"
+
+
+def _lsf_state(job: str) -> State:
+    fields = "stat exit_code delimiter='|'"
+    said = _answer(["bjobs", "-a", "-noheader", "-o", fields, job], gone=_LSF_GONE)
+    if said is None:
+        return State("ended")
+    word, _, code = said.strip().partition("|")
+    if word in ("DONE", "EXIT"):
+        return _ended("0" if word == "DONE" else code)
+    waits = word in ("PEND", "PSUSP", "PROV", "WAIT")
+    return State({"PEND": "pending", "RUN": "running"}.get(word, word.lower()), waits, not waits)
+
+
+def _flux_state(job: str) -> State:
+    said = _answer(["flux", "jobs", "-n", "-o", "{status}", job], gone=r"JobID \S+ unknown")
+    if said is None:
+        return State("ended")
+    word = said.strip().lower()
+    waits = word in ("pending", "depend", "priority", "sched")
+    return State(word, waits, word in ("running", "run", "cleanup"))
+
+
+def _ended(code: str) -> State:
+    if code in ("0", ""):
+        return State("completed" if code else "ended")
+    return State(f"failed (exit code {code})")
+
+
+def _answer(argv: Sequence[str], *, gone: str) -> str | None:
+    """Give what a program says; None where it does not know the job any more."""
+    _need(argv[0])
+    done = run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
+    if re.search(gone, done.stderr + done.stdout):
+        return None
+    if done.exit_code or done.timed_out or not done.stdout.strip():
+        raise PlatformError(f"`{argv[0]}` failed: {last_line(done.stderr) or 'no answer'}")
+    return done.stdout
+
+
+SYSTEMS = {
+    "slurm": BatchSystem(_slurm, re.compile(r"^(\d+)"), _slurm_state, "scancel"),
+    "pbs": BatchSystem(
+        _pbs, re.compile(r"^(\S+)$", re.MULTILINE), lambda job: _qstat(job, "-x", "-f"), "qdel"
+    ),
+    "torque": BatchSystem(
+        _torque, re.compile(r"^(\S+)$", re.MULTILINE), lambda job: _qstat(job, "-f"), "qdel"
+    ),
+    "lsf": BatchSystem(_lsf, re.compile(r"Job <(\d+)>"), _lsf_state, "bkill"),
+    "flux": BatchSystem(_flux, re.compile(r"(\S+)\s*$"), _flux_state, "flux cancel"),
+}
