@@ -5,7 +5,8 @@
 Builds a program of known work three times: twice alike, and once with a tenth more work. Each run
 measures two builds with ``bareline run --build-a ... --build-b ...``; counted are the verdicts of
 ``bareline compare`` that call builds different. Alike ones should be at most one time in twenty,
-those with more work always. What else the machine does is part of it.
+those with more work always. ``time`` is by the wall clock, with all else that the machine does in
+it; ``processor`` is the time for which the program had a processor.
 """
 
 from __future__ import annotations
@@ -22,17 +23,18 @@ SOURCE = """
 #include <stdio.h>
 #include <time.h>
 
-static double now_s(void) {
+static double now_s(clockid_t clock) {
     struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
+    clock_gettime(clock, &at);
     return (double)at.tv_sec + 1e-9 * (double)at.tv_nsec;
 }
 
 int main(void) {
-    double begin = now_s(), x = 1.0;
+    double begin = now_s(CLOCK_MONOTONIC), busy = now_s(CLOCK_PROCESS_CPUTIME_ID), x = 1.0;
     for (long turn = 0; turn < TURNS; turn++)
         x = x * 0.999999 + 1e-6;
-    printf("time %.9f\\nsum %.9f\\n", now_s() - begin, x);
+    busy = now_s(CLOCK_PROCESS_CPUTIME_ID) - busy;
+    printf("time %.9f\\nprocessor %.9f\\nsum %.9f\\n", now_s(CLOCK_MONOTONIC) - begin, busy, x);
     return 0;
 }
 """
@@ -45,6 +47,7 @@ command = ["{{build}}"]
 mpi = false
 verify = ["0.99 < sum", "sum < 1.01"]
 metrics.time = {{ regex = '^time (\\S+)' }}
+metrics.processor = {{ regex = '^processor (\\S+)' }}
 values.sum = {{ regex = '^sum (\\S+)' }}
 [[measure]]
 probe = "app.work"
@@ -63,8 +66,8 @@ def build(folder: Path, name: str, turns: int) -> Path:
     return program
 
 
-def compared(folder: Path, a: Path, b: Path, number: int) -> dict[str, object]:
-    """Measure two builds; give the row of their times."""
+def compared(folder: Path, a: Path, b: Path, number: int) -> dict[str, dict[str, object]]:
+    """Measure two builds; give the row of each of their times."""
     out = folder / f"{b.name}-{number}"
     command = [sys.executable, "-m", "bareline"]
     given = ["--on", "bare", "--build-a", str(a), "--build-b", str(b), "--out", str(out), "-q"]
@@ -74,7 +77,16 @@ def compared(folder: Path, a: Path, b: Path, number: int) -> dict[str, object]:
     said = subprocess.run(
         [*command, "compare", str(out), "--json"], check=True, capture_output=True, text=True
     )
-    return next(row for row in json.loads(said.stdout) if row["headline"])
+    return {row["metric"]: row for row in json.loads(said.stdout)}
+
+
+def told(rows: list[dict[str, object]], what: str) -> None:
+    """Print how often builds were called different, and the ratios."""
+    verdicts = Counter(str(row["verdict"]) for row in rows)
+    ratios = sorted(float(str(row["ratio"])) for row in rows)
+    counts = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    middle = ratios[len(ratios) // 2]
+    print(f"{what}: {counts}; ratios {ratios[0]:.3f} to {ratios[-1]:.3f}, median {middle:.3f}")
 
 
 def main() -> None:
@@ -91,14 +103,9 @@ def main() -> None:
         base, again = build(folder, "base", turns), build(folder, "again", turns)
         slower = build(folder, "slower", turns + turns // 10)
         for what, other in (("alike", again), ("a tenth more work", slower)):
-            rows = [compared(folder, base, other, number) for number in range(asked.runs)]
-            verdicts = Counter(str(row["verdict"]) for row in rows)
-            ratios = sorted(float(str(row["ratio"])) for row in rows)
-            told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
-            print(
-                f"{what}: {asked.runs} runs, {told}; ratios {ratios[0]:.3f} to {ratios[-1]:.3f}, "
-                f"median {ratios[len(ratios) // 2]:.3f}"
-            )
+            runs = [compared(folder, base, other, number) for number in range(asked.runs)]
+            for metric in ("time", "processor"):
+                told([run[metric] for run in runs], f"{what}, {metric}")
 
 
 if __name__ == "__main__":
