@@ -104,8 +104,7 @@ class Records:
     @property
     def margin(self) -> float:
         """The equivalence margin that the first run declares."""
-        margin = self.study.get("margin")
-        return float(margin) if margin else DEFAULT_MARGIN
+        return margin_of(self.runs[0])
 
     def asked(self, platform: str) -> set[str] | None:
         """Give the probes that the studies asked of a platform; None for all of them.
@@ -195,6 +194,12 @@ class Records:
     def cube(self) -> Cube:
         """All values as one array by platform, point and block."""
         return Cube(self.platforms, self.trials, self.values, self.declarations)
+
+
+def margin_of(run: Run) -> float:
+    """Give the equivalence margin that a run's study declares."""
+    margin = run.header.study.get("study", {}).get("margin")
+    return float(margin) if margin else DEFAULT_MARGIN
 
 
 def read_runs(runs: Sequence[Run]) -> Records:

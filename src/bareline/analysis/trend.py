@@ -16,15 +16,18 @@ import numpy as np
 import polars as pl
 
 from bareline import stats
-from bareline.analysis.cell import finite
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.cell import Estimate, codes, finite
 from bareline.analysis.conditions import Condition, Outcome
-from bareline.analysis.records import Records, read_runs
+from bareline.analysis.records import Records, margin_of, read_runs
 from bareline.analysis.selection import Selection
 from bareline.analysis.summary import summarize
+from bareline.store.naming import list_runs
 from bareline.store.run import Run
 from bareline.vocabulary.errors import AnalysisError, UsageError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import KEY, Place
+from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import Verdict
 
 _SERIES = ("platform", *KEY)
@@ -69,6 +72,8 @@ class Series:
         A value a run, in SI base units, with its 95 % interval; None where the run lacks it.
     step
         Its certain step, if it made one.
+    simulated
+        Its values are times of a simulator.
     """
 
     platform: str
@@ -81,6 +86,7 @@ class Series:
     lo: tuple[float | None, ...]
     hi: tuple[float | None, ...]
     step: Step | None
+    simulated: bool = False
 
     @property
     def words(self) -> str:
@@ -124,6 +130,11 @@ class Trend:
         table = self._table()
         keys = table.select(*_SERIES, *_SHOWN).unique(maintain_order=True)
         keys = keys.filter(pl.col("better") != "none")
+        simulated = {
+            platform
+            for platform, caveats in table.select("platform", "caveats").iter_rows()
+            if "simulated" in codes(caveats)
+        }
         columns = {name: self._matrix(table, keys, name) for name in ("value", "lo", "hi")}
         found = stats.largest_steps(columns["value"], margin=self.margin)
         return [
@@ -140,6 +151,7 @@ class Trend:
                 step=self._step(row, columns["value"][number], int(found.at[number]))
                 if found.p[number] < stats.ALPHA
                 else None,
+                simulated=row["platform"] in simulated,
             )
             for number, row in enumerate(keys.iter_rows(named=True))
         ]
@@ -197,6 +209,13 @@ class Trend:
         if old_version != new_version and len(old_version) == len(new_version) == 1:
             changed.append(("bareline", str(*old_version), str(*new_version)))
         return tuple(changed)
+
+    def since(self, step: Step) -> str:
+        """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
+        run = self.runs[step.at]
+        amount = with_interval(Estimate(step.ratio, step.lo, step.hi), write=significant)
+        way = "worse" if step.verdict is Verdict.SLOWER else "better"
+        return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
 
     def rows(self) -> list[dict[str, Any]]:
         """Give every series as a row for ``--json``."""
@@ -266,10 +285,36 @@ def meeting(trend: Trend, condition: Condition) -> Outcome:
     return Outcome(condition.text, rows.height, lines)
 
 
-def trend_of(runs: Sequence[Run], margin: float, asked: Selection) -> Trend:
-    """Put runs into the order of their dates."""
-    ordered = sorted(runs, key=lambda run: (run.header.created, run.path.name))
-    return Trend(tuple(ordered), margin, asked)
+def trend_of(
+    runs: Sequence[Run], margin: float | None = None, asked: Selection | None = None
+) -> Trend:
+    """Put runs into the order of their dates.
+
+    Parameters
+    ----------
+    margin
+        Relative difference that does not matter; without it, what the latest run declares.
+    asked
+        Which rows are looked at; all without it.
+    """
+    ordered = tuple(sorted(runs, key=lambda run: (run.header.created, run.path.name)))
+    return Trend(ordered, margin or margin_of(ordered[-1]), asked or Selection())
+
+
+def history_of(runs: Sequence[Run]) -> Sequence[Run]:
+    """Give the runs that a report tells the history of.
+
+    That is those it was given; of a single one, those of its study that lie beside it, up to it.
+    """
+    if len(runs) > 1:
+        return runs
+    own = runs[0]
+    name = own.header.study["study"]["name"]
+    return [
+        Run.open(one.path)
+        for one in list_runs(own.path.absolute().parent)
+        if one.header.study["study"]["name"] == name and one.header.created <= own.header.created
+    ]
 
 
 def _known(values: np.ndarray) -> tuple[float | None, ...]:

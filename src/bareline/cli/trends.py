@@ -48,11 +48,10 @@ def trend(
     from bareline.analysis.conditions import parse_condition
     from bareline.analysis.trend import meeting, trend_of
     from bareline.report.terminal.trend import print_trend
-    from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
     conditions = [parse_condition(text) for text in fail_if or []]
     asked = selection(probes, platforms, metrics, layers)
-    found = trend_of(_runs(paths), margin or DEFAULT_MARGIN, asked)
+    found = trend_of(_runs(paths), margin, asked)
     outcomes = [meeting(found, condition) for condition in conditions]
     emit(as_json, found.rows, lambda console: print_trend(found, console, details=everything))
     complain_of(outcomes)

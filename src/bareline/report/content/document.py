@@ -239,6 +239,11 @@ class Document:
         return dict(self.records.declarations.select("probe", "title").iter_rows())
 
     @cached_property
+    def history(self) -> Trend:
+        """Its runs over time; of one run, those of its study that lie beside it."""
+        return trend_of(history_of(self.records.runs), self.comparison.margin)
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Platform names, the baseline first."""
         others = [info.name for info in self.platforms if info.name != self.baseline]

@@ -25,6 +25,7 @@ from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.place import Place
 from bareline.vocabulary.plugins import brought, checked, named, own
 
 T = TypeVar("T")
@@ -141,18 +142,21 @@ def select(document: Document, spec: ExhibitSpec) -> list[Cell]:
     return [
         cell
         for cell in document.cells
-        if _asked(spec, cell.place.probe)
-        and (cell.place.metric == spec.metric if spec.metric else not cell.metric.detail)
-        and all(_matches(cell, name, wanted) for name, wanted in spec.where.items())
+        if (cell.place.metric == spec.metric if spec.metric else not cell.metric.detail)
+        and meant(spec, cell.platform, cell.place)
     ]
 
 
-def _asked(spec: ExhibitSpec, probe: str) -> bool:
-    return spec.probe is None or any(fnmatchcase(probe, one) for one in (spec.probe, *spec.also))
+def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
+    """Tell whether a specification asks for a place on a platform, whatever the metric."""
+    known = {**place.coordinates, "platform": platform}
+    return (
+        spec.probe is None
+        or any(fnmatchcase(place.probe, one) for one in (spec.probe, *spec.also))
+    ) and all(_matches(known.get(name), wanted) for name, wanted in spec.where.items())
 
 
-def _matches(cell: Cell, name: str, wanted: Scalar | Sequence[Scalar]) -> bool:
-    value = cell.platform if name == "platform" else cell.place.coordinates.get(name)
+def _matches(value: Scalar | None, wanted: Scalar | Sequence[Scalar]) -> bool:
     if isinstance(wanted, str | int | float):
         return value == wanted
     return value in wanted

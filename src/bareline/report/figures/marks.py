@@ -24,12 +24,13 @@ _LETTER_PX = 7.2
 PALE = 0.45
 
 
-def x_axis(ticks: Ticks, title: str, *, labels: bool) -> alt.X:
-    """Give the logarithmic axis of a parameter; without labels where another panel has them."""
+def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> alt.X:
+    """Give the axis of a parameter; without labels where another panel has them."""
+    kind = {"type": "log", "base": 2} if log else {"type": "linear"}
     return alt.X(
         field="x",
         type="quantitative",
-        scale=alt.Scale(type="log", base=2, domain=list(ticks.domain), nice=False),
+        scale=alt.Scale(**kind, domain=list(ticks.domain), nice=False),
         axis=alt.Axis(
             values=list(ticks.values),
             labelExpr=ticks.label_expression,

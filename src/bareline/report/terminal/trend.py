@@ -7,16 +7,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from bareline.analysis.amounts import with_interval
-from bareline.analysis.cell import Estimate
 from bareline.analysis.trend import Series, Step, Trend
 from bareline.report.content.wording import count
 from bareline.report.figures.scales import unit_scale
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 from bareline.stats import MIN_RUNS
-from bareline.vocabulary.units import significant
-from bareline.vocabulary.verdicts import Verdict
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _FACTS = 4
@@ -31,7 +27,8 @@ def print_trend(trend: Trend, console: Console, *, details: bool = False) -> Non
         Text(f"{count(len(trend.runs), 'run')} from {first} to {last}, {len(series)} series")
     )
     for one in moved:
-        console.print(Text(clean(_sentence(trend, one)), "bold"), soft_wrap=True)
+        told = f"{one.words} on {one.platform}: {trend.since(_step(one))}"
+        console.print(Text(clean(told), "bold"), soft_wrap=True)
         for name, before, after in _step(one).changed[:_FACTS]:
             console.print(Text(clean(f"  {name}: {before} -> {after}"), "dim"), soft_wrap=True)
         if len(_step(one).changed) > _FACTS:
@@ -49,15 +46,6 @@ def print_trend(trend: Trend, console: Console, *, details: bool = False) -> Non
 def _step(one: Series) -> Step:
     assert one.step is not None
     return one.step
-
-
-def _sentence(trend: Trend, one: Series) -> str:
-    step = _step(one)
-    run = trend.runs[step.at]
-    amount = with_interval(Estimate(step.ratio, step.lo, step.hi), write=significant)
-    worse = "worse" if step.verdict is Verdict.SLOWER else "better"
-    since = run.header.created[:10]
-    return f"{one.words} on {one.platform}: {worse} since {since} ({run.path.name}), ratio {amount}"
 
 
 def _print_series(series: Sequence[Series], console: Console) -> None:
