@@ -17,13 +17,14 @@ import polars as pl
 
 from bareline import stats
 from bareline.analysis.amounts import with_interval
-from bareline.analysis.cell import Estimate, codes, finite
+from bareline.analysis.cell import Estimate, finite
 from bareline.analysis.conditions import Condition, Outcome
 from bareline.analysis.records import Records, margin_of, read_runs
 from bareline.analysis.selection import Selection
 from bareline.analysis.summary import summarize
 from bareline.store.naming import list_runs
 from bareline.store.run import Run
+from bareline.vocabulary.caveats import codes, read_caveats
 from bareline.vocabulary.errors import AnalysisError, UsageError
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import KEY, Place
@@ -58,6 +59,11 @@ class Step:
     hi: float | None
     verdict: Verdict
     changed: tuple[tuple[str, str, str], ...]
+
+    @property
+    def amount(self) -> Estimate:
+        """The ratio with its interval."""
+        return Estimate(self.ratio, self.lo, self.hi)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ class Trend:
         simulated = {
             platform
             for platform, caveats in table.select("platform", "caveats").iter_rows()
-            if "simulated" in codes(caveats)
+            if "simulated" in codes(read_caveats(caveats))
         }
         columns = {name: self._matrix(table, keys, name) for name in ("value", "lo", "hi")}
         found = stats.largest_steps(columns["value"], margin=self.margin)
@@ -213,7 +219,7 @@ class Trend:
     def since(self, step: Step) -> str:
         """Say a step in words: ``worse since 2026-02-07 (night-06), ratio 1.2 [1.1, 1.3]``."""
         run = self.runs[step.at]
-        amount = with_interval(Estimate(step.ratio, step.lo, step.hi), write=significant)
+        amount = with_interval(step.amount, write=significant)
         way = "worse" if step.verdict is Verdict.SLOWER else "better"
         return f"{way} since {run.header.created[:10]} ({run.path.name}), ratio {amount}"
 

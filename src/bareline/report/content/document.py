@@ -16,6 +16,7 @@ from bareline.analysis.findings import Finding
 from bareline.analysis.parts import Sentence
 from bareline.analysis.profiled import unprofiled
 from bareline.analysis.records import Records
+from bareline.analysis.trend import Trend, history_of, trend_of
 from bareline.analysis.verdict import Glance
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.shown import Shown, choose

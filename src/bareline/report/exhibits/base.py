@@ -151,8 +151,7 @@ def meant(spec: ExhibitSpec, platform: str, place: Place) -> bool:
     """Tell whether a specification asks for a place on a platform, whatever the metric."""
     known = {**place.coordinates, "platform": platform}
     return (
-        spec.probe is None
-        or any(fnmatchcase(place.probe, one) for one in (spec.probe, *spec.also))
+        spec.probe is None or any(fnmatchcase(place.probe, one) for one in (spec.probe, *spec.also))
     ) and all(_matches(known.get(name), wanted) for name, wanted in spec.where.items())
 
 

@@ -1,0 +1,274 @@
+"""A metric over the runs of a study: its medians by date, and the steps that are certain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+from typing import Any
+
+from bareline.analysis.trend import Series, Step, Trend
+from bareline.report.content.document import Document
+from bareline.report.content.wording import count, metric_name, sentence_case
+from bareline.report.exhibits.base import Exhibit, grouped_by, meant
+from bareline.report.exhibits.columns import tone_of
+from bareline.report.exhibits.large import ALL_LARGE
+from bareline.report.figures.channels import inline, raw
+from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.grammar import alt
+from bareline.report.figures.marks import x_axis
+from bareline.report.figures.panels import Strip, dashes
+from bareline.report.figures.scales import Scale, Ticks, log_ticks, unit_scale
+from bareline.report.figures.tables import Rows
+from bareline.report.figures.theme import Look, looks
+from bareline.stats import MIN_RUNS
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.place import varying
+from bareline.vocabulary.units import plain
+from bareline.vocabulary.verdicts import Verdict
+
+HEIGHT_PX = 180
+#: Most panels of a figure: those with steps come first, the table has the others, too.
+MOST_PANELS = 12
+_DAY_S = 86400
+#: Most dates along an axis of 300 px.
+_DATES = 4
+
+
+class TrendOverRuns(Exhibit):
+    """Small multiples: a panel for each point, a line for each platform, a stair where it moved."""
+
+    kind = "trend"
+    summary = "a metric over the runs of a study by date, and the steps that are certain"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw one figure per probe and metric; none of fewer than two runs."""
+        if len(document.history.runs) < 2:
+            return []
+        series = [
+            one
+            for one in document.history.series
+            if (one.place.metric == spec.metric if spec.metric else spec.probe or one.headline)
+            and meant(spec, one.platform, one.place)
+        ]
+        by_metric = grouped_by(series, lambda one: (one.place.probe, one.place.metric))
+        return [self._figure(document, spec, own) for own in by_metric.values()]
+
+    def _figure(self, document: Document, spec: ExhibitSpec, series: Sequence[Series]) -> Figure:
+        trend, place = document.history, series[0].place
+        names = varying(one.place for one in series)
+        points = grouped_by(series, lambda one: one.place.told(names))
+        # The sort is stable: points that moved first, else as they stand in the runs.
+        titles = sorted(points, key=lambda title: not any(one.step for one in points[title]))
+        drawn = {title: points[title] for title in titles[:MOST_PANELS]}
+        axes = _Axes.around(trend, [one for own in drawn.values() for one in own])
+        moved = [
+            f"{one.words} on {one.platform} {trend.since(one.step)}" for one in series if one.step
+        ]
+        said = "; ".join(moved) or _undecided(trend)
+        more = len(points) - len(drawn)
+        return self.figure(
+            spec,
+            place.probe,
+            place.metric,
+            title=f"{sentence_case(metric_name(place.metric))} of {place.probe} over runs",
+            notes=[
+                f"{count(len(trend.runs), 'run')}: a mark is a run's median, the band its 95 % "
+                "interval. Dashed: the levels on both sides of a step that is certain over all "
+                "metrics of the runs.",
+                "" if moved else f"{sentence_case(said)}.",
+                f"{count(more, 'further point')} without a step in the table." if more else "",
+            ],
+            probe=place.probe,
+            layer=series[0].layer,
+            wide=len(drawn) > 1,
+            panels=[axes.panel(title, own) for title, own in drawn.items()],
+            names=drawn,
+            large=0 if len(drawn) > ALL_LARGE else None,
+            summary=f"{metric_name(place.metric)} of {place.probe} over "
+            f"{count(len(trend.runs), 'run')}: {said}.",
+            table=_table(trend, series, axes.scale),
+            data=[
+                {"platform": one.platform, "params": one.place.words, "metric": place.metric,
+                 "unit": one.unit, "run": run.path.name, "created": run.header.created,
+                 "value": value, "lo": lo, "hi": hi}
+                for one in series
+                for run, value, lo, hi in zip(trend.runs, one.medians, one.lo, one.hi, strict=True)
+            ],
+        )  # fmt: skip
+
+
+def _undecided(trend: Trend) -> str:
+    lacking = f", {MIN_RUNS} runs are needed to decide" if len(trend.runs) < MIN_RUNS else ""
+    return f"no certain change{lacking}"
+
+
+def _table(trend: Trend, series: Sequence[Series], scale: Scale) -> DataTable:
+    def ends(one: Series, at: int) -> Field:
+        known = [value for value in one.medians if value is not None]
+        return Field(scale.show(known[at]), known[at])
+
+    def ratio(one: Series) -> Field:
+        if one.step is None:
+            return Field("–")
+        return Field(plain(one.step.ratio), one.step.ratio, tone=tone_of(one.step.verdict))
+
+    def changed(one: Series) -> str:
+        facts = one.step.changed if one.step else ()
+        return "; ".join(f"{name}: {before} → {after}" for name, before, after in facts)
+
+    names = varying(one.place for one in series)
+    rows = Rows(series, lambda one: one.place)
+    if names:
+        rows.text("point", lambda one: one.place.told(names), wrap=True)
+    return (
+        rows.platform(lambda one: one.platform)
+        .column("ratio at the step", ratio)
+        .interval(lambda one: one.step.amount if one.step else None)
+        .text("since", lambda one: trend.runs[one.step.at].header.created[:10] if one.step else "–")
+        .text("what else changed then", changed, wrap=True)
+        .column(scale.titled("first run"), lambda one: ends(one, 0))
+        .column(scale.titled("last run"), lambda one: ends(one, -1))
+        .table()
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """The axes that all panels of a figure share."""
+
+    trend: Trend
+    times: Sequence[float]
+    across: Ticks
+    values: Ticks
+    scale: Scale
+    looks: Mapping[str, Look]
+
+    @classmethod
+    def around(cls, trend: Trend, series: Sequence[Series]) -> _Axes:
+        times = [_seconds(run.header.created) for run in trend.runs]
+        known = [v for one in series for v in (*one.medians, *one.lo, *one.hi) if v]
+        scale = unit_scale((v for one in series for v in one.medians), series[0].unit)
+        names = dict.fromkeys([trend.runs[-1].header.baseline, *(one.platform for one in series)])
+        return cls(
+            trend=trend,
+            times=times,
+            across=_dates(times),
+            values=log_ticks(value * scale.factor for value in known if value > 0),
+            scale=scale,
+            looks=looks(list(names)),
+        )
+
+    def panel(self, title: str, series: Sequence[Series]) -> Chart:
+        """Draw the lines of a point."""
+        name = self.scale.titled(metric_name(series[0].place.metric))
+        stairs = [row for one in series for row in self._stair(one)]
+        told = [row for one in series for row in self._told(one)]
+
+        def over(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
+            yield from dashes(stairs)(across, up)
+            yield (
+                alt.Chart(inline(told))
+                .mark_text(align="center", dy=-8, fontSize=11, fontWeight="bold", aria=False)
+                .encode(
+                    x=across,
+                    y=up,
+                    text=alt.Text(field="text", type="nominal"),
+                    fill=raw(alt.Fill, "colour"),
+                )
+            )
+
+        strip = Strip(
+            sentence_case(f"{title}: {name}" if title else name),
+            [row for one in series for row in self._marks(one)],
+            self.values,
+            HEIGHT_PX,
+            over=over,
+            named=True,
+            whiskers=True,
+        )
+        # No line crosses a step: nothing was measured where the level turns.
+        turns = {one.platform: [turn for turn, _, _ in self._levels(one)[1:]] for one in series}
+        places = {platform: [*self.times, *own] for platform, own in turns.items()}
+        return strip.chart(x_axis(self.across, "begun", labels=True, log=False), places)
+
+    def _marks(self, one: Series) -> Iterable[dict[str, Any]]:
+        factor = self.scale.factor
+        for run, at, value, lo, hi in zip(
+            self.trend.runs, self.times, one.medians, one.lo, one.hi, strict=True
+        ):
+            if value is not None and value > 0:
+                yield {
+                    "x": at,
+                    "y": value * factor,
+                    "lo": lo * factor if lo and lo > 0 else None,
+                    "hi": hi * factor if hi else None,
+                    "series": one.platform,
+                    **self.looks[one.platform].ink(hollow=one.simulated),
+                    "tip": f"{one.platform}, {run.path.name} ({run.header.created[:10]}): "
+                    f"{self.scale.show(value)} {self.scale.unit}",
+                }
+
+    def _levels(self, one: Series) -> list[tuple[float, float, float]]:
+        """Give where each level begins and ends, and its median, where there is a step."""
+        if one.step is None:
+            return []
+        at = one.step.at
+        turn = (self.times[at - 1] + self.times[at]) / 2
+        sides = ((self.times[0], turn, one.medians[:at]), (turn, self.times[-1], one.medians[at:]))
+        return [
+            (begin, end, median(v for v in values if v is not None) * self.scale.factor)
+            for begin, end, values in sides
+        ]
+
+    def _stair(self, one: Series) -> Iterable[dict[str, Any]]:
+        levels = self._levels(one)
+        lines = [((begin, value), (end, value)) for begin, end, value in levels]
+        if levels:
+            (_, turn, before), (_, _, after) = levels
+            lines.append(((turn, before), (turn, after)))
+        for number, line in enumerate(lines):
+            for x, y in line:
+                yield {
+                    "x": x,
+                    "y": y,
+                    "colour": self.looks[one.platform].colour,
+                    "stretch": f"{one.platform} {number}",
+                }
+
+    def _told(self, one: Series) -> Iterable[dict[str, Any]]:
+        if one.step is not None:
+            (_, turn, before), (_, _, after) = self._levels(one)
+            yield {
+                "x": turn,
+                "y": max(before, after),
+                "text": _amount(one.step),
+                "colour": self.looks[one.platform].colour,
+            }
+
+
+def _amount(step: Step) -> str:
+    """Say how much, as short as a label has room."""
+    if step.verdict is Verdict.SLOWER:
+        return f"{plain(step.ratio)}× worse"
+    return f"{plain(1 / step.ratio)}× better"
+
+
+def _seconds(created: str) -> float:
+    when = datetime.fromisoformat(created)
+    return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
+
+
+def _dates(times: Sequence[float]) -> Ticks:
+    """Lay out an axis from the first run to the last; dates, or hours of a day, where runs are."""
+    first, last = times[0], times[-1]
+    pad = max(0.04 * (last - first), 1.0)
+    shape = "%Y-%m-%d" if last - first >= 2 * _DAY_S else "%d %H:%M"
+    wanted = [first + (last - first) * step / (_DATES - 1) for step in range(_DATES)]
+    ticks = sorted({min(times, key=lambda time: abs(time - one)) for one in wanted})
+    labels = [f"{datetime.fromtimestamp(tick, UTC):{shape}}" for tick in ticks]
+    return Ticks((first - pad, last + pad), tuple(ticks), tuple(labels))
+
+
+EXHIBIT = TrendOverRuns()
