@@ -1,7 +1,8 @@
-"""Where trials run: platforms, platforms show, platforms clean."""
+"""Where trials run: platforms, platforms show, platforms from-reframe, platforms clean."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -58,6 +59,25 @@ def show(
         as_json,
         lambda: {"name": spec.name, **spec.to_dict()},
         lambda _: print(spec_toml(spec), end=""),
+    )
+
+
+@app.command(name="from-reframe")
+def from_reframe(
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="Configuration of ReFrame in JSON."),
+    ],
+    as_json: JsonOption = False,
+) -> None:
+    """Write the partitions of a ReFrame configuration as a platform file."""
+    from bareline.platforms.reframe import read_site
+
+    site = read_site(file)
+    emit(
+        as_json,
+        lambda: {"platform": site.tables, "notes": site.notes},
+        lambda _: print(site.toml(), end=""),
     )
 
 

@@ -9,7 +9,6 @@ trial.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +24,7 @@ from bareline.store.header import Header
 from bareline.store.run import Run
 from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
-from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT
+from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, platform_name
 from bareline.vocabulary.texts import shown_name
 
 #: Type of a platform whose results were imported.
@@ -191,19 +190,13 @@ def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str
             where=str(by_title[""][0].file),
             hint="name it with --platform, or leave the file out",
         )
-    named = {_name_of(title): (title, own) for title, own in by_title.items()}
+    named = {platform_name(title): (title, own) for title, own in by_title.items()}
     if len(named) < len(told):
         raise UsageError(
             f"platforms have names that are too much alike: {', '.join(told[:5])}",
             hint="import their files one platform at a time with --platform",
         )
     return named
-
-
-def _name_of(title: str) -> str:
-    """Make a platform's name of what an output calls it: daint:gpu+gnu becomes daint-gpu-gnu."""
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-._")[:100]
-    return name if PLATFORM_NAME.fullmatch(name) else "unnamed"
 
 
 def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> Run:

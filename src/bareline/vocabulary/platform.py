@@ -18,6 +18,13 @@ from bareline.vocabulary.pinning import UNBOUND, Pinning, PinningKeys
 PLATFORM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 PLATFORM_NAME_HINT = "use at most 100 letters, digits, '.', '_' and '-'"
 
+
+def platform_name(title: str) -> str:
+    """Make a platform's name of what others call it: daint:gpu+gnu becomes daint-gpu-gnu."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", title).strip("-._")[:100]
+    return name if PLATFORM_NAME.fullmatch(name) else "unnamed"
+
+
 #: The program of a command whose argument is a trace that is to be replayed.
 REPLAY = "{native}/replay"
 #: Stands in commands for the platform's `build`.
