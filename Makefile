@@ -3,13 +3,14 @@
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
+# make docs-check  every command of the documentation that this machine can run, as printed: hours
 # make site    the documentation as a site: build/site/index.html opens in a browser, without a server
 # Each does its own set-up first: packages, .venv, native programs. `make setup` has what measuring
 # needs, `make setup-tests` what tests, style and types need beside it.
 
 BARELINE := .venv/bin/bareline
 
-.PHONY: setup setup-tests demo test check lint bench faults site clean
+.PHONY: setup setup-tests demo test check lint bench faults site docs-check clean
 
 setup:
 	@scripts/setup.sh
@@ -37,6 +38,9 @@ faults: setup-tests
 
 site: setup
 	@scripts/site.sh
+
+docs-check: setup
+	@BARELINE_DOCS_CHECK=1 .venv/bin/python -m pytest tests/docs/test_commands.py -k shell
 
 clean:
 	rm -rf .venv build dist runs .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

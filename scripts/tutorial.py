@@ -1,4 +1,6 @@
-"""Outputs of a tutorial: run the commands of its console blocks, write what they print.
+"""Commands of the documentation's pages, as they are printed there.
+
+A console block shows what its commands print, and this writes it: it runs them.
 
 ::
 
@@ -12,6 +14,12 @@ follows without a new measurement, and a test tells when it has to.
 
 A line ``...`` in an output stands for lines that the page leaves out; as many lines before and
 after it as there were are shown again.
+
+A ``sh`` block has commands without what they print; tests/docs/test_commands.py runs them. Those
+that it cannot run in seconds are marked above the block, all or those that begin in some way::
+
+    <!-- minutes: `bareline run`: why; `make docs-check` runs them -->
+    <!-- elsewhere: what they need that no machine of ours has -->
 """
 
 from __future__ import annotations
@@ -29,6 +37,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TYPED = re.compile(r"((?:^<!-- .*? -->\n)*)^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"<!-- (minutes|elsewhere): (.*?) -->", re.DOTALL)
+_FILE = re.compile(r"^```(?:toml|sh|yaml)\n# ([\w./-]+\.\w+)\b(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LEFT_OUT = "..."
 #: What begins a measurement, and the option that names its run directory.
 MEASURES = "bareline run "
@@ -65,6 +76,52 @@ class Step:
         if found is None:
             sys.exit(f"tutorial: '{self.command}' names no run directory: add --out DIR")
         return found[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A command of a ``sh`` block.
+
+    Parameters
+    ----------
+    command
+        What a shell runs; of several lines where one alone is none.
+    mark
+        ``minutes`` or ``elsewhere`` where it is not run with the tests, else "".
+    """
+
+    command: str
+    mark: str
+
+
+def typed(text: str) -> Iterator[Typed]:
+    """Give all commands of a page's ``sh`` blocks; one that begins with a file's name is none."""
+    for marks, block in _TYPED.findall(text):
+        if files_of(f"```sh\n{block}```"):
+            continue
+        rules = [
+            (kind, tuple(re.findall(r"`([^`]+)`", said)) or ("",))
+            for kind, said in _MARK.findall(marks)
+        ]
+        for command in _commands(block):
+            kinds = [kind for kind, begins in rules if command.startswith(begins)]
+            yield Typed(command, kinds[0] if kinds else "")
+
+
+def _commands(block: str) -> Iterator[str]:
+    waiting = ""
+    for line in block.splitlines():
+        waiting = f"{waiting}\n{line}" if waiting else line
+        if line.endswith("\\") or (waiting.startswith("for ") and not line.startswith("done")):
+            continue
+        if waiting and not waiting.startswith("#"):
+            yield waiting
+        waiting = ""
+
+
+def files_of(text: str) -> dict[str, str]:
+    """Give the files that a page shows: blocks whose first line is a comment with their name."""
+    return {name: f"# {name}{rest}" for name, rest in _FILE.findall(text)}
 
 
 def steps_of(block: str) -> list[Step]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 FABRICS = ROOT / "docs" / "tutorial" / "compare-two-fabrics.md"
 SCRIPT = runpy.run_path(str(ROOT / "scripts" / "tutorial.py"))
 #: Pages whose measurements are kept beside them.
