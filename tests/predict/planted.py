@@ -11,7 +11,8 @@ from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import Ladder
 from bareline.profile.files import read_profile
 from bareline.profile.model import CALL_COLUMNS, RANK_COLUMNS, Profile
-from bareline.profile.trace import NOBODY, Shape, Stream, Trace
+from bareline.profile.records import NOBODY, Shape
+from bareline.profile.trace import Stream, Trace
 from bareline.vocabulary.model import Layout
 
 SIZES = np.array([1.0, *(2.0**power for power in range(3, 24))])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.predict.matching import ANY_TAG, Pending, every_name
-from bareline.profile.trace import ANYBODY
+from bareline.profile.records import ANYBODY
 
 RANKS, TAGS = st.integers(0, 3), st.integers(0, 3)
 SENT = st.tuples(st.just("send"), RANKS, TAGS)

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from bareline.profile.files import read_profile
-from bareline.profile.trace import NOBODY, Trace, read_trace
+from bareline.profile.records import NOBODY
+from bareline.profile.trace import Trace, read_trace
 from bareline.session.profiling import parse_limit
 from bareline.vocabulary.errors import ProfileError
 

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from bareline.profile.trace import ANYBODY
+from bareline.profile.records import ANYBODY
 
 #: Any tag.
 ANY_TAG = -1

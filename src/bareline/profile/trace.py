@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import mmap
 import os
-from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import MOST_RANKS
+from bareline.profile.records import MOST_BYTES, Room, Shape, TooMany, read_records
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import open_regular, stands, step_to_read
 
@@ -26,16 +26,7 @@ MAGIC = b"BLTRACE\0"
 _VERSION = 1
 _STREAM_AT = 4096
 _AGAIN = "trace the program again"
-#: Where nobody asks for more, a trace takes 64 MB: some 13 million calls.
-_MOST_BYTES = 512 << 20
-_MOST_CALLS = 32 << 20
-_MOST_SHAPES = 1 << 20
-#: No call moves more bytes.
-_MOST_AMOUNT = 1 << 60
 _SHORTER = "trace fewer steps of the program, or less with --limit"
-#: As ranks of a call: nobody (or no such argument), any or an unknown one.
-NOBODY, ANYBODY = -2, -1
-
 _HEAD = np.dtype(
     [
         ("magic", "S8"),
@@ -63,55 +54,6 @@ _SLICE = np.dtype(
         ("lost", "u8"),
     ]
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What a call asks for; many calls share one.
-
-    Attributes
-    ----------
-    call, kind
-        Function and what it is; ``done`` is a request, posted `to` posts ago, that the next call
-        completes. With `root` 1 it also says what a receive that had asked for anybody or any tag
-        got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
-    posts
-        Whether it posted a request.
-    to, from_, root
-        Ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
-    send_tag, receive_tag
-        Tags; -1 is any.
-    comm, comm_size
-        The communicator: its members' mark, and their number.
-    size, sent, received
-        Bytes, as in a profile.
-    """
-
-    call: str
-    kind: str
-    posts: bool
-    to: int
-    from_: int
-    root: int
-    send_tag: int
-    receive_tag: int
-    comm: int
-    comm_size: int
-    size: int
-    sent: int
-    received: int
-
-    def is_possible(self, ranks: int) -> bool:
-        """Tell whether a job of so many ranks can have made such a call."""
-        if self.kind == "done":
-            return self.to >= 0 and NOBODY <= self.from_ < ranks
-        ends = (self.to, self.from_, self.root)
-        amounts = (self.size, self.sent, self.received)
-        return (
-            all(NOBODY <= end < ranks for end in ends)
-            and self.comm_size <= ranks
-            and all(amount <= _MOST_AMOUNT for amount in amounts)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +140,12 @@ def read_trace(path: Path) -> Trace:
 
 def _unpacked(path: Path, file: BinaryIO) -> bytes:
     """Give the bytes of a finished trace, which is text."""
-    if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+    if os.fstat(file.fileno()).st_size > MOST_BYTES:
         raise ProfileError(
-            f"the trace is larger than {_MOST_BYTES >> 20} MiB", where=str(path), hint=_SHORTER
+            f"the trace is larger than {MOST_BYTES >> 20} MiB", where=str(path), hint=_SHORTER
         )
     file.seek(0)
-    text = file.read(_MOST_BYTES)
+    text = file.read(MOST_BYTES)
     try:
         return base64.b64decode(text, validate=True)
     except ValueError as error:
@@ -231,13 +173,13 @@ def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
             f"the trace is damaged: it names {ranks} ranks", where=str(path), hint=_AGAIN
         )
     streams = []
-    room = _Room(_MOST_CALLS, _MOST_SHAPES)
+    room = Room()
     try:
         for place in _slices(path, content, ranks, int(head["slice_size"])):
             stream = _stream(content, place, names, ranks, room)
             if stream is not None:
                 streams.append(stream)
-    except _TooMany as error:
+    except TooMany as error:
         raise ProfileError(f"the trace holds {error}", where=str(path), hint=_SHORTER) from error
     except (LookupError, ArithmeticError, ValueError) as error:
         raise ProfileError("the trace is damaged", where=str(path), hint=_AGAIN) from error
@@ -250,18 +192,6 @@ def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
         command=head["command"].decode(errors="replace"),
         streams=tuple(streams),
     )
-
-
-class _TooMany(Exception):
-    """The streams hold more than is read."""
-
-
-@dataclass(slots=True)
-class _Room:
-    """How many calls and shapes may still be read."""
-
-    calls: int
-    shapes: int
 
 
 def _slices(
@@ -291,7 +221,7 @@ def _stream(
     place: tuple[int, int],
     names: list[list[str]],
     ranks: int,
-    room: _Room,
+    room: Room,
 ) -> Stream | None:
     at, length = place
     if length < _STREAM_AT:
@@ -300,19 +230,18 @@ def _stream(
     if slice_["state"] not in (layout.RUNNING, layout.FINISHED, layout.ABORTED):
         return None
     used = int(slice_["used"])
-    if _STREAM_AT + used > length or used > _MOST_BYTES or slice_["rank"] >= ranks:
+    if _STREAM_AT + used > length or used > MOST_BYTES or slice_["rank"] >= ranks:
         raise IndexError
     stream = content[at + _STREAM_AT : at + _STREAM_AT + used]
-    shapes, numbers, codes = _decode(stream, names, ranks, room)
+    shapes, numbers, codes = read_records(stream, names, ranks, room)
     finished = False
-    if numbers and shapes[numbers[-1]].kind == "compute":
+    if len(numbers) and shapes[numbers[-1]].kind == "compute":
         finished = slice_["state"] == layout.FINISHED
-    seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[np.frombuffer(codes, np.uint16)]
-    seconds = seconds.reshape(-1, 2)
+    seconds = (_TICKS * (_ns_per_tick(slice_) * 1e-9))[codes].reshape(-1, 2)
     return Stream(
         rank=int(slice_["rank"]),
         shapes=tuple(shapes),
-        shape=np.frombuffer(numbers, np.int32),
+        shape=numbers,
         compute_s=seconds[:, 0],
         spent_s=seconds[:, 1],
         finished=finished,
@@ -340,60 +269,3 @@ def _ticks(codes: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 #: Of every code of time, what it stands for.
 _TICKS = _ticks(np.arange(1 << 16))
-
-
-def _decode(
-    stream: bytes, names: list[list[str]], ranks: int, room: _Room
-) -> tuple[list[Shape], array[int], array[int]]:
-    """Give shapes, their number for each record, and two codes of time for each record."""
-    shapes: list[Shape] = []
-    numbers = array("i")
-    codes = array("H")
-    at, end = 0, len(stream)
-
-    def number() -> int:
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = stream[at]
-            at += 1
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                if value >= 1 << 64:
-                    raise ValueError
-                return value
-            shift += 7
-            if shift > 63:
-                raise ValueError
-
-    def signed() -> int:
-        value = number()
-        return value >> 1 ^ -(value & 1)
-
-    def shape() -> Shape:
-        call = number()
-        name, kind = ("done", "done") if call == 0 else names[call]
-        posts = bool(number())
-        ends = [signed() for _ in range(5)]
-        rest = [number() for _ in range(5)]
-        found = Shape(name, kind, posts, *ends, *rest)
-        if not found.is_possible(ranks):
-            raise ValueError
-        return found
-
-    while at < end:
-        found = number() - 1
-        if found < 0:
-            found = len(shapes)
-            shapes.append(shape())
-            room.shapes -= 1
-        room.calls -= 1
-        if room.calls < 0 or room.shapes < 0:
-            raise _TooMany(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
-        numbers.append(found)
-        if shapes[found].kind == "done":
-            codes.extend((0, 0))
-        else:
-            codes.extend((stream[at] | stream[at + 1] << 8, stream[at + 2] | stream[at + 3] << 8))
-            at += 4
-    return shapes, numbers, codes

@@ -17,7 +17,8 @@ from bareline.platforms.base import Context
 from bareline.platforms.config import load_platforms, make_spec
 from bareline.platforms.sim import PLATFORM
 from bareline.platforms.sim.replay import actions, why_not
-from bareline.profile.trace import ANYBODY, NOBODY, Shape, Stream, Trace, read_trace
+from bareline.profile.records import ANYBODY, NOBODY, Shape
+from bareline.profile.trace import Stream, Trace, read_trace
 from bareline.study.reading import load_study
 from bareline.vocabulary.errors import PlatformError, StudyError
 from bareline.vocabulary.model import Command, Layout

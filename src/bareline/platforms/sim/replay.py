@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bareline.profile.trace import ANYBODY, NOBODY, Shape, Stream, Trace
+from bareline.profile.records import ANYBODY, NOBODY, Shape
+from bareline.profile.trace import Stream, Trace
 from bareline.vocabulary.errors import PlatformError
 
 #: SimGrid's numbers of the types of elements.

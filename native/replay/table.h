@@ -1,0 +1,31 @@
+/*
+ * A hash table from a key of three numbers to a pointer.
+ *
+ * Exported: struct bl_key, struct bl_table, bl_table_place, bl_table_find, bl_table_remove.
+ */
+#ifndef BL_REPLAY_TABLE_H
+#define BL_REPLAY_TABLE_H
+
+#include "memory.h"
+
+#include <stdint.h>
+
+struct bl_key {
+    uint64_t a, b, c;
+};
+
+struct bl_table {
+    struct bl_entry **heads;
+    size_t heads_count, count;
+    struct bl_pool entries; /* its size is set when the first one is made */
+};
+
+/* Returns where the value of a key stands, NULL where the key is not there. */
+void **bl_table_find(const struct bl_table *table, struct bl_key key);
+
+/* Returns where the value of a key stands; it is NULL where the key is new. */
+void **bl_table_place(struct bl_table *table, struct bl_memory *memory, struct bl_key key);
+
+void bl_table_remove(struct bl_table *table, struct bl_key key);
+
+#endif

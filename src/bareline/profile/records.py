@@ -1,0 +1,170 @@
+"""The records of a rank's stream in a trace: calls, by what they ask for, and their times.
+
+native/pmpi/trace.h describes them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bareline.profile import compiled
+
+#: Where nobody asks for more, a trace takes 64 MB: some 13 million calls.
+MOST_BYTES = 512 << 20
+_MOST_CALLS = 32 << 20
+_MOST_SHAPES = 1 << 20
+#: No call moves more bytes.
+_MOST_AMOUNT = 1 << 60
+#: As ranks of a call: nobody (or no such argument), any or an unknown one.
+NOBODY, ANYBODY = -2, -1
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a call asks for; many calls share one.
+
+    Attributes
+    ----------
+    call, kind
+        Function and what it is; ``done`` is a request, posted `to` posts ago, that the next call
+        completes. With `root` 1 it also says what a receive that had asked for anybody or any tag
+        got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
+    posts
+        Whether it posted a request.
+    to, from_, root
+        Ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
+    send_tag, receive_tag
+        Tags; -1 is any.
+    comm, comm_size
+        The communicator: its members' mark, and their number.
+    size, sent, received
+        Bytes, as in a profile.
+    """
+
+    call: str
+    kind: str
+    posts: bool
+    to: int
+    from_: int
+    root: int
+    send_tag: int
+    receive_tag: int
+    comm: int
+    comm_size: int
+    size: int
+    sent: int
+    received: int
+
+    def is_possible(self, ranks: int) -> bool:
+        """Tell whether a job of so many ranks can have made such a call."""
+        if self.kind == "done":
+            return self.to >= 0 and NOBODY <= self.from_ < ranks
+        ends = (self.to, self.from_, self.root)
+        amounts = (self.size, self.sent, self.received)
+        return (
+            all(NOBODY <= end < ranks for end in ends)
+            and self.comm_size <= ranks
+            and all(amount <= _MOST_AMOUNT for amount in amounts)
+        )
+
+
+class TooMany(Exception):
+    """The streams hold more than is read."""
+
+
+@dataclass(slots=True)
+class Room:
+    """How many calls and shapes may still be read."""
+
+    calls: int = _MOST_CALLS
+    shapes: int = _MOST_SHAPES
+
+
+#: Shapes, their number for each record, and two codes of time for each record.
+Records = tuple[list[Shape], npt.NDArray[np.int32], npt.NDArray[np.uint16]]
+
+
+def _shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
+    """Give a shape of its values in the stream: the call, whether it posts, and the rest."""
+    name, kind = ("done", "done") if values[0] == 0 else names[values[0]]
+    found = Shape(name, kind, bool(values[1]), *values[2:])
+    if not found.is_possible(ranks):
+        raise ValueError
+    return found
+
+
+def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
+    """Read a stream's records, compiled where that is at hand or worth building.
+
+    Raises
+    ------
+    TooMany
+        There are more than there is room for.
+    LookupError, ArithmeticError, ValueError
+        It is damaged.
+    """
+    library = compiled.reader(len(stream))
+    if library is None:
+        return decode(stream, names, ranks, room)
+    try:
+        numbers, codes, raw = compiled.decode(library, stream, room.calls, room.shapes)
+    except compiled.Full as error:
+        raise _full() from error
+    room.calls -= len(numbers)
+    room.shapes -= len(raw)
+    return [_shape(values, names, ranks) for values in raw], numbers, codes
+
+
+def _full() -> TooMany:
+    return TooMany(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
+
+
+def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
+    """Read them in Python: what the compiled reader is held to."""
+    shapes: list[Shape] = []
+    numbers = array("i")
+    codes = array("H")
+    at, end = 0, len(stream)
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = stream[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                if value >= 1 << 64:
+                    raise ValueError
+                return value
+            shift += 7
+            if shift > 63:
+                raise ValueError
+
+    def signed() -> int:
+        value = number()
+        return value >> 1 ^ -(value & 1)
+
+    while at < end:
+        found = number() - 1
+        if found < 0:
+            found = len(shapes)
+            values = [number(), number(), *(signed() for _ in range(5))]
+            values += [number() for _ in range(5)]
+            shapes.append(_shape(values, names, ranks))
+            room.shapes -= 1
+        room.calls -= 1
+        if room.calls < 0 or room.shapes < 0:
+            raise _full()
+        numbers.append(found)
+        if shapes[found].kind == "done":
+            codes.extend((0, 0))
+        else:
+            codes.extend((stream[at] | stream[at + 1] << 8, stream[at + 2] | stream[at + 3] << 8))
+            at += 4
+    return shapes, np.frombuffer(numbers, np.int32), np.frombuffer(codes, np.uint16)
