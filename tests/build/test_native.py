@@ -111,7 +111,7 @@ def test_row_is_json(project):
     row = json.loads(json.dumps(build_native(None, project.cache).to_dict()))
     assert row["toolchain"].endswith("no MPI")
     assert row["cached"] is False
-    assert set(row) == {"toolchain", "path", "log", "left_out", "seconds", "cached"}
+    assert set(row) == {"toolchain", "path", "log", "left_out", "seconds", "cached", "host"}
 
 
 def test_what_lacks_mpi_is_left_out_and_said(project):

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from bareline.build.library import load_library
 from bareline.predict import compiled, replay, stepping
 from bareline.predict.costs import Costs
-from bareline.profile.compiled import library
+from bareline.predict.reading import read_records
+from bareline.profile.records import Room, TooMany, decode
 from bareline.vocabulary.errors import AnalysisError
 
 from .planted import done, network, program, shape, stream, trace
@@ -21,7 +24,7 @@ SIZES = (0, 8, 1000, 4096, 70_000, 1 << 20)
 
 @pytest.fixture(scope="module")
 def steps():
-    found = library(build=True)
+    found = load_library(build=True)
     if found is None:
         pytest.skip("no CMake or C compiler: replays run in Python")
     return found
@@ -141,3 +144,59 @@ def test_a_long_trace_is_stepped_through_by_what_is_compiled(steps, monkeypatch)
     lost = [(shape("MPI_Recv", "receive", from_=1, size=8), 0.0)]
     with pytest.raises(AnalysisError, match="ranks wait for what no rank does"):
         replay.replay(trace(stream(0, lost), stream(1, [])), Costs(network()))
+
+
+def _varied(rng, records):
+    """Give a stream of records of several shapes, as a program might write it."""
+    found = bytearray()
+
+    def number(value):
+        while value >= 0x80:
+            found.append(value & 0x7F | 0x80)
+            value >>= 7
+        found.append(value)
+
+    kinds = []
+    for _ in range(records):
+        if not kinds or rng.random() < 0.1:
+            call = rng.choice([0, 1, 2])
+            kinds.append(call)
+            number(0)
+            number(call)
+            number(rng.randrange(2))
+            ends = [0, 0, 0] if call == 0 else [rng.choice([-2, -1, 0, 1]) for _ in range(3)]
+            for value in (*ends, rng.choice([-1, 5, 1 << 40]), -1):
+                number(2 * value if value >= 0 else -2 * value - 1)
+            for value in (rng.getrandbits(64), 2, rng.randrange(1 << 40), 0, 0):
+                number(value)
+        else:
+            call = kinds[shape := rng.randrange(len(kinds))]
+            number(shape + 1)
+        if call != 0:
+            found += rng.randbytes(4)
+    return bytes(found)
+
+
+def _outcome(read, stream):
+    try:
+        shapes, numbers, codes = read(stream, [["a", "send"], ["b", "wait"], ["c", "x"]], 2, Room())
+    except (TooMany, LookupError, ArithmeticError, ValueError):
+        return "damaged"
+    return shapes, numbers.tolist(), codes.tolist()
+
+
+def test_the_compiled_reader_reads_what_the_one_in_python_does(steps):
+    """Whole, cut off, and with bytes changed."""
+    rng = random.Random(1)
+    outcomes = Counter()
+    for _ in range(300):
+        whole = _varied(rng, rng.randrange(40))
+        spoilt = bytearray(whole)
+        for _ in range(rng.choice([0, 0, 1, 3])):
+            if spoilt:
+                spoilt[rng.randrange(len(spoilt))] = rng.randrange(256)
+        stream = bytes(spoilt[: rng.choice([len(spoilt), rng.randint(0, len(spoilt))])])
+        found = _outcome(read_records, stream)
+        assert found == _outcome(decode, stream)
+        outcomes[found == "damaged"] += 1
+    assert min(outcomes[True], outcomes[False]) > 50

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import base64
 import contextlib
-import random
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
-from bareline.profile.compiled import library
 from bareline.profile.files import read_profile
-from bareline.profile.records import NOBODY, Room, TooMany, decode, read_records
+from bareline.profile.records import NOBODY
 from bareline.profile.trace import Trace, read_trace
 from bareline.session.profiling import parse_limit
 from bareline.vocabulary.errors import ProfileError
@@ -143,61 +139,3 @@ def test_limits_on_the_command_line() -> None:
     for wrong in ("", "0MB", "5", "-3MB", "1e9GB"):
         with pytest.raises(ProfileError, match="is not a size"):
             parse_limit(wrong)
-
-
-def _varied(rng: random.Random, records: int) -> bytes:
-    """Give a stream of records of several shapes, as a program might write it."""
-    found = bytearray()
-
-    def number(value: int) -> None:
-        while value >= 0x80:
-            found.append(value & 0x7F | 0x80)
-            value >>= 7
-        found.append(value)
-
-    kinds: list[int] = []
-    for _ in range(records):
-        if not kinds or rng.random() < 0.1:
-            call = rng.choice([0, 1, 2])
-            kinds.append(call)
-            number(0)
-            number(call)
-            number(rng.randrange(2))
-            ends = [0, 0, 0] if call == 0 else [rng.choice([-2, -1, 0, 1]) for _ in range(3)]
-            for value in (*ends, rng.choice([-1, 5, 1 << 40]), -1):
-                number(2 * value if value >= 0 else -2 * value - 1)
-            for value in (rng.getrandbits(64), 2, rng.randrange(1 << 40), 0, 0):
-                number(value)
-        else:
-            call = kinds[shape := rng.randrange(len(kinds))]
-            number(shape + 1)
-        if call != 0:
-            found += rng.randbytes(4)
-    return bytes(found)
-
-
-def _outcome(read: Callable[..., Any], stream: bytes) -> object:
-    try:
-        shapes, numbers, codes = read(stream, [["a", "send"], ["b", "wait"], ["c", "x"]], 2, Room())
-    except (TooMany, LookupError, ArithmeticError, ValueError):
-        return "damaged"
-    return shapes, numbers.tolist(), codes.tolist()
-
-
-def test_the_compiled_reader_reads_what_the_one_in_python_does() -> None:
-    """Whole, cut off, and with bytes changed."""
-    if library(build=True) is None:
-        pytest.skip("no CMake or C compiler: traces are read in Python")
-    rng = random.Random(1)
-    outcomes = Counter[bool]()
-    for _ in range(300):
-        whole = _varied(rng, rng.randrange(40))
-        spoilt = bytearray(whole)
-        for _ in range(rng.choice([0, 0, 1, 3])):
-            if spoilt:
-                spoilt[rng.randrange(len(spoilt))] = rng.randrange(256)
-        stream = bytes(spoilt[: rng.choice([len(spoilt), rng.randint(0, len(spoilt))])])
-        found = _outcome(read_records, stream)
-        assert found == _outcome(decode, stream)
-        outcomes[found == "damaged"] += 1
-    assert min(outcomes[True], outcomes[False]) > 50

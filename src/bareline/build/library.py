@@ -17,23 +17,29 @@ _LOG = logging.getLogger(__name__)
 _NAME = Path("lib") / "libbareline_replay.so"
 
 
-@cache
 def load_library(*, build: bool) -> ctypes.CDLL | None:
     """Load the compiled half of what bareline itself computes.
 
     Parameters
     ----------
     build
-        Build it where no build of these sources is there: worth some seconds.
+        Build it where no build of these sources is there: so much is to do that this is worth some
+        seconds.
 
     Returns
     -------
     The library; None where there is none, or it does not load. Whoever asks has the same in Python.
     """
+    return _load() or (_load(build=True) if build else None)
+
+
+@cache
+def _load(*, build: bool = False) -> ctypes.CDLL | None:
     try:
         found = _built()
         if found is None and build:
             found = build_native(None, cache_folder()).path
+            _load.cache_clear()  # what was not there is now
         return None if found is None else ctypes.CDLL(str(found / _NAME))
     except (BarelineError, OSError) as error:
         _LOG.info("computing in Python, slower: %s", error)

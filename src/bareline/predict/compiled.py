@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bareline.build.library import load_library
 from bareline.predict.calls import (
     LOCAL_S,
     Replayed,
@@ -23,7 +24,6 @@ from bareline.predict.calls import (
 )
 from bareline.predict.costs import Costs
 from bareline.predict.needs import IO_KINDS, POINT_TO_POINT
-from bareline.profile.compiled import library
 from bareline.profile.records import ANYBODY, NOBODY, Shape
 from bareline.profile.trace import Stream, Trace
 
@@ -88,7 +88,7 @@ def stepper(trace: Trace) -> ctypes.CDLL | None:
     if len(trace.streams) != trace.ranks:
         return None
     calls = sum(len(stream.shape) for stream in trace.streams)
-    return library(build=calls >= _WORTH_CALLS)
+    return load_library(build=calls >= _WORTH_CALLS)
 
 
 def step_through(steps: ctypes.CDLL, trace: Trace, costs: Costs) -> Replayed | None:

@@ -15,9 +15,10 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.needs import INIT
 from bareline.predict.prediction import Case, Model, Prediction, point, predict
+from bareline.predict.reading import read_trace
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
-from bareline.profile.trace import Trace, read_trace, trace_of
+from bareline.profile.trace import Trace, trace_of
 from bareline.vocabulary.errors import AnalysisError, UsageError
 from bareline.vocabulary.model import Layout
 

@@ -6,13 +6,11 @@ native/pmpi/trace.h describes them.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-
-from bareline.profile import compiled
 
 #: Where nobody asks for more, a trace takes 64 MB: some 13 million calls.
 MOST_BYTES = 512 << 20
@@ -76,6 +74,9 @@ class Shape:
 class TooMany(Exception):
     """The streams hold more than is read."""
 
+    def __init__(self) -> None:
+        super().__init__(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
+
 
 @dataclass(slots=True)
 class Room:
@@ -87,9 +88,11 @@ class Room:
 
 #: Shapes, their number for each record, and two codes of time for each record.
 Records = tuple[list[Shape], npt.NDArray[np.int32], npt.NDArray[np.uint16]]
+#: What reads a stream: its bytes, the names of calls, the number of ranks, what may still be read.
+Decode = Callable[[bytes, list[list[str]], int, Room], Records]
 
 
-def _shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
+def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
     """Give a shape of its values in the stream: the call, whether it posts, and the rest."""
     name, kind = ("done", "done") if values[0] == 0 else names[values[0]]
     found = Shape(name, kind, bool(values[1]), *values[2:])
@@ -98,8 +101,8 @@ def _shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Shape:
     return found
 
 
-def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
-    """Read a stream's records, compiled where that is at hand or worth building.
+def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
+    """Read a stream's records.
 
     Raises
     ------
@@ -108,24 +111,6 @@ def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) 
     LookupError, ArithmeticError, ValueError
         It is damaged.
     """
-    library = compiled.reader(len(stream))
-    if library is None:
-        return decode(stream, names, ranks, room)
-    try:
-        numbers, codes, raw = compiled.decode(library, stream, room.calls, room.shapes)
-    except compiled.Full as error:
-        raise _full() from error
-    room.calls -= len(numbers)
-    room.shapes -= len(raw)
-    return [_shape(values, names, ranks) for values in raw], numbers, codes
-
-
-def _full() -> TooMany:
-    return TooMany(f"more than {_MOST_CALLS:,} calls of {_MOST_SHAPES:,} kinds")
-
-
-def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
-    """Read them in Python: what the compiled reader is held to."""
     shapes: list[Shape] = []
     numbers = array("i")
     codes = array("H")
@@ -156,11 +141,11 @@ def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Rec
             found = len(shapes)
             values = [number(), number(), *(signed() for _ in range(5))]
             values += [number() for _ in range(5)]
-            shapes.append(_shape(values, names, ranks))
+            shapes.append(make_shape(values, names, ranks))
             room.shapes -= 1
         room.calls -= 1
         if room.calls < 0 or room.shapes < 0:
-            raise _full()
+            raise TooMany
         numbers.append(found)
         if shapes[found].kind == "done":
             codes.extend((0, 0))

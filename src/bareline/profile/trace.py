@@ -18,7 +18,8 @@ import numpy.typing as npt
 
 from bareline.profile import journal_layout as layout
 from bareline.profile.model import MOST_RANKS
-from bareline.profile.records import MOST_BYTES, Room, Shape, TooMany, read_records
+from bareline.profile.records import MOST_BYTES, Decode, Room, Shape, TooMany
+from bareline.profile.records import decode as decode_in_python
 from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import open_regular, stands, step_to_read
 
@@ -111,8 +112,15 @@ def trace_of(profile: Path) -> Path:
     return profile.with_suffix(".trace")
 
 
-def read_trace(path: Path) -> Trace:
+def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
     """Read a trace, or what a program that crashed has left of one.
+
+    Parameters
+    ----------
+    path
+        The trace, or where its journal lies beside.
+    decode
+        What reads the records of a rank.
 
     Raises
     ------
@@ -125,9 +133,9 @@ def read_trace(path: Path) -> Trace:
     try:
         with open_regular(path) as file:
             if file.read(len(MAGIC)) != MAGIC:
-                return _read(path, _unpacked(path, file))
+                return _read(path, _unpacked(path, file), decode)
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-                return _read(path, content)
+                return _read(path, content, decode)
     except (OSError, ValueError) as error:
         raise ProfileError(
             f"the trace cannot be read: {getattr(error, 'strerror', None) or error}",
@@ -154,7 +162,7 @@ def _unpacked(path: Path, file: BinaryIO) -> bytes:
         raise ProfileError(what, where=str(path), hint=_AGAIN) from error
 
 
-def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
+def _read(path: Path, content: mmap.mmap | bytes, decode: Decode) -> Trace:
     if content[: len(MAGIC)] != MAGIC:
         raise ProfileError("is not a bareline trace", where=str(path), hint=_AGAIN)
     if len(content) < layout.PIECE_BYTES:
@@ -176,7 +184,7 @@ def _read(path: Path, content: mmap.mmap | bytes) -> Trace:
     room = Room()
     try:
         for place in _slices(path, content, ranks, int(head["slice_size"])):
-            stream = _stream(content, place, names, ranks, room)
+            stream = _stream(content, place, names, room, ranks, decode)
             if stream is not None:
                 streams.append(stream)
     except TooMany as error:
@@ -220,8 +228,9 @@ def _stream(
     content: mmap.mmap | bytes,
     place: tuple[int, int],
     names: list[list[str]],
-    ranks: int,
     room: Room,
+    ranks: int,
+    decode: Decode,
 ) -> Stream | None:
     at, length = place
     if length < _STREAM_AT:
@@ -233,7 +242,7 @@ def _stream(
     if _STREAM_AT + used > length or used > MOST_BYTES or slice_["rank"] >= ranks:
         raise IndexError
     stream = content[at + _STREAM_AT : at + _STREAM_AT + used]
-    shapes, numbers, codes = read_records(stream, names, ranks, room)
+    shapes, numbers, codes = decode(stream, names, ranks, room)
     finished = False
     if len(numbers) and shapes[numbers[-1]].kind == "compute":
         finished = slice_["state"] == layout.FINISHED
