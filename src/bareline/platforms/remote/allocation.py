@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import shutil
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +20,6 @@ from bareline.platforms.hosts import (
     mentions,
     needs_folder,
 )
-from bareline.platforms.kept import KEEP_FILE
 from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
@@ -28,9 +27,9 @@ from bareline.platforms.remote.description import number_of
 from bareline.platforms.remote.differences import CommonSet, common_set
 from bareline.platforms.remote.modules import loader, try_modules
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
-from bareline.platforms.remote.shell import END_MARKED, signal_as_negative
-from bareline.platforms.remote.trial import Housekeeping, housekeeping
-from bareline.platforms.workdir import OWN_FOLDER, folder_name, session_folder
+from bareline.platforms.remote.shell import signal_as_negative
+from bareline.platforms.remote.trial import Housekeeping, house_script, housekeeping
+from bareline.platforms.workdir import folder_name, session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
@@ -97,6 +96,13 @@ class RemoteAllocation(HostsAllocation):
             lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
         return lines
 
+    @contextmanager
+    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
+        """Talk with the script that keeps house on nodes: here with one that a trial starts."""
+        lines = self.talk_lines(nodes, house_script() + "keep_house\n", [])
+        with conversation(lines, self.launch_environment()) as talk:
+            yield talk
+
     def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
         """Run a shell script on all nodes at once; see `HostsAllocation.on_every_node`.
 
@@ -111,7 +117,7 @@ class RemoteAllocation(HostsAllocation):
         lines: dict[tuple[str, ...], Sequence[str]] = {}
         for words, nodes in alike.items():
             lines |= self.talk_lines(nodes, everywhere, [text, *words])
-        with conversation(lines) as talk:
+        with conversation(lines, self.launch_environment()) as talk:
             talk.wait("told", _EVERYWHERE_S)
             return [_finished(talk, node.name) for node in self.nodes]
 
@@ -201,16 +207,13 @@ class RemoteAllocation(HostsAllocation):
                 self._tidy(node)
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         self.session = session_folder(token) if command.mpi and token else ""
-        arguments = [f"{TRIAL_VARIABLE}={token}", values["workdir"], self.session]
-        arguments += command.requires
         shared = nodes if self.others_use else []
         cores = {self.nodes[node].name: self.nodes[node].cores for node in shared}
-        housekeeper = script("answers") + END_MARKED + OWN_FOLDER + KEEP_FILE
-        housekeeper += script("housekeeper")
-        lines = self.talk_lines(nodes, housekeeper, arguments)
+        mark = f"{TRIAL_VARIABLE}={token}"
+        folders = (values["workdir"], self.session)
         try:
-            with conversation(lines) as talk, housekeeping(talk, cores) as house:
-                house.begin(command.inputs)
+            with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
+                house.begin(mark, folders, command.requires, command.inputs)
                 hidden = self._storage_caveats(command, values["workdir"], nodes)
                 if command.server is None:
                     return self._launch(command, layout, values, timeout_s, house, hidden)

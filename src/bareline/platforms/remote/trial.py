@@ -1,4 +1,4 @@
-"""The housekeeping of one trial: one script on each node, from before its start until after it."""
+"""The housekeeping of one trial, by a script on each node that may serve many of them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from bareline.facts import steal_caveats
 from bareline.facts.steal import StealReading, parse_stat
-from bareline.platforms.kept import cut_of_file
-from bareline.platforms.remote.conversation import Conversation
+from bareline.platforms.kept import KEEP_FILE, cut_of_file
+from bareline.platforms.remote.conversation import Conversation, script
 from bareline.platforms.remote.description import number_of
+from bareline.platforms.remote.shell import END_MARKED
 from bareline.platforms.serving import READY_S
+from bareline.platforms.workdir import OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.nodeset import told_nodes
 
@@ -26,13 +28,18 @@ _KIND = re.compile(r"\d{1,18}|odd")
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 
+def house_script() -> str:
+    """Give the script that does what a trial needs on its nodes, as the function ``keep_house``."""
+    return script("answers") + END_MARKED + OWN_FOLDER + KEEP_FILE + script("housekeeper")
+
+
 class Housekeeping:
     """What is done for a trial on its nodes.
 
     Parameters
     ----------
     talk
-        With the script ``housekeeper`` on every node.
+        With the script `house_script` on every node.
     cores
         Of each node that others may use, too, by its name.
     """
@@ -41,8 +48,26 @@ class Housekeeping:
         self._talk = talk
         self._cores = dict(cores)
 
-    def begin(self, inputs: Sequence[tuple[str, str]]) -> None:
+    def begin(
+        self,
+        mark: str,
+        folders: tuple[str, str],
+        requires: Sequence[str],
+        inputs: Sequence[tuple[str, str]],
+    ) -> None:
         """Wait until every node is ready, with the trial's files there.
+
+        Parameters
+        ----------
+        mark
+            Of the trial's processes, as VARIABLE=VALUE.
+        folders
+            Made there and removed at the end: its working directory, and one for what an MPI
+            library would leave when it is killed; "" where there is none.
+        requires
+            Programs that must be there.
+        inputs
+            Names and texts of the files in the folder.
 
         Raises
         ------
@@ -51,9 +76,15 @@ class Housekeeping:
         PlatformError
             A node does not answer, or cannot make the working directory.
         """
+        orders = [f"trial {mark}"]
+        kinds = zip(("folder", "session"), folders, strict=True)
+        orders += [f"{kind} {folder}" for kind, folder in kinds if folder]
+        orders += [f"need {tool}" for tool in requires]
+        self._talk.take_turn("\n".join(orders))
         for name, text in inputs:
             content = text.encode()
             self._talk.tell(f"input {name} {len(content)}", content)
+        self._talk.tell("begin")
         self._talk.wait("begun", _BEGIN_S)
         for node, said in self._talk.said.items():
             for tool in said.get("missing", ()):
@@ -121,9 +152,8 @@ class Housekeeping:
         )
 
     def end(self, timeout_s: float = _ORDER_S) -> None:
-        """End what carries the trial's mark and remove its directory, on every node."""
-        self._talk.tell("end")
-        self._talk.wait("ended", timeout_s)
+        """End what carries the trial's mark and remove its directory, on nodes that are there."""
+        self._talk.wait("ended", timeout_s, self._talk.tell_living("end"))
 
     def lost(self) -> bool:
         """Tell whether a node is lost."""
@@ -137,11 +167,11 @@ class Housekeeping:
         PlatformError
             With the node's name.
         """
-        names = self._talk.lost()
-        if names is not None:
+        lost = self._talk.lost()
+        if lost is not None:
             raise PlatformError(
-                f"the node was lost during the trial: {self._talk.reason(names)}",
-                where=told_nodes(names),
+                f"the node was lost during the trial: {lost.reason()}",
+                where=told_nodes(sorted(lost.names)),
                 hint=hint,
             )
 
@@ -184,8 +214,6 @@ def housekeeping(talk: Conversation, cores: Mapping[str, int]) -> Iterator[House
         # What went wrong first is what counts. A node that hangs has been waited for already; one
         # that is only slow ends its part when its script is left alone.
         with suppress(PlatformError):
-            if not house.lost():
-                house.end(_AFTER_FAILURE_S)
+            house.end(_AFTER_FAILURE_S)
         raise
-    if not house.lost():
-        house.end()
+    house.end()

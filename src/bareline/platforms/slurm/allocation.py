@@ -115,7 +115,8 @@ class SlurmAllocation(RemoteAllocation):
         self.loader = []
         everyone = range(len(names))
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"
-        with conversation(self.talk_lines(everyone, text, [])) as talk:
+        lines = self.talk_lines(everyone, text, [])
+        with conversation(lines, outside_environment()) as talk:
             try:
                 talk.wait("ready", _DESCRIBE_S)
             except PlatformError as error:

@@ -6,7 +6,8 @@ import ipaddress
 import shlex
 import socket
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 
@@ -15,10 +16,11 @@ from bareline.platforms.hosts import Node, local_environment
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.remote.allocation import RemoteAllocation
+from bareline.platforms.remote.conversation import Conversation, listening
 from bareline.platforms.remote.description import Description
 from bareline.platforms.remote.fleet import fleet_facts
 from bareline.platforms.remote.mpi import find_remote_mpi
-from bareline.platforms.ssh.connection import Connection
+from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
@@ -177,14 +179,32 @@ class SshAllocation(RemoteAllocation):
         PlatformError
             One cannot be reached.
         """
-        for connection in self._connections:
-            if connection.alive():
-                continue
+        lost = [connection for connection in self._connections if not connection.alive()]
+        for connection in lost:
             connection.start()
-            self._told[connection.name] = connection.wait()
+        errors = []
+        for connection in lost:
+            try:
+                self._told[connection.name] = connection.wait()
+            except PlatformError as error:
+                errors.append(error)
+                continue
             self._events.append(f"{connection.name} was lost and is connected again")
             self._native.forget([connection.name])
             self._has_agent = False
+        if errors:
+            raise errors[0]
+
+    @contextmanager
+    def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
+        """Talk with the hosts' keepers: a trial starts no process for its housekeeping."""
+        used = [self._connections[node] for node in nodes]
+        with listening([one.peer for one in used if one.peer is not None]) as talk:
+            try:
+                yield talk
+            finally:
+                # A host that has not ended its part does so when its connection ends.
+                close_all([one for one in used if "ended" not in talk.said.get(one.name, ())])
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the hosts and how MPI runs on them."""

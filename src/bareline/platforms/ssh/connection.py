@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.remote.conversation import Conversation, conversation, script
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.remote.conversation import listening, script
 from bareline.platforms.remote.description import Description, read_description
+from bareline.platforms.remote.peer import Peer, leave_all, peer
 from bareline.platforms.remote.shell import remote_line
-from bareline.platforms.workdir import OWN_FOLDER
+from bareline.platforms.remote.trial import house_script
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
@@ -50,7 +52,8 @@ class Connection:
         self._config = ["-F", str(config)] if config else []
         self._connect_s = connect_s
         self._stack = ExitStack()
-        self._keeper: Conversation | None = None
+        #: The process that stands for the host, with the script ``keeper`` there.
+        self.peer: Peer | None = None
         self._earlier = ""
         own = f"{remote_folder}/bareline-{owner_mark()}-{folder.name[-8:]}"
         #: Private to this host, in case several share the file system.
@@ -72,11 +75,11 @@ class Connection:
         options += ["BatchMode=yes", f"ConnectTimeout={self._connect_s:.0f}", *_ALIVE]
         arguments = [self.name, _LOCKS, owner_mark(), self.remote_folder]
         arguments += [self.native_folder, *(keeper.groups() if keeper else ("", ""))]
-        text = script("answers") + OWN_FOLDER + script("description") + script("keeper")
+        text = house_script() + script("description") + script("keeper")
         line = ["sh", "-c", text, "sh", *arguments]
         words = [word for option in options for word in ("-o", option)]
         argv = ["ssh", *self._config, *words, self.name, shlex.join(line)]
-        self._keeper = self._stack.enter_context(conversation({(self.name,): argv}))
+        self.peer = self._stack.enter_context(peer([self.name], argv, local_environment()))
 
     def wait(self) -> Description:
         """Wait until the host is taken; give what it tells of itself.
@@ -86,29 +89,31 @@ class Connection:
         PlatformError
             The host cannot be reached, or another bareline uses it.
         """
-        assert self._keeper is not None
         try:
-            try:
-                self._keeper.wait("ready", 2 * self._connect_s)
-            except PlatformError:
-                holder = self._keeper.said[self.name].get("busy", [""])[0]
-                if not has_ended(holder):
-                    raise
+            said = self._said()
+            holder = said.get("busy", [""])[0]
+            if "ready" not in said and has_ended(holder):
                 # Its connection was cut, and the host has not noticed yet.
                 self.start(holder.partition(" ")[2])
-                self._keeper.wait("ready", 2 * self._connect_s)
-            self._earlier = self._keeper.answer(self.name, "pid")
-            return read_description(self.name, self._keeper.said[self.name])
-        except PlatformError as error:
-            explained = self._explained(self._keeper, error)
-            self.close()
-            raise explained from error
+                said = self._said()
+            if "ready" not in said:
+                raise self._refusal(said)
+            self._earlier = said.get("pid", [""])[0]
+            return read_description(self.name, said)
         except BaseException:
             self.close()
             raise
 
-    def _explained(self, keeper: Conversation, error: PlatformError) -> PlatformError:
-        said = keeper.said[self.name]
+    def _said(self) -> Mapping[str, Sequence[str]]:
+        """Give what the host says of itself until it is ready, or silent."""
+        assert self.peer is not None
+        with listening([self.peer]) as talk:
+            with suppress(PlatformError):
+                talk.wait("ready", 2 * self._connect_s)
+            return talk.said[self.name]
+
+    def _refusal(self, said: Mapping[str, Sequence[str]]) -> PlatformError:
+        assert self.peer is not None
         if "busy" in said:
             return NotNow(
                 f"another bareline uses this host ({said['busy'][0] or 'unknown'})",
@@ -117,16 +122,14 @@ class Connection:
             )
         if "failed" in said:
             return PlatformError(said["failed"][0], where=self.name)
-        if "ready" in said:  # it can be reached, but what it tells is odd
-            return error
-        reason = keeper.reason((self.name,))
-        refused = _is_refused(reason) or keeper.excess((self.name,))
+        reason = self.peer.reason()
+        refused = _is_refused(reason) or self.peer.excess
         kind = PlatformError if refused else NotNow
         return kind(f"no ssh: {reason}", where=self.name, hint=_hint(reason, self.name))
 
     def alive(self) -> bool:
         """Tell whether the connection still exists."""
-        return self._keeper is not None and self._keeper.lost() is None
+        return self.peer is not None and not self.peer.has_ended
 
     def argv(
         self, argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | None = None
@@ -144,9 +147,19 @@ class Connection:
 
     def close(self) -> None:
         """End the connection; what was left on the host goes with it. Idempotent."""
+        close_all([self])
+
+    def _close(self) -> None:
         self._stack.close()
-        self._keeper = None
+        self.peer = None
         self._socket.unlink(missing_ok=True)
+
+
+def close_all(connections: Sequence[Connection]) -> None:
+    """End connections, all of them at once: each takes a moment."""
+    leave_all(one.peer for one in connections if one.peer is not None)
+    for one in connections:
+        one._close()
 
 
 def _safe(name: str) -> str:

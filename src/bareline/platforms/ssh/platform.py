@@ -14,7 +14,7 @@ from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
-from bareline.platforms.ssh.connection import Connection
+from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
@@ -90,7 +90,6 @@ class SshPlatform(Platform[SshOptions]):
                 )
                 for name in names[: max(1, layout.nodes)]
             ]
-            for connection in connections:
-                stack.callback(connection.close)
+            stack.callback(close_all, connections)
             told = open_all(connections)
             yield SshAllocation(options, self.context, connections, told)
