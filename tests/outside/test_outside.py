@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from bareline.store.raw import read_raw
+from bareline.vocabulary.template import KINDS, write_package
 
 SAMPLE = Path(__file__).with_name("sample")
 
@@ -76,14 +78,54 @@ def test_its_importer_takes_files(installed, tmp_path):
     assert [row["probe"] for row in rows(done)] == ["timings.task-clock"]
 
 
-@pytest.mark.slow
-def test_the_contracts_hold_for_it(installed, tmp_path):
-    done = installed(
-        SAMPLE / "tests", "-q", "-p", "no:cacheprovider", "--import-mode=importlib",
-        f"--rootdir={tmp_path}", "-c", os.devnull, module="pytest",
-    )  # fmt: skip
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Write a package of each kind from the sample and install them; give what runs a command."""
+    place = tmp_path_factory.mktemp("written")
+    target = place / "site"
+    for kind in KINDS:
+        write_package(kind, f"my_{kind}", place / kind)
+    build = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    folders = [place / kind for kind in KINDS]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", *build, "--target", target, *folders],
+        check=True,
+    )
+    return place, found_too(target)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        pytest.param(sorted(set(KINDS) - {"platform"}), id="quick"),
+        pytest.param(["platform"], id="platform", marks=pytest.mark.slow),
+    ],
+)
+def test_what_new_writes_passes_its_contract_at_once(written, kinds, tmp_path):
+    place, env = written
+    line = [
+        sys.executable, "-m", "pytest", *(place / kind for kind in kinds), "-q", "-p",
+        "no:cacheprovider", "--import-mode=importlib", f"--rootdir={tmp_path}", "-c", os.devnull,
+    ]  # fmt: skip
+    done = subprocess.run(line, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
+
+
+def test_what_new_writes_is_of_one_kind_and_of_its_name(written):
+    place, _ = written
+    for kind, of in KINDS.items():
+        texts = {
+            str(path.relative_to(place / kind)): path.read_text()
+            for path in (place / kind).rglob("*")
+            if path.suffix in (".py", ".toml", ".out")
+        }
+        whole = "\n".join([*texts, *texts.values()])
+        assert whole.count("[project.entry-points.") == 1
+        assert f'"bareline.{of.group}"]' in whole
+        assert f"bareline_my_{kind}" in whole
+        stems = "|".join(other.stem for other in KINDS.values())
+        assert re.findall(rf"(?i)(?<![a-z])({stems})", whole) == [], whole
 
 
 @pytest.mark.parametrize(

@@ -57,3 +57,11 @@ def runs() -> Iterable[str]:
 
     names = [one.path.name for one in list_runs()]
     return ["@latest", *reversed(names)] if names else []
+
+
+@_offering
+def plugins() -> Iterable[str]:
+    """Give the kinds of plug-ins."""
+    from bareline.vocabulary.template import KINDS
+
+    return list(KINDS)

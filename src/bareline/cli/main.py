@@ -17,6 +17,7 @@ import typer
 from bareline.cli import (
     catalogue,
     exchange,
+    extending,
     fleet,
     machine,
     measure,
@@ -75,6 +76,7 @@ for family in (
     trends,
     simulation,
     exchange,
+    extending,
 ):
     app.add_typer(family.app)
 app.add_typer(platforms.app, name="platforms")

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
+from bareline.platforms.hosts import HostsAllocation
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import listing
 
 
 @dataclass
@@ -27,12 +32,15 @@ class Bench:
         A small MPI program, where there is one.
     token
         Mark of the processes that are started here.
+    platform
+        The type of platform.
     """
 
     allocation: Allocation
     options: Any
     rank_program: str | None = None
     token: str = field(default_factory=lambda: f"{uuid.uuid4().hex}-1")
+    platform: type[Platform[Any]] | None = None
 
     @property
     def nodes(self) -> int:
@@ -78,11 +86,51 @@ def open_bench(
         Largest layout; one rank on every node without it.
     options
         Options of the platform.
+
+    Raises
+    ------
+    PlatformError
+        The platform type or its allocation lacks what each must have; the message names it.
     """
+    _refuse_incomplete(platform)
     spec = PlatformSpec(platform.type_name, platform.type_name, platform.options(**options))
     wanted = layout or Layout(spec.options.node_count)
-    with platform(spec, Context(scratch)).acquire(wanted) as allocation:
-        yield Bench(allocation, spec.options)
+    with ExitStack() as stack:
+        try:
+            acquired = platform(spec, Context(scratch)).acquire(wanted)
+            allocation = stack.enter_context(acquired)
+        except TypeError as error:
+            if lacking := _ABSTRACT.match(str(error)):
+                methods = re.findall(r"\w+", lacking[2])
+                raise PlatformError(_lacks(lacking[1], methods, HostsAllocation)) from error
+            raise
+        yield Bench(allocation, spec.options, platform=platform)
+
+
+#: What Python says of a class with methods that were not written.
+_ABSTRACT = re.compile(
+    r"Can't instantiate abstract class (\w+) with(?:out an implementation for)? "
+    r"abstract methods? (.*)"
+)
+
+
+def _refuse_incomplete(platform: type[Platform[Any]]) -> None:
+    if missing := sorted(platform.__abstractmethods__):
+        raise PlatformError(_lacks(platform.__name__, missing, Platform))
+    for name in ("type_name", "summary", "options"):
+        if not hasattr(platform, name):
+            raise PlatformError(
+                f"{platform.__name__} lacks {name}", hint="see the attributes of `Platform`"
+            )
+
+
+def _lacks(name: str, methods: Iterable[str], interface: type) -> str:
+    """Name the methods that a class must still have, and what each is for."""
+    told = [
+        f"{method} ({(inspect.getdoc(getattr(interface, method, None)) or '').partition('.')[0]})"
+        for method in methods
+    ]
+    return f"{name} lacks {listing(told)}"
 
 
 class Kept:
@@ -101,7 +149,7 @@ class Kept:
             opened = open_bench(load_platform_types()[kind], scratch, **options)
             self._opened[key] = self._stack.enter_context(opened)
         kept = self._opened[key]
-        return Bench(kept.allocation, kept.options, rank_program)
+        return Bench(kept.allocation, kept.options, rank_program, platform=kept.platform)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bareline.platforms.base import Allocation, Platform
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import Bench
@@ -21,11 +22,46 @@ def _hosts(bench: Bench) -> HostsAllocation:
     return bench.allocation
 
 
+def forgotten_of(
+    allocation: type[Allocation], platform: type[Platform[Any]] | None = None
+) -> list[str]:
+    """Say in plain words what a platform type leaves as it was, but should not.
+
+    What is abstract, `bareline.testing.bench.open_bench` refuses; a method that is inherited from
+    a class which did something else is silently wrong.
+    """
+    told = []
+    if issubclass(allocation, HostsAllocation):
+        programs, jobs = (_definer(allocation, name) for name in ("node_argv", "mpi_argv"))
+        if programs is not jobs and issubclass(programs, jobs):
+            told.append(
+                f"{programs.__name__} says how a program starts (node_argv) and leaves to "
+                f"{jobs.__name__} how MPI jobs start: write mpi_argv, too, or they do not run "
+                "the same way"
+            )
+        if platform is not None and _definer(platform, "build") is Platform:
+            told.append(
+                f"{platform.__name__} has nodes for bareline's own programs and no build: "
+                "`bareline build --on` would say that it needs none; write build, or derive from "
+                "a type that has it"
+            )
+    return told
+
+
+def _definer(kind: type, name: str) -> type:
+    """Give the class whose method of this name counts."""
+    return next(one for one in kind.__mro__ if name in vars(one))
+
+
 class PlatformContract:
     """Tests of what runs on nodes; they ask for the fixture `bench`, a `Bench` in use.
 
     `bareline.testing.bench.open_bench` gives one.
     """
+
+    def test_nothing_that_belongs_together_is_left_out(self, bench: Bench) -> None:
+        forgotten = forgotten_of(type(bench.allocation), bench.platform)
+        assert not forgotten, "; ".join(forgotten)
 
     def test_runs_a_program_and_brings_back_all_it_said(self, bench: Bench) -> None:
         output = bench.shell("echo out; echo err >&2; exit 3")

@@ -1,4 +1,4 @@
-"""A probe: turns of an empty loop per second in Python's interpreter."""
+"""A probe: turns of an empty loop per second in Python."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Interpreter(Probe[Params]):
 
     name = "compute.interpreter"
     layer = Layer.COMPUTE
-    title = "the speed of Python's interpreter"
+    title = "the speed of Python"
     summary = "turns of an empty loop per second in Python"
     params = Params
     metrics: ClassVar = {"rate": Metric("op/s", "higher")}

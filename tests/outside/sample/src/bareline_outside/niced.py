@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.base import Allocation, Platform
-from bareline.platforms.local import LocalAllocation, LocalOptions
+from bareline.platforms.base import Allocation
+from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
 from bareline.vocabulary.model import Layout
 
 
@@ -20,18 +20,27 @@ class NicedOptions(LocalOptions):
 
 
 class NicedAllocation(LocalAllocation):
-    """This machine, with `nice` before every program."""
+    """This machine, with `nice` before every program and before what starts MPI jobs."""
+
+    @property
+    def _nice(self) -> list[str]:
+        assert isinstance(self._options, NicedOptions)
+        return ["nice", "-n", str(self._options.niceness)]
 
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
     ) -> list[str]:
         """Put `nice` before the command line."""
-        assert isinstance(self._options, NicedOptions)
-        line = super().node_argv(node, argv, env, cwd)
-        return ["nice", "-n", str(self._options.niceness), *line]
+        return [*self._nice, *super().node_argv(node, argv, env, cwd)]
+
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Put `nice` before the launcher, whose ranks inherit it."""
+        return [*self._nice, *super().mpi_argv(argv, layout, env, cwd)]
 
 
-class NicedPlatform(Platform[NicedOptions]):
+class NicedPlatform(LocalPlatform):
     """This machine, nicely."""
 
     type_name = "niced"

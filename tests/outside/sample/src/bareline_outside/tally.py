@@ -1,4 +1,4 @@
-"""A kind of exhibit: how many points and trials stand behind each metric."""
+"""A kind of exhibit: how many points stand behind each metric."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
 
-class Points(Exhibit):
+class Tally(Exhibit):
     """A table with a row per metric."""
 
-    kind = "points"
+    kind = "tally"
     summary = "how many points of each metric there are"
 
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
@@ -28,4 +28,4 @@ class Points(Exhibit):
         return [self.figure(spec, title=title, probe=spec.probe or "", table=table)] if rows else []
 
 
-EXHIBIT = Points()
+EXHIBIT = Tally()

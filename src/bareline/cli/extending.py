@@ -1,0 +1,42 @@
+"""Extend bareline: new."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from bareline.cli import completing
+
+app = typer.Typer()
+
+
+@app.command()
+def new(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="probe, platform, importer, exhibit or study.",
+            autocompletion=completing.plugins,
+        ),
+    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Folder to make (default: bareline-NAME)."),
+    ] = None,
+) -> None:
+    """Write a package that brings a plug-in of your own, with its test, which passes at once."""
+    from bareline.cli.output import console
+    from bareline.report.terminal.console import print_next
+    from bareline.vocabulary.template import write_package
+
+    written = write_package(kind, name, out)
+    for path in written:
+        print(path)
+    folder = shlex.quote(str(written[0].parent))
+    commands = [f"pip install -e {folder}", f"python -m pytest {folder}"]
+    print_next(commands, console(stderr=True))

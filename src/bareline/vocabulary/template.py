@@ -1,0 +1,144 @@
+"""A package for a plug-in of one's own: the sample, with one of its kinds and another name.
+
+The sample (``tests/outside/sample``) brings one of each kind and is held to the contracts; what is
+written here is its text, so that there is one example and not two.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.vocabulary.errors import UsageError, did_you_mean
+
+_PACKAGE = "bareline_outside"
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
+#: Blocks of its pyproject.toml, of which a package with one kind keeps one.
+_ENTRIES = re.compile(r'\[project\.entry-points\."bareline\.(\w+)"\]\n.*\n\n')
+_DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of plug-in, and what stands for it in the sample.
+
+    Parameters
+    ----------
+    stem
+        Its name there, which files, classes and the object itself have.
+    group
+        Its entry-point group, ``bareline.GROUP``.
+    noun
+        What it is, with its article.
+    swaps
+        Words that stand for other kinds of the sample, and what stands there instead.
+    """
+
+    stem: str
+    group: str
+    noun: str
+    swaps: tuple[tuple[str, str], ...] = ()
+
+
+KINDS = {
+    "probe": Kind("interpreter", "probes", "A probe"),
+    "platform": Kind("niced", "platforms", "A platform type"),
+    "importer": Kind("timings", "importers", "An importer"),
+    "exhibit": Kind("tally", "exhibits", "A kind of exhibit"),
+    "study": Kind(
+        "outside",
+        "studies",
+        "A study",
+        (
+            ("How fast Python turns", "How fast matrices are multiplied"),
+            (", with its own probe and exhibit", ""),
+            ("compute.interpreter", "compute.dgemm"),
+            ("params = { turns = 20000 }\n", ""),
+            ('"tally"', '"bars"'),
+        ),
+    ),
+}
+
+
+def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path]:
+    """Write a package that brings one plug-in and passes its contract.
+
+    Parameters
+    ----------
+    kind
+        One of `KINDS`.
+    name
+        What the plug-in is called.
+    folder
+        Folder to make; ``bareline-NAME`` here without it.
+
+    Returns
+    -------
+    list
+        The files, the folder's ``pyproject.toml`` first.
+
+    Raises
+    ------
+    UsageError
+        There is no such kind, the name is none, or the folder exists.
+    """
+    if kind not in KINDS:
+        hint = did_you_mean(kind, KINDS, f"it may be: {', '.join(KINDS)}")
+        raise UsageError(f"'{kind}' is no kind of plug-in", hint=hint)
+    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
+        raise UsageError(
+            f"'{name}' is no name for a plug-in",
+            hint="use lower-case letters, digits and '_', a letter first",
+        )
+    folder = folder or Path(f"bareline-{name.replace('_', '-')}")
+    if folder.exists():
+        raise UsageError(f"{folder} exists", hint="name another folder with -o")
+    written = []
+    for path, text in _files(KINDS[kind], name):
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        written.append(target)
+    return written
+
+
+def _files(kind: Kind, name: str) -> Iterator[tuple[str, str]]:
+    """Give the files of a package with one kind, by their path in it."""
+    sample = _sample()
+    project = (sample / "pyproject.toml").read_text(encoding="utf-8")
+    project = _ENTRIES.sub(lambda block: block[0] if block[1] == kind.group else "", project)
+    project = _DESCRIPTION.sub(f'description = "{kind.noun} for bareline"', project)
+    yield "pyproject.toml", _renamed(project, kind, name)
+    first = f"src/{_PACKAGE}/__init__.py"
+    yield _renamed(first, kind, name), f'"""{kind.noun} for bareline."""\n'
+    for path in sorted(path for path in sample.rglob("*") if path.is_file()):
+        if kind.group == path.parent.name or path.stem.removeprefix("test_") == kind.stem:
+            text = path.read_text(encoding="utf-8")
+            for old, new in kind.swaps:
+                text = text.replace(old, new)
+            inside = str(path.relative_to(sample))
+            yield _renamed(inside, kind, name), _renamed(text, kind, name)
+
+
+def _renamed(text: str, kind: Kind, name: str) -> str:
+    """Give the sample's text, or a path of it, with another name."""
+    words = name.split("_")
+    text = text.replace(_PACKAGE, f"bareline_{name}")
+    text = text.replace(_PACKAGE.replace("_", "-"), f"bareline-{'-'.join(words)}")
+    text = re.sub(rf"(?<![a-zA-Z]){kind.stem}(?![a-z])", name, text)
+    return text.replace(kind.stem.capitalize(), "".join(map(str.capitalize, words)))
+
+
+def _sample() -> Path:
+    """Give the folder of the sample: inside the wheel, or of the source checkout."""
+    here = Path(__file__).resolve().parents[1]
+    for folder in (here / "_sample", here.parents[1] / "tests" / "outside" / "sample"):
+        if (folder / "pyproject.toml").is_file():
+            return folder
+    raise UsageError(
+        "the sample of a plug-in is missing in this installation",
+        hint="install bareline again from its wheel",
+    )

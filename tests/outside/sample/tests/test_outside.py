@@ -1,0 +1,7 @@
+"""The study against bareline's contract."""
+
+from bareline.testing.studies import StudyContract
+
+
+class TestOutside(StudyContract):
+    name = "outside"

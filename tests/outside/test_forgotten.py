@@ -1,0 +1,88 @@
+"""The contract of platforms notices what a type of one's own forgets, and names it."""
+
+from contextlib import contextmanager
+
+import pytest
+
+from bareline.platforms.base import Platform, load_platform_types
+from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
+from bareline.testing.bench import open_bench
+from bareline.testing.platforms import forgotten_of
+from bareline.vocabulary.errors import PlatformError
+
+
+class Wrapped(LocalAllocation):
+    """Puts something before programs, and forgets MPI."""
+
+    def node_argv(self, node, argv, env, cwd=None):
+        return ["nice", *super().node_argv(node, argv, env, cwd)]
+
+
+class Both(Wrapped):
+    def mpi_argv(self, argv, layout, env, cwd=None):
+        return ["nice", *super().mpi_argv(argv, layout, env, cwd)]
+
+
+class Bare(HostsAllocation):
+    """Says how a program starts, and nothing else."""
+
+    def node_argv(self, node, argv, env, cwd=None):
+        return list(argv)
+
+    def facts(self):
+        return {}
+
+
+class Own(Platform):
+    type_name = "own"
+    summary = "one of one's own"
+    options = LocalOptions
+
+    @contextmanager
+    def acquire(self, layout):
+        yield Bare([Node("localhost", "127.0.0.1", 1)])
+
+
+class Unacquired(Platform):
+    type_name = "unacquired"
+
+
+def test_a_forgotten_mpi_argv_is_named():
+    (told,) = forgotten_of(Wrapped, LocalPlatform)
+    assert "Wrapped says how a program starts (node_argv) and leaves to LocalAllocation" in told
+    assert "write mpi_argv, too" in told
+    assert forgotten_of(Both, LocalPlatform) == []
+
+
+def test_a_forgotten_build_is_named():
+    (told,) = forgotten_of(LocalAllocation, Own)
+    assert "Own has nodes for bareline's own programs and no build" in told
+
+
+def test_methods_that_must_be_written_are_named_with_what_they_do(tmp_path):
+    with pytest.raises(PlatformError) as told, open_bench(Own, tmp_path):
+        pass
+    said = str(told.value)
+    assert "Bare lacks mpi_argv (Give the local command line that runs `argv` once per" in said
+    assert "native_folder (" in said and "work_folder (" in said
+
+
+def test_a_type_without_acquire_or_options_is_named(tmp_path):
+    with (
+        pytest.raises(PlatformError, match="Unacquired lacks acquire"),
+        open_bench(Unacquired, tmp_path),
+    ):
+        pass
+
+
+def test_bareline_forgets_nothing_itself():
+    load_platform_types()  # imports every module that has an allocation
+    kinds = [one for one in _below(HostsAllocation) if one.__module__.startswith("bareline.")]
+    assert {"LocalAllocation", "NetnsAllocation", "SlurmAllocation"} <= {k.__name__ for k in kinds}
+    assert [told for kind in kinds for told in forgotten_of(kind)] == []
+
+
+def _below(kind):
+    for one in kind.__subclasses__():
+        yield from (one, *_below(one))
