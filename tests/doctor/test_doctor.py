@@ -213,6 +213,26 @@ def test_kvm_is_believed_when_a_guest_was_tried(
     assert told in found.detail
 
 
+def test_the_kind_of_kvm_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under kvm_pvm the kernels that distributions have never come up: none is tried."""
+    device, modules = tmp_path / "kvm", tmp_path / "module"
+    device.touch()
+    monkeypatch.setattr(accel, "_DEVICE", device)
+    monkeypatch.setattr(accel, "_MODULES", modules)
+    (modules / "kvm_pvm").mkdir(parents=True)
+    (found,) = kvm()
+    assert found.status is Status.WARN
+    assert "kvm_pvm, which interprets kernels" in found.detail
+    assert accel.choose_accelerator("auto", tmp_path, None) == "tcg"
+    assert accel.choose_accelerator("kvm", tmp_path, None, own_kernel=True) == "kvm"
+    with pytest.raises(PlatformError, match="kvm_pvm"):
+        accel.choose_accelerator("kvm", tmp_path, None)
+    (modules / "kvm_pvm").rename(modules / "kvm_amd")
+    monkeypatch.setattr(accel, "known_verdict", lambda _folder: Verdict(True))
+    (found,) = kvm()
+    assert found.detail == "/dev/kvm by kvm_amd; a guest was seen to boot"
+
+
 # Conditions --------------------------------------------------------------------------------------
 
 

@@ -97,23 +97,25 @@ def guests() -> Iterable[Check]:
 
 def kvm() -> Iterable[Check]:
     """Ask the kernel's hypervisor whether it is there, and whether a guest was seen to boot."""
-    from bareline.platforms.vm.accel import known_verdict
+    from bareline.platforms.vm.accel import known_verdict, module_behind
 
     verdict = known_verdict(cache_folder())
     problem = _kvm_problem() if verdict is None else verdict.reason
+    module = module_behind()
+    by = f" by {module}" if module else ""
     if problem:
         yield Check(
             "KVM",
             Area.GUESTS,
             Status.WARN,
             f"{problem}: guests are emulated, slowly, and say nothing about compute",
-            _kvm_hint(),
+            _kvm_hint(module),
         )
     elif verdict is None:
-        told = f"{_KVM} answers; the first run boots a guest to be sure"
+        told = f"{_KVM}{by} answers; the first run boots a guest to be sure"
         yield Check("KVM", Area.GUESTS, Status.OK, told)
     else:
-        yield Check("KVM", Area.GUESTS, Status.OK, f"{_KVM}; a guest was seen to boot")
+        yield Check("KVM", Area.GUESTS, Status.OK, f"{_KVM}{by}; a guest was seen to boot")
 
 
 def _kvm_problem() -> str:
@@ -125,7 +127,7 @@ def _kvm_problem() -> str:
     return "" if answer == _KVM_API_VERSION else f"{_KVM} speaks version {answer} of its interface"
 
 
-def _kvm_hint() -> str:
+def _kvm_hint(module: str) -> str:
     if not _KVM.exists():
         return (
             "switch virtualization on in the firmware (or nested virtualization in the host) and "
@@ -133,6 +135,11 @@ def _kvm_hint() -> str:
         )
     if not os.access(_KVM, os.R_OK | os.W_OK):
         return "join its group: `usermod -aG kvm $USER`, then log in again"
+    if module == "kvm_pvm":
+        return (
+            "measure guests on a machine with kvm_intel or kvm_amd, or give a kernel made for "
+            'kvm_pvm: `image = { path = ..., kernel = PATH }` with acceleration = "kvm"'
+        )
     return "measure guests on a machine that is not itself a guest"
 
 

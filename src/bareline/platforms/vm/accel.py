@@ -23,6 +23,9 @@ from bareline.platforms.vm.places import Accelerator
 from bareline.vocabulary.errors import PlatformError
 
 _DEVICE = Path("/dev/kvm")
+_MODULES = Path("/sys/module")
+#: What may stand behind the device.
+_KINDS = ("kvm_intel", "kvm_amd", "kvm_pvm")
 _WORD = "bareline-proof"
 _TIMEOUT_S = 25.0
 _INIT = f"""\
@@ -41,12 +44,28 @@ class Verdict:
     reason: str = ""
 
 
-def device_problem() -> str:
-    """Say why KVM is out of the question without trying; empty when it is worth a try."""
+def module_behind() -> str:
+    """Name the kernel module that runs guests behind the device; empty where none is told."""
+    return next((name for name in _KINDS if (_MODULES / name).is_dir()), "")
+
+
+def device_problem(*, own_kernel: bool = False) -> str:
+    """Say why KVM is out of the question without trying; empty when it is worth a try.
+
+    Parameters
+    ----------
+    own_kernel
+        Guests have a kernel that the user has chosen for this machine.
+    """
     if not _DEVICE.exists():
         return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):
         return f"{_DEVICE} may not be opened by this user"
+    if module_behind() == "kvm_pvm" and not own_kernel:
+        return (
+            f"{_DEVICE} is that of kvm_pvm, which interprets kernels that are not made for it, "
+            "and they never come up"
+        )
     return ""
 
 
@@ -80,8 +99,12 @@ def kvm_verdict(cache_folder: Path, image: AutoImage | None) -> Verdict:
     return verdict
 
 
-def choose_accelerator(wanted: str, cache_folder: Path, image: AutoImage | None) -> Accelerator:
+def choose_accelerator(
+    wanted: str, cache_folder: Path, image: AutoImage | None, *, own_kernel: bool = False
+) -> Accelerator:
     """Turn ``auto``, ``kvm`` or ``tcg`` into what guests are started with.
+
+    Whoever asks for ``kvm`` with a kernel of their own has it: only that kernel could prove it.
 
     Raises
     ------
@@ -90,7 +113,11 @@ def choose_accelerator(wanted: str, cache_folder: Path, image: AutoImage | None)
     """
     if wanted == "tcg":
         return "tcg"
-    verdict = kvm_verdict(cache_folder, image)
+    if wanted == "kvm" and own_kernel:
+        problem = device_problem(own_kernel=True)
+        verdict = Verdict(not problem, problem)
+    else:
+        verdict = kvm_verdict(cache_folder, image)
     if verdict.works:
         return "kvm"
     if wanted == "kvm":

@@ -193,7 +193,13 @@ class VmPlatform(Platform[VmOptions]):
     def _accelerator(self, image: AutoImage | None) -> Accelerator:
         """Choose what runs the guests; see `choose_accelerator`."""
         nic = self._options.nic
-        accelerator = choose_accelerator(self._options.acceleration, self.context.cache, image)
+        own = self._options.image
+        accelerator = choose_accelerator(
+            self._options.acceleration,
+            self.context.cache,
+            image,
+            own_kernel=own != "auto" and own.kernel is not None,
+        )
         if accelerator == "tcg" and nic.needs_kvm:
             raise PlatformError(
                 f"its adapter ({nic.title}) needs hardware virtualization, and no guest "
