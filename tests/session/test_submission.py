@@ -55,13 +55,13 @@ def test_a_job_runs_nothing_of_the_folder_that_it_was_submitted_in(made, tmp_pat
     assert status_of(Run.open(made.path))["measured"] == 2
 
 
-def slurm(**tables):
+def cast(**tables):
     specs = platforms_from_toml({"platform": tables}, where="t")
     return inheriting(list(specs.values()))
 
 
 def test_slurm_platforms_use_the_job_they_are_in():
-    changed, largest = slurm(
+    changed, largest = cast(
         a={"type": "slurm", "nodes": 2}, b={"type": "slurm", "nodes": 4}, c={"type": "null"}
     )
     assert [getattr(spec.options, "allocation", None) for spec in changed] == [
@@ -71,18 +71,23 @@ def test_slurm_platforms_use_the_job_they_are_in():
 
 
 def test_a_job_asks_for_its_nodes_once_as_the_platform_does(tmp_path):
-    _, largest = slurm(a={"type": "slurm", "nodes": 3, "partition": "big", "exclusive": False})
-    words = fit(PLAIN, largest).command(tmp_path)
+    named = cast(a={"type": "slurm", "nodes": 3, "partition": "big", "exclusive": False})
+    words = fit(PLAIN, *named).command(tmp_path)
     assert "--partition=big" in words and "--exclusive" not in words
     assert [word for word in words if word.startswith(("--nodes", "--time"))] == [
         "--nodes=3", "--time=60",
     ]  # fmt: skip
 
 
-def test_nodes_of_slurm_are_not_asked_of_another_system():
-    _, largest = slurm(a={"type": "slurm"})
-    with pytest.raises(UsageError, match="nodes of Slurm do not run in a job of pbs"):
-        fit(Order("pbs", PLAIN.request), largest)
+def test_a_job_of_pbs_asks_for_the_nodes_of_the_largest_platform_in_it():
+    named = cast(a={"type": "job", "nodes": 3}, b={"type": "job", "nodes": 5})
+    assert fit(Order("pbs", PLAIN.request), *named).request.nodes == 5
+
+
+@pytest.mark.parametrize(("kind", "system"), [("slurm", "pbs"), ("job", "slurm")])
+def test_nodes_of_one_system_are_not_asked_of_another(kind, system):
+    with pytest.raises(UsageError, match=f"type {kind} have no nodes in a job of {system}"):
+        fit(Order(system, PLAIN.request), *cast(a={"type": kind}))
 
 
 def test_a_run_that_nobody_submitted_has_no_job(made):

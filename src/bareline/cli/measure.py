@@ -24,7 +24,7 @@ app = typer.Typer()
 
 NodesOption = Annotated[
     int,
-    typer.Option("--nodes", metavar="N", min=1, help="Nodes, where no Slurm platform names them."),
+    typer.Option("--nodes", metavar="N", min=1, help="Nodes, where no platform names them."),
 ]
 TimeMinOption = Annotated[
     int,
@@ -95,7 +95,7 @@ def submit(
     planned = _planned(asked, in_a_job=True)
     request = Request(nodes, time_min, _words(batch_options), after=after, well=bool(after))
     order = jobs.Order(system, request, chain, tuple(asked.for_the_job()))
-    order = jobs.fit(order, planned.largest)
+    order = jobs.fit(order, planned.platforms, planned.largest)
     if asked.dry_run:
         folder = asked.out or begin.default_folder(planned.study)
         job = order.shown(folder)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.platforms.config import make_spec
+from bareline.platforms.job import JobOptions
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.session.batch import Request, State, find_system, hand_over, script
 from bareline.store.run import Run
@@ -112,23 +113,26 @@ def inheriting(specs: Sequence[PlatformSpec]) -> tuple[list[PlatformSpec], Slurm
     return changed, largest
 
 
-def fit(order: Order, largest: SlurmOptions | None) -> Order:
-    """Ask for the nodes of the largest Slurm platform, where there is one.
+def fit(order: Order, specs: Sequence[PlatformSpec], largest: SlurmOptions | None) -> Order:
+    """Ask for the nodes of the largest platform that is to run in the job, where one names them.
 
     Raises
     ------
     UsageError
-        The batch system is unknown, or another one than Slurm is to serve a Slurm platform.
+        The batch system is unknown, or another one than a platform needs.
     """
     find_system(order.system)
-    if largest is None:
-        return order
-    if order.system != "slurm":
+    jobs = [spec.options.nodes for spec in specs if isinstance(spec.options, JobOptions)]
+    slurm = order.system == "slurm"
+    if (largest is not None and not slurm) or (jobs and slurm):
+        kind, other = ("slurm", order.system) if not slurm else ("job", "slurm")
         raise UsageError(
-            f"nodes of Slurm do not run in a job of {order.system}",
-            hint="leave out --with, or choose platforms of another type",
+            f"platforms of type {kind} have no nodes in a job of {other}",
+            hint="choose another system by --with, or platforms of another type",
         )
-    return replace(order, request=replace(order.request, resources=tuple(largest.request())))
+    nodes = max(jobs, default=order.request.nodes)
+    resources = () if largest is None else tuple(largest.request())
+    return replace(order, request=replace(order.request, nodes=nodes, resources=resources))
 
 
 def submit(run: Run, order: Order) -> Submission:
