@@ -39,7 +39,10 @@ from pathlib import Path
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TYPED = re.compile(r"((?:^<!-- .*? -->\n)*)^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"<!-- (minutes|elsewhere): (.*?) -->", re.DOTALL)
-_FILE = re.compile(r"^```(?:toml|sh|yaml)\n# ([\w./-]+\.\w+)\b(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(
+    r"^```(?:toml|sh|yaml|groovy)\n((?:#|//) ([\w./-]*\.\w+|Jenkinsfile)\b.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
 _LEFT_OUT = "..."
 #: What begins a measurement, and the option that names its run directory.
 MEASURES = "bareline run "
@@ -121,7 +124,7 @@ def _commands(block: str) -> Iterator[str]:
 
 def files_of(text: str) -> dict[str, str]:
     """Give the files that a page shows: blocks whose first line is a comment with their name."""
-    return {name: f"# {name}{rest}" for name, rest in _FILE.findall(text)}
+    return {name: content for content, name in _FILE.findall(text)}
 
 
 def steps_of(block: str) -> list[Step]:

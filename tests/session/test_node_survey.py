@@ -1,8 +1,10 @@
 """A survey of real hosts, one of which has a slow link."""
 
 from contextlib import contextmanager
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
 from bareline.analysis.fleet import fleets
 from bareline.analysis.records import read_runs
@@ -11,6 +13,7 @@ from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.netns import links
 from bareline.platforms.netns.platform import NetnsPlatform
+from bareline.report.terminal.runs import print_run_end
 from bareline.session.begin import create_run
 from bareline.session.runner import execute
 from bareline.study.study import study_from_toml
@@ -48,7 +51,10 @@ def test_the_host_with_the_slow_link_is_named(tmp_path, slow_link):
     head = {"name": "survey", "launches": 6, "precision": 0, "blocks_per_boot": 0}
     study = study_from_toml({"study": head, "measure": [measure]}, where="test")
     run = create_run(study, specs, tmp_path / "run", baseline="hosts", seed=1)
-    execute(run, Silent())
+    tally, said = execute(run, Silent()), StringIO()
+    print_run_end(run, tally, Console(file=said, width=200))
+    assert f"next: bareline nodes {run.path}" in said.getvalue()
+    assert "on another platform" not in said.getvalue()
     records = read_runs([run])
     (fleet,) = fleets(records)
     assert fleet.nodes == ("node1", "node2", "node3", "node4")

@@ -19,6 +19,8 @@ from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
 from bareline.vocabulary.units import format_duration, format_value
 
+#: Probes of every node or link of a cluster are called so.
+_OF_EACH = (".each_node", ".each_pair")
 #: More changed trials are counted, not listed; and of each no more than so many values.
 _MOST_LINES = 40
 _MOST_VALUES = 3
@@ -196,11 +198,12 @@ def print_run_end(run: Run, tally: Tally, console: Console) -> None:
     path, control = shlex.quote(str(run.path)), run.header.control
     # One platform alone has nothing to be compared with, but itself.
     several = len(set(tally.on) - {control}) > 1 or {control, run.header.baseline} <= set(tally.on)
-    commands = [f"bareline {'compare' if several else 'show'} {path}", f"bareline report {path}"]
+    looked = "compare" if several else "nodes" if _surveys(run) else "show"
+    commands = [f"bareline {looked} {path}", f"bareline report {path}"]
     if tally.failed or tally.skipped:
         commands.append(f"bareline continue {path} --retry-failed")
     print_next(commands, console)
-    if not several:
+    if not several and looked != "nodes":
         console.print(
             Text(
                 "to compare, measure on another platform too (`--on`), or give "
@@ -244,3 +247,8 @@ def _outcome(record: Record, units: Mapping[str, Mapping[str, Any]]) -> str:
     ]
     more = [f"{len(samples) - len(shown)} more"] if len(samples) > len(shown) else []
     return ", ".join([*shown, *more, *(f"[{code}]" for code in record.caveats)])
+
+
+def _surveys(run: Run) -> bool:
+    """Tell whether a run measures the nodes of a cluster one by one."""
+    return any(measure["probe"].endswith(_OF_EACH) for measure in run.header.study["measure"])

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -10,16 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "continuous-integration.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "continuous-integration.md"
 #: The files of the page, by the name in their first line.
-FILES = {
-    name.split()[0].rstrip(":"): text
-    for text, name in re.findall(
-        r"^```(?:toml|sh|yaml|groovy)\n((?:#|//) (\S+)[^\n]*\n.*?)^```",
-        PAGE.read_text(encoding="utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-}
+SCRIPT = runpy.run_path(str(PAGE.parents[2] / "scripts" / "tutorial.py"))
+FILES = SCRIPT["files_of"](PAGE.read_text(encoding="utf-8"))
 WORK = """#!/bin/sh
 printf 'time %s\\nsum 1.0\\n' {seconds}
 """

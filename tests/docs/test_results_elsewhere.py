@@ -12,7 +12,7 @@ from bareline.analysis.selection import Selection
 from bareline.report.content.exporting import write_samples
 from bareline.store.run import Run
 
-REPOSITORY = Path(__file__).parents[1]
+REPOSITORY = Path(__file__).parents[2]
 MEASURED = REPOSITORY / "tests" / "data" / "runs-0.1.0" / "measured"
 _LINE = re.compile(r'(\w+)\{((?:\w+="(?:[^"\\\n]|\\.)*",?)*)\} (\S+) (\d+\.\d+)')
 

@@ -23,7 +23,7 @@ from bareline.study.reading import load_study
 from bareline.testing.runs import Silent
 from bareline.vocabulary.verdicts import Verdict
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "src" / "bareline"
 PAGE = ROOT / "docs" / "reference" / "life-of-a-number.md"
 
