@@ -1,4 +1,4 @@
-"""What bareline knows: probes, studies."""
+"""What bareline knows: probes, studies, schemas."""
 
 from __future__ import annotations
 
@@ -50,3 +50,23 @@ def studies(as_json: JsonOption = False) -> None:
 
     rows = study_rows()
     emit(as_json, lambda: rows, lambda console: print_studies(rows, console))
+
+
+@app.command()
+def schema(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", autocompletion=completing.schemas),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the JSON Schemas of files and of what --json prints, or print one."""
+    from bareline.cli.schemas import schema_of, schema_rows
+    from bareline.report.terminal.listings import print_schemas
+
+    if name is not None:
+        found = schema_of(name)
+        emit(True, lambda: found, lambda _: None)
+        return
+    rows = schema_rows()
+    emit(as_json, lambda: rows, lambda console: print_schemas(rows, console))

@@ -51,6 +51,14 @@ def probes() -> Iterable[str]:
 
 
 @_offering
+def schemas() -> Iterable[str]:
+    """Give the names of schemas."""
+    from bareline.cli.schemas import schema_rows
+
+    return [row["schema"] for row in schema_rows()]
+
+
+@_offering
 def runs() -> Iterable[str]:
     """Give the names of runs that stand for their paths."""
     from bareline.store.naming import list_runs

@@ -25,13 +25,14 @@ from bareline.cli import (
     predicting,
     profiling,
     published,
+    reporting,
     results,
     simulation,
     trends,
 )
 from bareline.cli.completing import VARIABLE
 from bareline.cli.options import OPTIONAL_VALUES
-from bareline.cli.output import EXIT_INTERRUPTED, complain
+from bareline.cli.output import EXIT_INTERRUPTED, complain, complain_of_end
 from bareline.vocabulary.errors import BarelineError, one_line
 from bareline.vocabulary.files import step_to_read
 
@@ -72,6 +73,7 @@ for family in (
     profiling,
     predicting,
     results,
+    reporting,
     fleet,
     trends,
     simulation,
@@ -90,10 +92,11 @@ def main() -> NoReturn:
         from typer.completion import completion_init  # type: ignore[attr-defined]
 
         completion_init()
+    arguments = _with_values(sys.argv[1:])
     try:
-        app(args=_with_values(sys.argv[1:]), standalone_mode=True)
+        app(args=arguments, standalone_mode=True)
     except BarelineError as error:
-        complain(str(error))
+        complain_of_end(error, as_json="--json" in arguments)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         complain("interrupted")

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bareline.cli import completing
+from bareline.cli.output import complain, write_to
 
 if TYPE_CHECKING:
+    from bareline.analysis.records import Records
     from bareline.analysis.selection import Selection
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Tidy rows as JSON on stdout.")]
+
+
+def _write_to(context: typer.Context, path: Path | None) -> None:
+    context.call_on_close(write_to(path))
+
+
+#: Parsed is all that it needs: `emit` writes there. The parameter's name begins with "_".
+FileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "-o", "--out", metavar="FILE", callback=_write_to, help="Write to a file, not to stdout."
+    ),
+]
 
 
 def selection(
@@ -25,6 +41,17 @@ def selection(
     from bareline.analysis.selection import Selection
 
     return Selection(probes or (), platforms or (), metrics or (), layers or ())
+
+
+def read_records(paths: Sequence[Path]) -> Records:
+    """Read runs, and say where they measured unlike things."""
+    from bareline.analysis.records import read_runs
+    from bareline.store.run import Run
+
+    records = read_runs([Run.open(path) for path in paths])
+    for line in records.unlike_defaults:
+        complain(line)
+    return records
 
 
 def run_path(text: str) -> Path:

@@ -5,8 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bareline.vocabulary.errors import BarelineError, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +30,15 @@ def complain(text: str) -> None:
     print(f"bareline: {text}", file=sys.stderr)
 
 
+def complain_of_end(error: BarelineError, *, as_json: bool) -> None:
+    """Say on stderr what ended a command, and what to do: in words, or as an object of JSON."""
+    if not as_json:
+        complain(str(error))
+        return
+    told = {"error": error.what, "where": error.where, "hint": error.hint}
+    print(json.dumps({**told, "exit_code": error.exit_code}, ensure_ascii=False), file=sys.stderr)
+
+
 @contextmanager
 def printing_measures() -> Iterator[None]:
     """Print the measures that a refused ladder lacks before the one line that says so."""
@@ -37,8 +51,18 @@ def printing_measures() -> Iterator[None]:
         raise
 
 
+#: Where the command that runs writes what it emits; stdout without it.
+_destination: ContextVar[Path | None] = ContextVar("destination", default=None)
+
+
+def write_to(path: Path | None) -> Callable[[], None]:
+    """Let `emit` write to a file; what is given back ends that."""
+    token = _destination.set(path)
+    return lambda: _destination.reset(token)
+
+
 def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
-    """Print tidy rows as JSON and nothing else, or what people read.
+    """Print tidy rows as JSON and nothing else, or what people read; or write it (`write_to`).
 
     Parameters
     ----------
@@ -48,7 +72,25 @@ def emit(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], Non
         Gives the rows; called for JSON only.
     people
         Prints for people on a console; called for them only.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
     """
+    path = _destination.get()
+    if path is None:
+        _print(as_json, rows, people)
+        return
+    with redirect_stdout(StringIO()) as text:
+        _print(as_json, rows, people)
+    try:
+        path.write_text(text.getvalue(), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(path)) from error
+
+
+def _print(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], None]) -> None:
     if as_json:
         json.dump(rows(), sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
         sys.stdout.write("\n")

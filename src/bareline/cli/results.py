@@ -1,8 +1,7 @@
-"""What was measured and what follows from it: show, compare, explain, report."""
+"""What was measured and what follows from it: show, compare, explain."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,10 +20,11 @@ from bareline.cli.options import (
     OnlyProbes,
     RunsArgument,
     ShowControlOption,
+    read_records,
     run_path,
     selection,
 )
-from bareline.cli.output import complain, complain_of, emit, printing_measures
+from bareline.cli.output import complain_of, emit, printing_measures
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,16 +39,6 @@ JunitOption = Annotated[
     Path | None,
     typer.Option("--junit", metavar="FILE", help="Also what conditions found and failed, as XML."),
 ]
-
-
-def _read(paths: Sequence[Path]) -> Records:
-    from bareline.analysis.records import read_runs
-    from bareline.store.run import Run
-
-    records = read_runs([Run.open(path) for path in paths])
-    for line in records.unlike_defaults:
-        complain(line)
-    return records
 
 
 @app.command()
@@ -94,7 +84,7 @@ def _show_summary(
     from bareline.report.profile.terminal import print_profile_lines
     from bareline.report.terminal.results import print_failed, print_summary
 
-    records = _read([path])
+    records = read_records([path])
     if control:
         records = records.with_controls
     summary = asked.of(summarize(records), records)
@@ -164,7 +154,7 @@ def compare(
 
     conditions = [parse_condition(text) for text in fail_if or []]
     asked = selection(probes, platforms, metrics, layers)
-    comparison = Comparison(_read(paths), baseline, margin)
+    comparison = Comparison(read_records(paths), baseline, margin)
     outcomes = [condition.check(comparison) for condition in conditions]
     if asked:
         _emit_selected(comparison, asked, details=everything, as_json=as_json)
@@ -254,12 +244,12 @@ def explain(
         )
     if application is not None:
         _explain_application(
-            _read(paths), application, baseline, platform, figures, as_json=as_json
+            read_records(paths), application, baseline, platform, figures, as_json=as_json
         )
         return
     from bareline.analysis.comparison import Comparison
 
-    comparison = Comparison(_read(paths), baseline, margin)
+    comparison = Comparison(read_records(paths), baseline, margin)
     if why_not is None:
         _explain_layers(comparison, as_json=as_json)
     else:
@@ -318,71 +308,3 @@ def _explain_application(
 
         write_loss(loss, figures)
     emit(as_json, loss.rows, lambda console: print_loss(loss, name, console))
-
-
-@app.command()
-def report(
-    paths: RunsArgument,
-    baseline: BaselineOption = None,
-    margin: MarginOption = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Page to write.")
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option("--figures", metavar="DIR", help="Also SVG and PNG files.")
-    ] = None,
-    form: Annotated[
-        str | None,
-        typer.Option("--format", metavar="FORM", help="html, md or pdf; else by --out's ending."),
-    ] = None,
-    address: Annotated[
-        str,
-        typer.Option(help="Where the page will stand: adds a picture for previews of links."),
-    ] = "",
-) -> None:
-    """Write the report: one self-contained HTML page, Markdown or PDF.
-
-    Its path is the last line on stdout.
-    """
-    if len(paths) == 1 and _reported_profile(paths[0], out):
-        return
-    from bareline.analysis.comparison import Comparison
-    from bareline.report.content.gather import document_of
-    from bareline.report.figures.obstacles import refuse_too_little_room
-    from bareline.report.page.files import FORMATS, default_page, write_figures, write_report
-    from bareline.vocabulary.errors import UsageError
-
-    ending = out.suffix.removeprefix(".") if out is not None else ""
-    chosen = form or (ending if ending in FORMATS else "html")
-    if chosen not in FORMATS:
-        raise UsageError(f"no report is of form '{chosen}'", hint=f"use {', '.join(FORMATS)}")
-    refuse_too_little_room()
-    document = document_of(Comparison(_read(paths), baseline, margin))
-    if figures is not None:
-        write_figures(document, figures)
-    page = out or default_page(paths[0], chosen)
-    write_report(document, page, chosen, figures, address)
-    print(page)
-    if chosen != "md":
-        _complain_of_undrawn()
-
-
-def _reported_profile(path: Path, out: Path | None) -> bool:
-    """Write the page of a profile, if it is one."""
-    from bareline.profile.files import is_profile, read_profile
-
-    if not is_profile(path):
-        return False
-    from bareline.report.profile.page import write_profile_page
-
-    print(write_profile_page(read_profile(path), out or path.with_suffix(".html")))
-    _complain_of_undrawn()
-    return True
-
-
-def _complain_of_undrawn() -> None:
-    """Say why a page has tables in place of its figures, where that is so."""
-    from bareline.report.figures.obstacles import why_undrawn
-
-    if obstacle := why_undrawn():
-        complain(f"the page has no drawings: {obstacle}")

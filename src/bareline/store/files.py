@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TextIO, TypeVar
 
-from bareline.store.header import first_problem
+from bareline.store.header import RECORDS_FILE, first_problem
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import NotRegular, open_regular, step_to_read
 
@@ -160,7 +160,7 @@ def cut_torn_line(descriptor: int) -> None:
     while end > 0:
         if size - end > MOST_LINE_BYTES:
             what = f"its last line is longer than {MOST_LINE_BYTES >> 20} MiB"
-            raise StoreError(what, where="records.jsonl", hint=MEND_LINE)
+            raise StoreError(what, where=RECORDS_FILE, hint=MEND_LINE)
         start = max(0, end - 65536)
         newline = os.pread(descriptor, end - start, start).rfind(b"\n")
         if newline >= 0:

@@ -23,6 +23,8 @@ SCHEMA = 1
 
 #: Name of the file within a run directory.
 HEADER_FILE = "run.toml"
+#: Name of the file beside it that grows.
+RECORDS_FILE = "records.jsonl"
 
 _MEND = "take it from a copy of the run, or measure again into a new folder"
 

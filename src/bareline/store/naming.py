@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bareline.store.header import Header, read_header
+from bareline.store.header import RECORDS_FILE, Header, read_header
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.files import open_regular, step_to_read
 
@@ -41,7 +41,7 @@ class Listed:
             "scale": study.get("scale") or "",
             "created": self.header.created,
             "platforms": list(self.header.platforms),
-            "trials": _lines(self.path / "records.jsonl"),
+            "trials": _lines(self.path / RECORDS_FILE),
         }
 
 

@@ -40,7 +40,7 @@ from bareline.store.files import (
     whole_lines,
     write_atomically,
 )
-from bareline.store.header import HEADER_FILE, Header, read_header
+from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, read_header
 from bareline.store.left_out import (
     LEFT_OUT_FILE,
     PLANNED_FILE,
@@ -65,7 +65,7 @@ MOST_FOREIGN_BYTES = 128 << 20
 _CONTENT = (
     HEADER_FILE,
     LEFT_OUT_FILE,
-    "records.jsonl",
+    RECORDS_FILE,
     EVENTS_FILE,
     SESSIONS_FILE,
     PREDICTIONS_FILE,
@@ -120,7 +120,7 @@ class Run(BesideRecords):
                 )
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
-            (path / "records.jsonl").touch()
+            (path / RECORDS_FILE).touch()
             write_atomically(path / LEFT_OUT_FILE, "".join(map(left_out_line, left_out)))
             if planned is not None:
                 lines = (planned_line(platform, case) for platform, case in planned)
@@ -163,7 +163,7 @@ class Run(BesideRecords):
         StoreError
             Another process is writing to the run, or a part of it is a symbolic link.
         """
-        file = self.path / "records.jsonl"
+        file = self.path / RECORDS_FILE
         try:
             for name in _CONTENT:
                 refuse_link(self.path / name)
@@ -216,7 +216,7 @@ class Run(BesideRecords):
         size = found.st_size
         try:
             if not found.st_nlink:  # what is written now would be gone with the last who holds it
-                raise FileNotFoundError(errno.ENOENT, "records.jsonl was removed")
+                raise FileNotFoundError(errno.ENOENT, f"{RECORDS_FILE} was removed")
             written = os.write(self._descriptor, lines)
             if written < len(lines):
                 raise OSError(28, "No space left on device")
@@ -317,10 +317,10 @@ class Run(BesideRecords):
                 )
 
     def _records_file(self) -> Path:
-        file = self.path / "records.jsonl"
+        file = self.path / RECORDS_FILE
         self._refuse_foreign(file)
         if not os.path.lexists(file):
-            raise StoreError("records.jsonl is missing", where=str(self.path), hint=MEND_LINE)
+            raise StoreError(f"{RECORDS_FILE} is missing", where=str(self.path), hint=MEND_LINE)
         return file
 
 

@@ -94,3 +94,9 @@ def print_studies(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
           row["title"]] for row in rows],
         console,
     )  # fmt: skip
+
+
+def print_schemas(rows: Sequence[Mapping[str, Any]], console: Console) -> None:
+    """Print the names of schemas."""
+    heads = [Column("schema"), Column("of")]
+    print_table(heads, [[row["schema"], row["of"]] for row in rows], console)

@@ -1,0 +1,38 @@
+"""The JSON Schemas of a run directory's files, made from what reads them.
+
+A later bareline reads what an earlier one wrote: keys that came later are not required.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bareline.store.beside import EVENTS_FILE, Event
+from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
+from bareline.store.left_out import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
+from bareline.store.lines import _Line
+from bareline.store.sessions import SESSIONS_FILE, Session
+
+#: What each line of a file holds.
+_LINES = {
+    RECORDS_FILE: _Line,
+    EVENTS_FILE: Event,
+    SESSIONS_FILE: Session,
+    PLANNED_FILE: _Planned,
+    LEFT_OUT_FILE: _LeftOut,
+}
+
+
+def run_schemas() -> dict[str, dict[str, Any]]:
+    """Give the schema of each file by its name; of a ``.jsonl`` that of a line."""
+    lines = {
+        name: {**TypeAdapter(kind).json_schema(), "title": f"a line of {name}"}
+        for name, kind in _LINES.items()
+    }
+    header = _File.model_json_schema()
+    header["title"] = HEADER_FILE
+    header["properties"] |= {"schema": {"const": SCHEMA}, "config_hash": {"type": "string"}}
+    header["required"] += ["schema", "config_hash"]
+    return {HEADER_FILE: header, **lines}
