@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli import completing
-from bareline.cli.options import JsonOption
+from bareline.cli.options import FileOption, JsonOption
 from bareline.cli.output import emit
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def probes(
         ),
     ] = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """List the probes, or show one with its parameters and metrics."""
     from bareline.probes.listing import probe_rows
@@ -43,7 +44,7 @@ def probes(
 
 
 @app.command()
-def studies(as_json: JsonOption = False) -> None:
+def studies(as_json: JsonOption = False, _out: FileOption = None) -> None:
     """List the built-in studies."""
     from bareline.report.terminal.listings import print_studies
     from bareline.study.catalogue import study_rows
@@ -59,6 +60,7 @@ def schema(
         typer.Argument(metavar="[NAME]", autocompletion=completing.schemas),
     ] = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """List the JSON Schemas of files and of what --json prints, or print one."""
     from bareline.cli.schemas import schema_of, schema_rows

@@ -14,15 +14,20 @@ from bareline.cli.options import (
     OnlyMetrics,
     OnlyPlatforms,
     OnlyProbes,
+    QuietOption,
     RunArgument,
     RunsArgument,
     selection,
 )
-from bareline.cli.output import EXIT_TRIALS_FAILED, console, emit
+from bareline.cli.output import EXIT_TRIALS_FAILED, emit
 from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from bareline.session.correction import Correction
+    from bareline.session.reparse import Reread
+    from bareline.store.run import Run
 
 app = typer.Typer()
 
@@ -40,9 +45,9 @@ def reparse(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would change, write nothing.")
     ] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Read the raw output of a run again with the parsers of today, or a corrected study."""
-    from bareline.report.terminal.runs import print_reread
     from bareline.session.correction import read_correction
     from bareline.session.reparse import reparse_run
     from bareline.store.run import Run
@@ -55,7 +60,19 @@ def reparse(
         raise UsageError("--only and --study exclude each other", hint="leave --only out")
     correction = None if study is None else read_correction(opened, study)
     done = reparse_run(opened, only=only, correction=correction, dry_run=dry_run)
-    print_reread(opened, done.changed, done.unread, console())
+    emit(
+        as_json,
+        done.rows,
+        lambda console: _print_reread(opened, done, correction, console, dry_run=dry_run),
+    )
+
+
+def _print_reread(
+    run: Run, done: Reread, correction: Correction | None, console: Console, *, dry_run: bool
+) -> None:
+    from bareline.report.terminal.runs import print_reread
+
+    print_reread(run, done.changed, done.unread, console)
     for probe, keys in (correction.changed if correction else {}).items():
         print(f"{probe}: other {', '.join(keys)}")
     if correction and not correction.changed:
@@ -91,6 +108,7 @@ def import_(
     skip_unknown: Annotated[
         bool, typer.Option("--skip-unknown", help="Leave out files of no known format.")
     ] = False,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read existing outputs of OSU, IMB, ReFrame, hyperfine and others into a run."""
@@ -99,7 +117,7 @@ def import_(
     intake = import_files(files, platform, out, title=title, ranks=ranks, skip_unknown=skip_unknown)
 
     def people(_: Console) -> None:
-        for line in intake.lines():
+        for line in () if quiet else intake.lines():
             print(line, file=sys.stderr)
         print(out)
 
@@ -119,6 +137,7 @@ def export(
     platforms: OnlyPlatforms = None,
     metrics: OnlyMetrics = None,
     layers: OnlyLayers = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write every sample of runs as one tidy table, or the medians as OpenMetrics."""
     from bareline.analysis.records import read_runs
@@ -126,5 +145,6 @@ def export(
     from bareline.store.run import Run
 
     asked = selection(probes, platforms, metrics, layers)
-    rows = write_samples(read_runs([Run.open(path) for path in paths]), out, asked)
-    print(f"{rows} samples\n{out}")
+    count = write_samples(read_runs([Run.open(path) for path in paths]), out, asked)
+    row = {"file": str(out), "form": out.suffix.removeprefix("."), "samples": count}
+    emit(as_json, lambda: [row], lambda _: print(f"{count} samples\n{out}"))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption, MarginOption, RunArgument
+from bareline.cli.options import FileOption, JsonOption, MarginOption, RunArgument
 from bareline.cli.output import EXIT_CONDITION, emit
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def nodes(
     ] = False,
     fail: Annotated[bool, typer.Option("--fail", help="Exit with 1 if anything deviates.")] = False,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Name the nodes, links and switches of a cluster that are worse than the others."""
     from bareline.analysis.fleet import fleets

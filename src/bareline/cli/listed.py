@@ -150,7 +150,7 @@ class PlatformCounts(TypedDict):
 
 
 class Standing(TypedDict):
-    """``run``, ``continue``, ``submit`` and ``status``: how a run stands."""
+    """``run``, ``continue`` and ``status``: how a run stands."""
 
     run: str
     study: str
@@ -172,6 +172,26 @@ class Standing(TypedDict):
     left_out: list[str]
     job: NotRequired[str]
     job_state: NotRequired[str]
+
+
+class Submitted(TypedDict):
+    """``submit``: the jobs that measure a run."""
+
+    run: str
+    system: str
+    jobs: list[str]
+    command: list[str]
+
+
+class Submitting(TypedDict):
+    """``submit --dry-run``: what would be handed over."""
+
+    run: str
+    system: str
+    chain: int
+    command: list[str]
+    script: str
+    plan: list[PlannedTrial]
 
 
 class RunListed(TypedDict):

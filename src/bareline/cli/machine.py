@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption, PlatformsOption
+from bareline.cli.options import FileOption, JsonOption, PlatformsOption
 from bareline.cli.output import emit
 
 app = typer.Typer()
@@ -16,6 +16,7 @@ app = typer.Typer()
 def doctor(
     deep: Annotated[bool, typer.Option("--deep", help="Also compile and run an MPI job.")] = False,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Say what works here, what does not, why, and the command that mends it."""
     from bareline.doctor import examine, render, to_rows
@@ -37,6 +38,7 @@ def build(
     ] = "auto",
     platforms: PlatformsOption = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Build the native programs for a compiler and MPI library; cached."""
     from bareline.platforms.listing import build_for, build_row

@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bareline.cli.measuring import Asked, takes_what_is_asked
-from bareline.cli.options import JsonOption, QuietOption, RunArgument, StopOption, WaitQuietOption
+from bareline.cli.options import (
+    FileOption,
+    JsonOption,
+    QuietOption,
+    RunArgument,
+    StopOption,
+    WaitQuietOption,
+)
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
 from bareline.vocabulary.errors import Stopped, TimeUp, UsageError
 
@@ -72,7 +79,7 @@ def run(asked: Asked) -> None:
     begin.refuse_unusable(planned.platforms)
     made = _make(asked, planned)
     see_to_quiet(planned.platforms, began, wait_s, complain)
-    _execute(made, stop_on_failure=asked.stop_on_failure, quiet=asked.quiet)
+    _execute(made, asked.as_json, stop_on_failure=asked.stop_on_failure, quiet=asked.quiet)
 
 
 @app.command()
@@ -240,6 +247,7 @@ def continue_(
     wait_quiet: WaitQuietOption = None,
     quiet: QuietOption = False,
     stop_on_failure: StopOption = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Run what a run directory still lacks, after a kill or a repair."""
     from bareline.session.origin import platforms_of
@@ -258,6 +266,7 @@ def continue_(
     see_to_quiet(platforms_of(opened), began, wait_s, complain)
     _execute(
         opened,
+        as_json,
         retry_failed=retry_failed,
         anyway=anyway,
         stop_on_failure=stop_on_failure,
@@ -267,6 +276,7 @@ def continue_(
 
 def _execute(
     made: Run,
+    as_json: bool,
     *,
     retry_failed: bool = False,
     anyway: bool = False,
@@ -290,12 +300,18 @@ def _execute(
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except Stopped as error:
         complain(f"{error}; `bareline continue {path}` goes on where it stopped")
-        print(made.path)
+        _tell(made, as_json)
         raise typer.Exit(EXIT_TRIALS_FAILED) from None
     print_run_end(made, tally, shown)
-    print(made.path)
+    _tell(made, as_json)
     if tally.failed or not tally.measured:
         raise typer.Exit(EXIT_TRIALS_FAILED)
+
+
+def _tell(made: Run, as_json: bool) -> None:
+    from bareline.session.status import status_of
+
+    emit(as_json, lambda: [status_of(made)], lambda _: print(made.path))
 
 
 @app.command()
@@ -304,6 +320,7 @@ def runs(
         Path | None, typer.Argument(metavar="[FOLDER]", help="Where they lie (default: runs).")
     ] = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """List run directories, the latest last."""
     from bareline.report.terminal.runs import print_runs
@@ -314,7 +331,7 @@ def runs(
 
 
 @app.command()
-def status(path: RunArgument, as_json: JsonOption = False) -> None:
+def status(path: RunArgument, as_json: JsonOption = False, _out: FileOption = None) -> None:
     """Say how a run stands: what is planned, measured, failed and left."""
     from bareline.report.terminal.runs import print_status
     from bareline.session.status import status_of

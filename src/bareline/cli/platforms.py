@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bareline.cli import completing
-from bareline.cli.options import JsonOption, PlatformsOption
+from bareline.cli.options import FileOption, JsonOption, PlatformsOption
 from bareline.cli.output import emit
 
 app = typer.Typer(
@@ -20,7 +20,10 @@ app = typer.Typer(
 
 @app.callback()
 def list_(
-    context: typer.Context, platforms: PlatformsOption = None, as_json: JsonOption = False
+    context: typer.Context,
+    platforms: PlatformsOption = None,
+    as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """List the platforms with what is available here, and why the others are not."""
     if context.invoked_subcommand is not None:
@@ -46,6 +49,7 @@ def show(
         bool, typer.Option("--xml", help="A virtual machine's libvirt definition.")
     ] = False,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Show a platform as it is configured, defaults included."""
     from bareline.platforms.config import choose_platforms
@@ -82,12 +86,13 @@ def from_reframe(
 
 
 @app.command()
-def clean() -> None:
+def clean(as_json: JsonOption = False) -> None:
     """Remove what a killed bareline left behind; nothing of other people's is touched."""
     from bareline.platforms.listing import clean as remove_remains
 
     removed = remove_remains()
-    for line in removed:
-        print(line)
-    if not removed:
-        print("nothing was left behind")
+    emit(
+        as_json,
+        lambda: [{"removed": line} for line in removed],
+        lambda _: print("\n".join(removed) or "nothing was left behind"),
+    )

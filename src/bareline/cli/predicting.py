@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption, run_path
-from bareline.cli.output import emit, printing_measures
+from bareline.cli.options import FileOption, JsonOption, QuietOption, run_path
+from bareline.cli.output import complain, emit, printing_measures
 from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -91,20 +90,20 @@ def predict(
     validate: ValidateOption = None,
     max_queued: MaxQueuedOption = 0.05,
     figures: FiguresOption = None,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Say what a profiled application will take on another platform, and how sure that is."""
     if validate is not None:
-        _validate(validate, max_queued, figures, as_json=as_json)
+        _validate(validate, max_queued, figures, quiet=quiet, as_json=as_json)
     elif path is None:
         raise UsageError("no profile is given", hint="write `bareline predict app.profile ...`")
     elif plan:
         _plan(path)
     elif source is None or (to is None and not what_if):
-        raise UsageError(
-            "a prediction needs two ladders",
-            hint="add --from RUN and --to PLATFORM, or --what-if CHANGE",
-        )
+        hint = "add --from RUN and --to PLATFORM, or --what-if CHANGE"
+        raise UsageError("a prediction needs two ladders", hint=hint)
     else:
         from bareline.predict.questions import Request
 
@@ -156,13 +155,16 @@ def _read(path: Path) -> Records:
     return read_runs([Run.open(path)])
 
 
-def _validate(path: Path, max_queued: float, figures: Path | None, *, as_json: bool) -> None:
+def _validate(
+    path: Path, max_queued: float, figures: Path | None, *, quiet: bool, as_json: bool
+) -> None:
     from bareline.predict.kept import look_closer
     from bareline.predict.pairs import validate
     from bareline.report.terminal.predictions import print_validation
 
     def note(text: str) -> None:
-        print(f"bareline: {text}", file=sys.stderr)
+        if not quiet:
+            complain(text)
 
     records = _read(path)
     done = validate(records, max_queued=max_queued, note=note)

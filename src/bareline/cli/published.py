@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption
+from bareline.cli.options import FileOption, JsonOption
 from bareline.cli.output import emit
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ def published(
         str | None, typer.Argument(metavar="[STUDY]", help="A study or a publication.")
     ] = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """List the publications, or every figure that a study's publications printed."""
     from bareline.analysis.suitability import judge_published

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +10,12 @@ import typer
 
 from bareline.cli.options import (
     BaselineOption,
+    JsonOption,
     MarginOption,
     RunsArgument,
     read_records,
 )
-from bareline.cli.output import complain
+from bareline.cli.output import complain, emit
 
 app = typer.Typer()
 
@@ -37,12 +39,13 @@ def report(
         str,
         typer.Option(help="Where the page will stand: adds a picture for previews of links."),
     ] = "",
+    as_json: JsonOption = False,
 ) -> None:
     """Write the report: one self-contained HTML page, Markdown or PDF.
 
     Its path is the last line on stdout.
     """
-    if len(paths) == 1 and _reported_profile(paths[0], out):
+    if len(paths) == 1 and _reported_profile(paths[0], out, as_json=as_json):
         return
     from bareline.analysis.comparison import Comparison
     from bareline.report.content.gather import document_of
@@ -56,16 +59,21 @@ def report(
         raise UsageError(f"no report is of form '{chosen}'", hint=f"use {', '.join(FORMATS)}")
     refuse_too_little_room()
     document = document_of(Comparison(read_records(paths), baseline, margin))
-    if figures is not None:
-        write_figures(document, figures)
+    drawn = write_figures(document, figures) if figures is not None else []
     page = out or default_page(paths[0], chosen)
     write_report(document, page, chosen, figures, address)
-    print(page)
+    _tell(page, drawn, as_json=as_json)
     if chosen != "md":
         _complain_of_undrawn()
 
 
-def _reported_profile(path: Path, out: Path | None) -> bool:
+def _tell(page: Path, drawn: Sequence[Path], *, as_json: bool) -> None:
+    """Name what was written."""
+    rows = [{"file": str(one), "form": one.suffix.removeprefix(".")} for one in (page, *drawn)]
+    emit(as_json, lambda: rows, lambda _: print(page))
+
+
+def _reported_profile(path: Path, out: Path | None, *, as_json: bool) -> bool:
     """Write the page of a profile, if it is one."""
     from bareline.profile.files import is_profile, read_profile
 
@@ -73,7 +81,8 @@ def _reported_profile(path: Path, out: Path | None) -> bool:
         return False
     from bareline.report.profile.page import write_profile_page
 
-    print(write_profile_page(read_profile(path), out or path.with_suffix(".html")))
+    page = write_profile_page(read_profile(path), out or path.with_suffix(".html"))
+    _tell(page, [], as_json=as_json)
     _complain_of_undrawn()
     return True
 

@@ -12,6 +12,7 @@ from bareline.cli.options import (
     BaselineOption,
     DetailsOption,
     FailIfOption,
+    FileOption,
     JsonOption,
     MarginOption,
     OnlyLayers,
@@ -25,6 +26,7 @@ from bareline.cli.options import (
     selection,
 )
 from bareline.cli.output import complain_of, emit, printing_measures
+from bareline.vocabulary.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,6 +64,7 @@ def show(
         bool, typer.Option("--facts", help="The platforms' characteristics and differences.")
     ] = False,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Show the medians of a run with their intervals, what its platforms are, or a profile."""
     from bareline.profile.files import is_profile
@@ -140,6 +143,7 @@ def compare(
     layers: OnlyLayers = None,
     junit: JunitOption = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Compare the platforms of one or several runs with a baseline, or two profiles."""
     from bareline.profile.files import is_profile
@@ -234,11 +238,10 @@ def explain(
         ),
     ] = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Say in words how much each layer loses, how sure that is, and what the platforms suit."""
     if application is not None and why_not is not None:
-        from bareline.vocabulary.errors import UsageError
-
         raise UsageError(
             "--app and --why-not ask different questions", hint="give one of them at a time"
         )
@@ -293,7 +296,6 @@ def _explain_application(
 ) -> None:
     from bareline.predict.shares import explain_application
     from bareline.report.terminal.predictions import print_loss
-    from bareline.vocabulary.errors import UsageError
 
     base = baseline or records.baseline
     others = [one for one in records.platforms if one != base]

@@ -51,7 +51,8 @@ def outputs() -> dict[str, Any]:
         "show-profile": list[rows.ProfileRow],
         "status": list[listed.Standing],
         "studies": list[listed.StudyListed],
-        "submit": list[listed.Standing],
+        "submit": list[listed.Submitted],
+        "submit-dry-run": listed.Submitting,
         "trend": list[rows.Series],
     }
 

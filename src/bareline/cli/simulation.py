@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bareline.cli.options import JsonOption, run_path
+from bareline.cli.options import JsonOption, QuietOption, run_path
 from bareline.cli.output import complain, emit
 
 app = typer.Typer()
@@ -44,6 +44,7 @@ def calibrate(
         int, typer.Option("--cores", metavar="N", min=1, help="Cores of each node.")
     ] = 8,
     eager_bytes: EagerOption = 65_536,
+    quiet: QuietOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make a simulated platform from a run, and say how well it agrees with that run."""
@@ -60,7 +61,7 @@ def calibrate(
         nodes=nodes,
         cores=cores,
         eager_bytes=eager_bytes,
-        tell=lambda what: complain(f"simulating {what}"),
+        tell=lambda what: None if quiet else complain(f"simulating {what}"),
     )
     name = out.stem
     try:

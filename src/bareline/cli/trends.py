@@ -10,6 +10,7 @@ import typer
 from bareline.cli.options import (
     DetailsOption,
     FailIfOption,
+    FileOption,
     JsonOption,
     MarginOption,
     OnlyLayers,
@@ -43,6 +44,7 @@ def trend(
     metrics: OnlyMetrics = None,
     layers: OnlyLayers = None,
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Show metrics over runs in the order of their dates, and which changed certainly, and when."""
     from bareline.analysis.conditions import parse_condition

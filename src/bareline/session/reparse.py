@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bareline.session.correction import Correction
 from bareline.session.intake import read_again
@@ -43,6 +44,26 @@ class Reread:
     def counts(self) -> tuple[int, int]:
         """Number of trials read again, and of those that came out differently."""
         return self.read, len(self.changed)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Give what came out differently, and what could not be read, as rows for ``--json``."""
+        changed = [(old, new.status, _reason(new)) for old, new in self.changed]
+        unread = [(old, "unread", why) for old, why in self.unread]
+        return [
+            {
+                "trial": old.trial.index,
+                "platform": old.trial.platform,
+                "probe": old.trial.case.probe,
+                "before": old.status,
+                "now": now,
+                "reason": why,
+            }
+            for old, now, why in (*changed, *unread)
+        ]
+
+
+def _reason(record: Record) -> str | None:
+    return record.outcome.reason if isinstance(record.outcome, Failed) else None
 
 
 def reparse_run(
