@@ -9,10 +9,14 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
@@ -97,6 +101,37 @@ def execute() -> Callable[..., Tally]:
         return runner.execute(run, Silent(), **options)
 
     return go
+
+
+@pytest.fixture(scope="session")
+def fits() -> Callable[[str, Any], None]:
+    """Hold what a command prints with ``--json`` against its published schema.
+
+    A column that the schema does not name is an error here; for readers it is not.
+    """
+    from bareline.cli.schemas import schema_of
+
+    @cache
+    def validator(name: str) -> Draft202012Validator:
+        schema = schema_of(name)
+        Draft202012Validator.check_schema(schema)
+        return Draft202012Validator(_closed(schema))
+
+    def check(name: str, printed: Any) -> None:
+        assert printed, "nothing is to be held against the schema"
+        wrong = best_match(validator(name).iter_errors(printed))
+        assert wrong is None, f"{name}: {list(wrong.absolute_path)}: {wrong.message[:500]}"
+
+    return check
+
+
+def _closed(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_closed(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {key: _closed(one) for key, one in schema.items()}
+    return {"additionalProperties": False, **own} if "properties" in own else own
 
 
 def pytest_collection_modifyitems(items):

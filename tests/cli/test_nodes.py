@@ -25,9 +25,10 @@ def test_the_bad_node_is_told_and_fails_on_demand(run):
     assert 'exclude = "node011"' in done.stdout
 
 
-def test_rows_name_what_deviates(run):
+def test_rows_name_what_deviates(run, fits):
     done = CliRunner().invoke(app, ["nodes", str(run), "--json"])
     assert done.exit_code == 0
     (row,) = json.loads(done.stdout)
+    fits("nodes", [row])
     assert (row["kind"], row["name"], row["deviates"]) == ("node", "node011", True)
     assert row["lo"] < row["ratio"] < row["hi"]

@@ -56,16 +56,18 @@ def test_dry_run_shows_script_command_and_plan_and_submits_nothing(bareline, pla
     assert not slurm.exists() and not (place / "run").exists()
 
 
-def test_dry_run_as_json_has_all_of_it(bareline, place, slurm):
+def test_dry_run_as_json_has_all_of_it(bareline, place, slurm, fits):
     said = json.loads(submit(bareline, "--dry-run", "--json", "--out", "run").stdout)
+    fits("submit-dry-run", said)
     assert said["command"][0] == "sbatch" and said["script"].startswith("#!/bin/sh\n")
     assert {row["platform"] for row in said["plan"]} >= {"a", "b"}
     assert (said["run"], said["system"], said["chain"]) == ("run", "slurm", 1)
     assert not slurm.exists() and not (place / "run").exists()
 
 
-def test_json_gives_job_run_and_command(bareline, place, slurm):
+def test_json_gives_job_run_and_command(bareline, place, slurm, fits):
     (row,) = json.loads(submit(bareline, "--json", "--out", "run").stdout)
+    fits("submit", [row])
     assert (row["run"], row["system"], row["jobs"]) == ("run", "slurm", ["7"])
     assert row["command"][1:] == slurm.read_text().splitlines()
 

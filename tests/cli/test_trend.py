@@ -40,13 +40,14 @@ def nightly(bareline, place):
     return make
 
 
-def test_a_step_is_told_with_its_date_and_meets_a_condition(nightly):
+def test_a_step_is_told_with_its_date_and_meets_a_condition(nightly, fits):
     bareline = nightly()
     said = " ".join(bareline("trend", "nights").stdout.split())
     assert "12 runs from 2026-02-01 to 2026-02-12, 6 series" in said
     assert "point 0, points 3, spread 0.01 on a: worse since 2026-02-07 (06), ratio 1.2" in said
     assert "on b: worse" not in said and "on b: better" not in said
     rows = json.loads(bareline("trend", "nights", "--platform", "a", "--json").stdout)
+    fits("trend", rows)
     assert {row["first_of_new_level"] for row in rows} == {"nights/06"}
     assert all(row["lo"] < 1.2 < row["hi"] and len(row["runs"]) == 12 for row in rows)
     met = bareline("trend", "nights", "--fail-if", "null is slower", code=1).stderr

@@ -354,7 +354,7 @@ def test_shapley_values_add_up_and_are_fair():
           "collectives": STEPS * 4 * (3 * 50e-6 - 2e-6 - 48e-6 * 2)}),
     ],
 )  # fmt: skip
-def test_planted_shares_are_found_within_ten_points(given, b, factor, expected):
+def test_planted_shares_are_found_within_ten_points(given, b, factor, expected, fits):
     planted = case(b={**SLOW, **b}, compute=ComputeFactor(factor, factor, factor, ""), **given)
     on_a = replay(planted.trace, Costs(planted.a)).time_s
     loss = sum(expected.values())
@@ -365,6 +365,7 @@ def test_planted_shares_are_found_within_ten_points(given, b, factor, expected):
     assert abs(shares["residual"]) < 0.1
     assert sum(shares.values()) == pytest.approx(1)
     assert found.explained > 0.9
+    fits("explain-app", found.rows())
 
 
 def test_a_loss_within_noise_has_no_shares():

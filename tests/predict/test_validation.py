@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -60,7 +61,7 @@ def planted(monkeypatch):
     return found
 
 
-def test_the_replay_beats_the_naive_predictions(planted, tmp_path):
+def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
     told: list[str] = []
     done = validate(None, note=told.append)
     scores = {score.model: score for score in done.scores}
@@ -71,7 +72,8 @@ def test_the_replay_beats_the_naive_predictions(planted, tmp_path):
     assert scores["replay"].p90 < scores["latency-ratio"].p90
     assert scores["replay"].order_right == scores["replay"].order_of > 0
     assert 0.7 <= scores["replay"].coverage <= 1
-    rows = done.rows()
+    rows = json.loads(json.dumps(done.rows()))
+    fits("predict-validate", rows)
     assert {row["type"] for row in rows} == {"score", "score-again", "trial"}
     again = done.repeated
     assert again is not None and again.n == 12 and again.order_of == 0
@@ -98,7 +100,9 @@ def test_what_cannot_be_predicted_is_listed(planted, monkeypatch):
     assert line.startswith("Refused, 16: ") and "and 13 more" in line and "mpi.pingpong" in line
 
 
-def test_an_application_of_a_run_is_held_against_what_was_measured_there(planted, monkeypatch):
+def test_an_application_of_a_run_is_held_against_what_was_measured_there(
+    planted, monkeypatch, fits
+):
     own = {name: one.typical for name, one in planted["app2048"].items()}
     monkeypatch.setattr(questions, "applications", lambda *_: planted)
     monkeypatch.setattr(questions, "read_profile", lambda _: own["fast"].profile)
@@ -109,6 +113,7 @@ def test_an_application_of_a_run_is_held_against_what_was_measured_there(planted
     done = questions.answer(questions.Request("app2048", run, to="slow"))
     truth = planted["app2048"]["slow"].times_s
     assert list(done.measured_s) == truth and done.row()["measured_s"] == truth
+    fits("predict", [done.row()])
     assert done.lo_s < np.median(truth) < done.hi_s
     # What was measured there is no part of the prediction.
     again = questions.answer(questions.Request(Path("x.profile"), run, to="slow"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -58,13 +59,16 @@ def test_the_largest_change_comes_first(pair: tuple[Path, Path]) -> None:
     assert "ranks: 4 and 2" in beside(before, replace(after, ranks=2)).alike
 
 
-def test_compare_prints_two_profiles(pair: tuple[Path, Path]) -> None:
+def test_compare_prints_two_profiles(
+    pair: tuple[Path, Path], fits: Callable[[str, object], None]
+) -> None:
     names = [str(path) for path in pair]
     shown = CliRunner().invoke(app, ["compare", *names])
     assert shown.exit_code == 0, shown.output
     assert "2.00 times as long as before.profile" in shown.output
     assert "One run each: no interval" in shown.output
     rows = json.loads(CliRunner().invoke(app, ["compare", "--json", *names]).output)
+    fits("compare-profiles", rows)
     assert {row["type"] for row in rows} == {"split", "call", "size"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
+from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from bareline.cli.rows import Params
@@ -46,6 +47,7 @@ class PlatformListed(TypedDict):
     hint: str
 
 
+@with_config(ConfigDict(extra="allow"))
 class PlatformShown(TypedDict):
     """``platforms show``: a platform as it is configured; its options are further columns."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from bareline.vocabulary.model import Better, Layer
@@ -15,6 +16,9 @@ from bareline.vocabulary.verdicts import Verdict
 
 Scalar = bool | int | float | str
 Params = dict[str, Scalar]
+
+#: Has columns that are not listed here.
+_OPEN = with_config(ConfigDict(extra="allow"))
 
 
 class Bounds(TypedDict):
@@ -267,6 +271,7 @@ Suited = TypedDict(
 )
 
 
+@_OPEN
 class Controlled(TypedDict):
     """``explain``: the baseline against itself; further columns count what came out."""
 
@@ -359,13 +364,55 @@ class Prediction(TypedDict):
     measured_s: list[float]
 
 
-class Validated(TypedDict):
-    """``predict --validate``: a score, a trial or a refusal; further columns are theirs."""
+class ModelScore(TypedDict):
+    """``predict --validate``: how good a model is over all trials."""
 
-    type: Literal["score", "score-calibrated", "score-again", "trial", "refused"]
+    type: Literal["score", "score-calibrated", "score-again"]
+    model: str
+    n: int
+    median: float
+    p90: float
+    worst: float
+    within_15: float
+    order_right: int
+    order_of: int
+    coverage: float | None
+    residual: float
 
 
+class PredictedTrial(TypedDict):
+    """``predict --validate``: an application, predicted and measured."""
+
+    type: Literal["trial"]
+    application: str
+    base: str
+    platform: str
+    model: str
+    n: int
+    base_s: float
+    time_s: float
+    lo_s: float | None
+    hi_s: float | None
+    truth_s: float
+    truth_min_s: float
+    truth_max_s: float
+    error: float
+    inside: bool | None
+    warnings: list[str]
+    reasons: list[str]
+    calibrated: bool
+
+
+class Refused(TypedDict):
+    """``predict --validate``: what could not be predicted, and why."""
+
+    type: Literal["refused"]
+    case: str
+    reason: str
+
+
+@_OPEN
 class ProfileRow(TypedDict):
-    """``show`` and ``compare`` of profiles: the columns of each type are in the reference."""
+    """``show`` and ``compare`` of profiles: the reference has the columns of each type."""
 
     type: Literal["profile", "rank", "call", "site", "sends", "split", "size"]

@@ -37,7 +37,7 @@ def outputs() -> dict[str, Any]:
         "platforms-clean": list[listed.Removed],
         "platforms-show": listed.PlatformShown,
         "predict": list[rows.Prediction],
-        "predict-validate": list[rows.Validated],
+        "predict-validate": list[rows.ModelScore | rows.PredictedTrial | rows.Refused],
         "probes": list[listed.ProbeListed],
         "published": list[listed.PublishedFigure],
         "reparse": list[listed.ReadAgain],

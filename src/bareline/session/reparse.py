@@ -14,7 +14,6 @@ from bareline.session.origin import declare_today, study_of
 from bareline.store.raw import was_shortened
 from bareline.store.run import Run
 from bareline.study.study import Study
-from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.instructions import GENERIC_BLAS
 from bareline.vocabulary.model import Failed, Measured, Output, Record, Scalar, Stage
 
@@ -174,8 +173,8 @@ def _judge_again(
     params = study.params_of(trial.case)
     old = {GENERIC_BLAS}
     if record.status == "measured":
-        # An output that was damaged since then: `judge_output` says so.
-        with suppress(ParseError):
+        # An output that was damaged since then may raise anything: `judge_output` says so.
+        with suppress(Exception):
             old.update(probe.caveats(params, output))
     outcome, caveats = judge_output(
         probe, params, output, trial.timeout_s, profile=trial.case.profile, facts=facts

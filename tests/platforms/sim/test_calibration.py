@@ -53,13 +53,14 @@ def run(*arguments):
     return done.stdout
 
 
-def test_calibration_finds_the_planted_network_and_processor(tmp_path):
+def test_calibration_finds_the_planted_network_and_processor(tmp_path, fits):
     (tmp_path / "platforms.toml").write_text(PLATFORM)
     (tmp_path / "one.toml").write_text(STUDY)
     folder, made = tmp_path / "run", tmp_path / "again.toml"
     run("run", tmp_path / "one.toml", "--on", "truth", "--platforms", tmp_path / "platforms.toml",
         "--out", folder)  # fmt: skip
     rows = json.loads(run("calibrate", "--from", folder, "-o", made, "--json"))
+    fits("calibrate", rows)
     probes = {row["probe"] for row in rows}
     assert probes == {
         "mpi.pingpong", "mpi.multi_pair", "mpi.sendrecv", "mpi.allreduce", "mpi.alltoall", "npb.cg"
