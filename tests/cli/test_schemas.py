@@ -9,8 +9,10 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+import typer.main
 from jsonschema import Draft202012Validator
 
+from bareline.cli.main import app
 from bareline.cli.schemas import outputs, schema_of, schema_rows
 
 TESTS = Path(__file__).parents[1]
@@ -123,11 +125,18 @@ def test_a_run_that_is_read_again(printed, place):
 def test_what_there_is(printed):
     printed("platforms", "platforms")
     printed("platforms-show", "platforms", "show", "b")
+    site = TESTS / "platforms" / "data" / "reframe.show-config.json"
+    rows = printed("platforms-from-reframe", "platforms", "from-reframe", site)
+    assert wrong("platforms.toml", {"platform": rows["platform"]}) == []
     printed("probes", "probes")
     printed("studies", "studies")
     printed("published", "published")
     printed("schema", "schema")
     printed("doctor", "doctor")
+
+
+def test_a_package_is_made(printed):
+    printed("new", "new", "study", "mine")
 
 
 def test_a_profile_and_an_import(printed):
@@ -152,6 +161,21 @@ def test_what_each_command_prints_is_held_against_its_schema_somewhere():
         text = file.read_text()
         held |= set(re.findall(r'(?:fits|printed)\(\s*"([a-z-]+)"', text))
     assert set(outputs()) - held == set()
+
+
+def test_every_command_prints_rows_but_the_one_whose_output_is_anothers():
+    def commands(command, name=""):
+        for own, inner in getattr(command, "commands", {}).items():
+            yield from commands(inner, f"{name}-{own}".removeprefix("-"))
+        if name and command.params:
+            yield name, {option for one in command.params for option in one.opts}
+
+    options = dict(commands(typer.main.get_command(app)))
+    assert {name for name, own in options.items() if "--json" not in own} == {"profile"}
+    assert set(options) - {"profile"} - set(outputs()) == set()
+    assert {name for name, own in options.items() if "--out" not in own} <= {
+        "continue", "reparse", "platforms-clean"  # they change a run or a machine
+    }  # fmt: skip
 
 
 # The rest of the interface ------------------------------------------------------------------------

@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 
 from bareline.cli import completing
+from bareline.cli.options import JsonOption
+from bareline.cli.output import console, emit
 
 app = typer.Typer()
 
@@ -28,15 +30,15 @@ def new(
         Path | None,
         typer.Option("-o", "--out", metavar="DIR", help="Folder to make (default: bareline-NAME)."),
     ] = None,
+    as_json: JsonOption = False,
 ) -> None:
     """Write a package that brings a plug-in of your own, with its test, which passes at once."""
-    from bareline.cli.output import console
     from bareline.report.terminal.console import print_next
     from bareline.vocabulary.template import write_package
 
     written = write_package(kind, name, out)
-    for path in written:
-        print(path)
+    rows = [{"file": str(path), "form": path.suffix.removeprefix(".")} for path in written]
+    emit(as_json, lambda: rows, lambda _: print(*written, sep="\n"))
     folder = shlex.quote(str(written[0].parent))
     commands = [f"pip install -e {folder}", f"python -m pytest {folder}"]
     print_next(commands, console(stderr=True))

@@ -55,6 +55,13 @@ class PlatformShown(TypedDict):
     type: str
 
 
+class FromReframe(TypedDict):
+    """``platforms from-reframe``: tables of a platform file, and what they leave out."""
+
+    platform: dict[str, dict[str, Any]]
+    notes: dict[str, list[str]]
+
+
 class MetricDeclared(TypedDict):
     """A metric of a probe."""
 
@@ -235,7 +242,7 @@ class Agreement(TypedDict):
 
 
 class Written(TypedDict):
-    """``report`` and ``export``: a file that was written."""
+    """``report``, ``export`` and ``new``: a file that was written."""
 
     file: str
     form: str

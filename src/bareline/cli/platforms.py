@@ -73,6 +73,7 @@ def from_reframe(
         typer.Argument(metavar="FILE", help="Configuration of ReFrame in JSON."),
     ],
     as_json: JsonOption = False,
+    _out: FileOption = None,
 ) -> None:
     """Write the partitions of a ReFrame configuration as a platform file."""
     from bareline.platforms.reframe import read_site
