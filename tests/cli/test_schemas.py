@@ -13,7 +13,7 @@ import typer.main
 from jsonschema import Draft202012Validator
 
 from bareline.cli.main import app
-from bareline.cli.schemas import outputs, schema_of, schema_rows
+from bareline.cli.schemas import OUTPUTS, schema_of, schema_rows
 
 TESTS = Path(__file__).parents[1]
 RUNS = TESTS / "data" / "runs-0.1.0"
@@ -160,7 +160,7 @@ def test_what_each_command_prints_is_held_against_its_schema_somewhere():
     for file in TESTS.rglob("test_*.py"):
         text = file.read_text()
         held |= set(re.findall(r'(?:fits|printed)\(\s*"([a-z-]+)"', text))
-    assert set(outputs()) - held == set()
+    assert set(OUTPUTS) - held == set()
 
 
 def test_every_command_prints_rows_but_the_one_whose_output_is_anothers():
@@ -172,7 +172,7 @@ def test_every_command_prints_rows_but_the_one_whose_output_is_anothers():
 
     options = dict(commands(typer.main.get_command(app)))
     assert {name for name, own in options.items() if "--json" not in own} == {"profile"}
-    assert set(options) - {"profile"} - set(outputs()) == set()
+    assert set(options) - {"profile"} - set(OUTPUTS) == set()
     assert {name for name, own in options.items() if "--out" not in own} <= {
         "continue", "reparse", "platforms-clean"  # they change a run or a machine
     }  # fmt: skip

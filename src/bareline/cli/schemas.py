@@ -6,30 +6,31 @@ Each is made from the model that checks the file, or from the columns of `bareli
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
+from bareline.cli import listed, rows
 from bareline.vocabulary.errors import UsageError, did_you_mean
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def outputs() -> dict[str, Any]:
-    """Give the type of what each command prints with ``--json``; options that change it follow."""
-    from bareline.cli import listed, rows
+_FINDINGS = rows.Finding | rows.Explained | rows.Concluded | rows.Suited | rows.Controlled
+_ANSWERS = rows.NeededFact | rows.NeededMeasurement | rows.WhyNot
 
-    findings = rows.Finding | rows.Explained | rows.Concluded | rows.Suited | rows.Controlled
-    answers = rows.NeededFact | rows.NeededMeasurement | rows.WhyNot
-    return {
+#: The type of what each command prints with ``--json``; an option that changes it follows the name.
+OUTPUTS: Mapping[str, Any] = MappingProxyType(
+    {
         "build": list[listed.Built],
         "calibrate": list[listed.Agreement],
         "compare": list[rows.Compared],
         "compare-profiles": list[rows.ProfileRow],
         "continue": list[listed.Standing],
         "doctor": list[listed.Check],
-        "explain": list[findings],
+        "explain": list[_FINDINGS],
         "explain-app": list[rows.LossShare],
-        "explain-why-not": list[answers],
+        "explain-why-not": list[_ANSWERS],
         "export": list[listed.Written],
         "import": list[listed.Imported],
         "new": list[listed.Written],
@@ -57,6 +58,7 @@ def outputs() -> dict[str, Any]:
         "submit-dry-run": listed.Submitting,
         "trend": list[rows.Series],
     }
+)
 
 
 def files() -> dict[str, Callable[[], dict[str, Any]]]:
@@ -72,7 +74,7 @@ def files() -> dict[str, Callable[[], dict[str, Any]]]:
 def schema_rows() -> list[dict[str, str]]:
     """List the schemas: of files by their names, of outputs by their commands."""
     named = [{"schema": name, "of": "a file"} for name in files()]
-    return named + [{"schema": name, "of": "--json"} for name in outputs()]
+    return named + [{"schema": name, "of": "--json"} for name in OUTPUTS]
 
 
 def schema_of(name: str) -> dict[str, Any]:
@@ -85,11 +87,11 @@ def schema_of(name: str) -> dict[str, Any]:
     """
     from pydantic import TypeAdapter
 
-    made, printed = files(), outputs()
+    made = files()
     if name in made:
         return {"$schema": DIALECT, **made[name]()}
-    if name in printed:
+    if name in OUTPUTS:
         title = f"bareline {name.replace('-', ' ', 1)} --json"
-        return {"$schema": DIALECT, "title": title, **TypeAdapter(printed[name]).json_schema()}
-    hint = did_you_mean(name, [*made, *printed], "`bareline schema` lists them")
+        return {"$schema": DIALECT, "title": title, **TypeAdapter(OUTPUTS[name]).json_schema()}
+    hint = did_you_mean(name, [*made, *OUTPUTS], "`bareline schema` lists them")
     raise UsageError(f"no schema is named '{name}'", hint=hint)
