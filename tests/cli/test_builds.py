@@ -51,7 +51,7 @@ def test_the_slower_build_is_found_in_blocks_that_both_share(builds, place):
     blocks = {(one["block"], one["platform"]) for one in records}
     assert blocks == {(block, name) for block in range(6) for name in "ab"}
     header = tomllib.loads((place / "ab" / "run.toml").read_text())["platform"]
-    alike = {"type", "mpi", "transport", "binding", "cores_per_node"}
+    alike = {"type", "mpi", "transport", "cores_per_node"}
     assert {key: header["a"][key] for key in alike} == {key: header["b"][key] for key in alike}
     assert header["b"]["environment"] == {"SAID": "b"}
     for name, folder in (("a", "main"), ("b", "change")):
