@@ -91,3 +91,9 @@ def test_words_for_the_batch_system_come_last_and_whole(bareline, slurm):
     assert "--dependency=afterok:12" in words
     said = submit(bareline, "--batch-options", "'", code=2).stderr
     assert "--batch-options" in said and "Traceback" not in said
+
+
+def test_a_time_that_is_none_is_refused_at_once_and_not_in_the_job(bareline, place, slurm):
+    said = submit(bareline, "--wait-quiet=soon", "--out", "run", code=2).stderr
+    assert "soon" in said
+    assert not slurm.exists() and not (place / "run").exists()

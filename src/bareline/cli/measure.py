@@ -68,10 +68,8 @@ def run(asked: Asked) -> None:
     """Measure a study on platforms; the run directory is the last line on stdout."""
     from bareline.session import begin
     from bareline.session.quiet import look, see_to_quiet
-    from bareline.vocabulary.units import parse_duration
 
-    began = look()
-    wait_s = None if asked.wait_quiet is None else parse_duration(asked.wait_quiet)
+    began, wait_s = look(), asked.wait_s
     planned = _planned(asked)
     if asked.dry_run:
         _show_plan(asked, planned)

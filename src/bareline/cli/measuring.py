@@ -104,9 +104,22 @@ class Asked:
     stop_on_failure: StopOption = False
     as_json: JsonOption = False
 
+    @property
+    def wait_s(self) -> float | None:
+        """How long to wait for a quiet machine; None for not at all.
+
+        Raises
+        ------
+        UsageError
+            What was given is no time.
+        """
+        from bareline.vocabulary.units import parse_duration
+
+        return None if self.wait_quiet is None else parse_duration(self.wait_quiet)
+
     def for_the_job(self) -> list[str]:
         """Give the options with which `continue` measures in a batch job as `run` would here."""
-        words = [] if self.wait_quiet is None else [f"--wait-quiet={self.wait_quiet}"]
+        words = [] if self.wait_s is None else [f"--wait-quiet={self.wait_quiet}"]
         words += ["--quiet"] if self.quiet else []
         return [*words, "--stop-on-failure"] if self.stop_on_failure else words
 
