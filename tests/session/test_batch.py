@@ -29,7 +29,7 @@ STUDY = {
     "study": {"name": "s", "launches": 2, "precision": 0},
     "measure": [{"probe": "null", "params": {"points": 1}}],
 }
-COMMANDS = ("qsub", "qstat", "bsub", "bjobs", "flux")
+COMMANDS = ("qsub", "qstat", "qdel", "bsub", "bjobs", "bkill", "flux")
 SYSTEMS = ("pbs", "torque", "lsf", "flux")
 WAITS = {
     "pbs": "queued (Not Running: Insufficient amount of resource: ncpus (R: 64 A: 0 T:)",
@@ -144,8 +144,8 @@ def test_each_job_of_a_chain_follows_the_one_before_however_it_ends(made, queue,
     if system == "flux":
         queue.set(first, state="done", code=1)  # its node was lost before anything was measured
         assert queue.run(second, tmp_path) == 0
-        assert queue.run(third, tmp_path) == 0, "a job that finds nothing left ends well"
         assert status_of(Run.open(made.path))["measured"] == 2
+        assert told(made) == ["failed", "completed", "failed"], "the third was taken back"
 
 
 def test_going_on_by_hand_knows_the_jobs(made, queue, system, monkeypatch):
@@ -158,6 +158,18 @@ def test_going_on_by_hand_knows_the_jobs(made, queue, system, monkeypatch):
         submission.see_to_jobs(made)
     monkeypatch.setenv("BARELINE_JOB_OF", made.id)
     assert submission.see_to_jobs(made) == [], "it is that very job"
+
+
+def test_who_is_done_takes_back_what_still_waits(made, queue, system, monkeypatch):
+    first, second = submit(made, Order(system, Request(nodes=1, time_min=5), chain=2)).jobs
+    queue.set(first, state="running")
+    submission.end_chain(made)
+    assert queue.job(second)["state"] == "held", "only a job of the run itself may do so"
+    monkeypatch.setenv("BARELINE_JOB_OF", made.id)
+    submission.end_chain(made)
+    assert [queue.job(job)["state"] for job in (first, second)] == ["running", "done"]
+    queue.path(second).unlink()
+    submission.end_chain(made)
 
 
 def test_a_refused_job_is_told_in_the_systems_words(made, queue, system):

@@ -284,6 +284,7 @@ def _execute(
     from bareline.report.terminal.progress import progress_on
     from bareline.report.terminal.runs import print_run_end
     from bareline.session.runner import execute
+    from bareline.session.submission import end_chain
 
     path = shlex.quote(str(made.path))
     try:
@@ -300,6 +301,8 @@ def _execute(
         complain(f"{error}; `bareline continue {path}` goes on where it stopped")
         _tell(made, as_json)
         raise typer.Exit(EXIT_TRIALS_FAILED) from None
+    if not tally.remaining:
+        end_chain(made)
     print_run_end(made, tally, shown)
     _tell(made, as_json)
     if tally.failed or not tally.measured:

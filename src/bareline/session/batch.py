@@ -148,6 +148,12 @@ def hand_over(system: str, request: Request, path: Path) -> str:
     return found[1]
 
 
+def take_back(system: str, job: str) -> None:
+    """Cancel a job; one that has ended meanwhile is no error."""
+    argv = [*find_system(system).cancel.split(), job]
+    run_process(argv, env=outside_environment(), timeout_s=_ASK_S)
+
+
 def _need(program: str) -> None:
     if shutil.which(program) is None:
         raise ToolMissing(

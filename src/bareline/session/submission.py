@@ -15,7 +15,7 @@ from typing import Any
 from bareline.platforms.config import make_spec
 from bareline.platforms.job import JobOptions
 from bareline.platforms.slurm.options import SlurmOptions
-from bareline.session.batch import Request, State, find_system, hand_over, script
+from bareline.session.batch import Request, State, find_system, hand_over, script, take_back
 from bareline.store.run import Run
 from bareline.vocabulary.errors import PlatformError, UsageError
 from bareline.vocabulary.files import read_bounded
@@ -220,3 +220,16 @@ def see_to_jobs(run: Run) -> list[str]:
             f"when it begins; {cancel}"
         )
     return told
+
+
+def end_chain(run: Run) -> None:
+    """Take back the jobs that still wait when one of them has measured all there was.
+
+    Where the node of a job has no commands of the batch system, they begin, and end at once.
+    """
+    submission = submission_of(run)
+    if submission is None or os.environ.get(_INSIDE) != run.id:
+        return
+    for job, state in zip(submission.jobs, states_of(submission), strict=True):
+        if state.waits:
+            take_back(submission.system, job)

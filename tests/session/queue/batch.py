@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The commands of PBS, Torque, LSF and Flux as their manuals describe them; not the systems.
 
-One file under several names: ``qsub``, ``qstat``, ``bsub``, ``bjobs``, ``flux``; which PBS it is
-says $QUEUE_SYSTEM. Options that a manual does not name, and values in another form, are refused as
-the real commands refuse them. Jobs are files in the folder $QUEUE: nothing runs by itself; a test
-lets each job begin.
+One file under several names: ``qsub``, ``qstat``, ``qdel``, ``bsub``, ``bjobs``, ``bkill``,
+``flux``; which PBS it is says $QUEUE_SYSTEM. Options that a manual does not name, and values in
+another form, are refused as the real commands refuse them. Jobs are files in the folder $QUEUE:
+nothing runs by itself; a test lets each job begin.
 """
 
 import json
@@ -114,6 +114,18 @@ def qsub(arguments):
     print(f"{number}.pbs01")
 
 
+def qdel(arguments):
+    (number,) = arguments
+    end(number, 271, unknown=(f"qdel: Unknown Job Id {number}", 153))
+
+
+def end(number, code, unknown):
+    job = job_of(number)
+    if job is None:
+        fail(*unknown)
+    (FOLDER / f"{number}.json").write_text(json.dumps(job | {"state": "done", "code": code}))
+
+
 def qstat(arguments):
     torque = os.environ["QUEUE_SYSTEM"] == "torque"
     *options, number = arguments
@@ -167,8 +179,19 @@ def bjobs(arguments):
         print({"held": "PEND|-", "queued": "PEND|-", "running": "RUN|-"}[job["state"]])
 
 
+def bkill(arguments):
+    (number,) = arguments
+    end(number, 130, unknown=(f"Job <{number}>: No matching job found", 255))
+    print(f"Job <{number}> is being terminated")
+
+
+def flux_cancel(arguments):
+    (number,) = arguments
+    end(number, 143, unknown=(f"flux-cancel: ERROR: {number}: unknown job", 1))
+
+
 def flux(arguments):
-    {"batch": flux_batch, "jobs": flux_jobs}[arguments[0]](arguments[1:])
+    {"batch": flux_batch, "jobs": flux_jobs, "cancel": flux_cancel}[arguments[0]](arguments[1:])
 
 
 def flux_batch(rest):
