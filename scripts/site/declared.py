@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomli_w
+from interfaces import interface_pages
 from pydantic import TypeAdapter
 
 from bareline.platforms.base import load_platform_types
@@ -30,6 +31,7 @@ def pages() -> Iterator[Page]:
     """Give every page that is made from declarations."""
     yield from probe_pages()
     yield from platform_pages()
+    yield from interface_pages()
     yield "reference/glossary.md", glossary()
 
 

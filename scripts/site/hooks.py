@@ -2,7 +2,7 @@
 
 * README.md is the start page, and every file of the repository that a page links to is on the site,
   so that a link has one form and works in both.
-* Pages of probes, platform types and terms are made from their declarations, and their names lead
+* Pages of probes, platform types, interfaces and terms are made from what they declare; names lead
   to them from every page.
 * The links of a section's README.md are the order of its pages; a page that is missing there is an
   error.
