@@ -71,7 +71,7 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
     lines = output.stdout.splitlines()
     if not lines:
         raise ParseError("the output is empty")
-    rows = [_object(line, number) for number, line in enumerate(lines, 1)]
+    rows = [read_object(line, number) for number, line in enumerate(lines, 1)]
     header, end = rows[0], rows[-1]
     if header.get("bareline") != _PROTOCOL:
         raise ParseError("the first line is not the header of a bareline program")
@@ -93,7 +93,14 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
     return Report(header, points, tuple(cut))
 
 
-def _object(line: str, number: int) -> dict[str, Any]:
+def read_object(line: str, number: int) -> dict[str, Any]:
+    """Read a line of a program.
+
+    Raises
+    ------
+    ParseError
+        It is no JSON object.
+    """
     try:
         row = json.loads(line)
     except ValueError as error:

@@ -38,6 +38,10 @@ _LATER_S = 30.0
 _LONGEST_S = 960.0
 
 
+#: Beginnings of the keys of facts that only programs tell which run there.
+_TOLD_BY_PROGRAMS = (BLAS_KERNELS, "mpi.library", "mpi.carrier.", "placement.")
+
+
 class Told(Protocol):
     """Who is told what happens to platforms."""
 
@@ -177,7 +181,7 @@ class Allocations:
             before = self._run.facts(self._machine.number).get(name, {})
         except StoreError:
             before = {}  # A damaged file: this one is written anew.
-        kept = {key: before[key] for key in (BLAS_KERNELS,) if key in before}
+        kept = {key: before[key] for key in before if key.startswith(_TOLD_BY_PROGRAMS)}
         chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
         self._facts[name] = {**kept, **chosen, **facts}
         self._run.write_facts(name, self._facts[name], self._machine.session)

@@ -28,6 +28,7 @@ from bareline.session.machine import Machine
 from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
 from bareline.session.pauses import Pauses
+from bareline.session.placement import Placements
 from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
@@ -156,6 +157,7 @@ class Runner:
             self._meter,
             blocks_per_boot=study.blocks_per_boot,
         )
+        self._placements = Placements(self._allocations)
         self._between = Pauses()
         self._garbage_left = GARBAGE_CHARACTERS
 
@@ -264,6 +266,7 @@ class Runner:
 
     def _run_trial(self, trial: Trial, attempt: int) -> Record:
         job = self._job(trial)
+        seen = self._placements.of(trial)
         self._between.end()
         left_s = self._history.eta_s(trial.block, self._allocations, self._between.mean_s)
         self._observer.trial(trial, len(self._history.records) + 1, left_s)
@@ -276,11 +279,11 @@ class Runner:
         if done.output is not None:
             self._run.write_raw(trial, self._worth_keeping(done), attempt)
         return Record(
-            trial=trial,
+            trial=replace(trial, layout=seen.layout),
             outcome=done.outcome,
             started=started,
             duration_s=round(time.monotonic() - clock_start, 6),
-            caveats=done.caveats,
+            caveats=(*seen.caveats, *done.caveats),
             clock=done.output.clock if done.output else "wall",
             attempt=attempt,
             session=self._machine.session,
@@ -316,6 +319,7 @@ class Runner:
             command = self._command(trial, trial.layout)
             with self._between.apart():
                 allocation.prepare(command)
+                self._placements.see(trial, allocation, command)
         except StoreError:
             raise
         except Exception as error:

@@ -76,7 +76,13 @@ LOST_LAUNCHES = "launches lost to a time limit count as slower than all"
 #: What is in words already: a probe's own caveat, or why something was left out.
 IN_WORDS = "in words"
 
-_WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED)
+#: What was asked for and what was seen instead; the detail says both.
+OTHER_PLACEMENT = "ranks placed otherwise"
+OTHER_TRANSPORT = "MPI talks otherwise"
+OTHER_MPI = "another MPI library"
+_NOT_AS_ASKED = (OTHER_PLACEMENT, OTHER_TRANSPORT, OTHER_MPI)
+
+_WITH_DETAIL = (OTHER_LAYOUT, NOT_VERIFIED, *_NOT_AS_ASKED)
 _WITH_NUMBER = (FAILED_TRIALS, LOST_LAUNCHES)
 _OF_ONE: Mapping[str, str] = MappingProxyType(
     {
@@ -136,6 +142,12 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "output-cut": "let the program print less, or write its log to a file that nobody reads",
         "cut": "raise the probe's time budget",
         "two-machines": "measure again into a new folder, on one machine",
+        "ranks placed otherwise": "see what else binds ranks there: a wrapper of the launcher, "
+        "variables of the library, the batch system",
+        "MPI talks otherwise": "see among the facts what carries messages, and which transports "
+        "the library has",
+        "another MPI library": "load the library that the programs were built with, or build for "
+        "this one (`bareline build --on`)",
         "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
     }
 )
@@ -210,7 +222,7 @@ class Caveat:
         """A few words, for what a sentence must not leave out; nothing where it may."""
         if self.code == OTHER_LAYOUT:
             return self.detail
-        if self.code == NOT_VERIFIED or self.code in _WITH_NUMBER:
+        if self.code in (NOT_VERIFIED, *_NOT_AS_ASKED) or self.code in _WITH_NUMBER:
             return str(self)
         words = _BRIEF.get(self.code, "")
         if words and self.share < 1:

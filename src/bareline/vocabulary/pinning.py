@@ -14,6 +14,9 @@ from pydantic import BaseModel, Field, model_validator
 #: What each rank is kept on: nothing, or hardware threads, cores, a NUMA domain, a socket. With
 #: "hwthread" ranks and threads count hardware threads as cores, with "core" they get whole ones.
 Binding = Literal["none", "hwthread", "core", "numa", "socket"]
+#: What may also be seen: several ranks kept on processors too few for them, or on some that are no
+#: core, domain or socket of each.
+SeenBinding = Binding | Literal["shared", "some"]
 #: Whether ranks in a row fill one socket before the next, or are dealt to all in turn.
 Distribution = Literal["block", "cyclic"]
 
@@ -23,6 +26,8 @@ _BOUND = {
     "core": "bound to cores",
     "numa": "bound to NUMA domains",
     "socket": "bound to sockets",
+    "shared": "bound to processors that others are bound to",
+    "some": "bound to some processors",
 }
 
 
@@ -36,7 +41,7 @@ class Pinning:
         So many ranks on each socket, or NUMA domain; 0 leaves that to the distribution.
     """
 
-    binding: Binding = "none"
+    binding: SeenBinding = "none"
     distribution: Distribution = "block"
     ranks_per_numa: int = 0
     ranks_per_socket: int = 0
@@ -59,7 +64,7 @@ class Pinning:
         counts = {name: value for name, value in said.items() if name.startswith("ranks_per_")}
         if (
             not said.keys() <= known
-            or said.get("binding") not in get_args(Binding)
+            or said.get("binding") not in _BOUND
             or said.get("distribution", "block") not in get_args(Distribution)
             or not all(value.isdecimal() and len(value) < 10 for value in counts.values())
         ):

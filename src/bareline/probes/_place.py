@@ -1,0 +1,189 @@
+"""Where the ranks of a job are, what they talk through, with which library: ``mpiplace``.
+
+It is no probe, since nothing is measured: a launch beside the trials, so that libraries can be made
+to tell what they do without a trial that has to wait for it. What each says was taken from Open MPI
+4.1, MPICH 4.0 and UCX 1.13; the lines of libfabric's providers in MPICH and Intel MPI are those of
+their documentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from bareline.probes._native import Point, read_object, read_report
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Output
+
+#: Makes libraries say what they chose; each knows its own and passes over the others.
+_TELLING = (
+    ("OMPI_MCA_pml_base_verbose", "10"),
+    ("OMPI_MCA_mtl_base_verbose", "10"),
+    ("OMPI_MCA_btl_base_verbose", "1"),
+    ("UCX_LOG_LEVEL", "info"),
+    ("MPIR_CVAR_DEBUG_SUMMARY", "1"),
+    ("I_MPI_DEBUG", "5"),
+)
+#: By the part of a library that says it, what carries messages.
+_SAID: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "BTL": re.compile(r"mca: bml: Using (\w+) btl for send"),
+        "MTL": re.compile(r"select: component (ofi|psm|psm2|portals4) selected"),
+        "UCX": re.compile(r"ep_cfg\[\d+\]: (?:tag|rma|am)\(([^)]*)\)"),
+        "OFI": re.compile(r"libfabric provider: ([\w;.-]+)"),
+    }
+)
+_SELF = re.compile(r"self\b.*")
+#: What goes through the memory of a node, and what through the kernel's TCP.
+_MEMORY = re.compile(r"(vader|sm|shm|sysv|posix|cma|knem|xpmem)\b.*")
+_TCP = re.compile(r"(tcp|sockets)\b.*")
+_LIBRARY = re.compile(
+    r"(?P<open>Open MPI) v?(?P<open_version>\d[\w.]*)"
+    r"|Intel(?:\(R\))? MPI (?:Library )?(?P<intel_version>\d[\w.]*)"
+    r"|(?<!VA)MPICH (?:Version:\s*)?(?P<mpich_version>\d[\w.]*)"
+)
+
+
+def place_command() -> Command:
+    """Give the launch."""
+    return Command(argv=("{native}/mpiplace",), mpi=True, env=_TELLING)
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """Where a rank is.
+
+    Parameters
+    ----------
+    node
+        Number of its node, by the first rank on it.
+    cpus, packages, numa
+        Hardware threads that it may use, and the sockets and NUMA domains that these are in.
+    cores
+        So many cores; 0 where that is not known.
+    machine_packages, machine_numa
+        Sockets and NUMA domains that the node has.
+    """
+
+    node: int
+    cpus: frozenset[int]
+    packages: frozenset[int]
+    numa: frozenset[int]
+    cores: int
+    machine_packages: int
+    machine_numa: int
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was seen of a job.
+
+    Parameters
+    ----------
+    jobs
+        So many jobs it was: more than one where the library does not belong to the launcher.
+    built_with, library
+        Title and version of the library that the program was compiled for, and of that it ran
+        with; "" where it is none that bareline knows.
+    carriers
+        What carries messages, as the library names it: ``UCX tcp/eth0``.
+    """
+
+    jobs: int
+    built_with: str
+    library: str
+    ranks: tuple[Rank, ...]
+    carriers: tuple[str, ...]
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """Which kinds of carriers there are: ``shm``, ``tcp``, ``other``."""
+        return frozenset(_kind(carrier.partition(" ")[2]) for carrier in self.carriers)
+
+
+def read_place(output: Output) -> Seen:
+    """Read what a launch said.
+
+    Raises
+    ------
+    ParseError
+        It is not whole.
+    """
+    # Libraries tell on stdout, too.
+    own = [line for line in output.stdout.splitlines() if line.startswith("{")]
+    jobs = sum('"program":"mpiplace"' in line for line in own)
+    if jobs > 1:
+        header = read_object(own[0], 1)
+        return Seen(jobs, *_libraries(header), (), ())
+    report = read_report(replace(output, stdout="\n".join(own)), "mpiplace", "place")
+    ranks = tuple(map(_rank, report.points))
+    return Seen(jobs, *_libraries(report.header), ranks, carriers(output.stderr + output.stdout))
+
+
+def _libraries(header: Mapping[str, Any]) -> tuple[str, str]:
+    """Name the library of the build and that of the run."""
+    said = (str(header.get(key)) for key in ("built_with", "mpi_library"))
+    built, ran = (library_named(text) for text in said)
+    return built, ran
+
+
+def library_named(text: str) -> str:
+    """Give the title and version of a library out of its own words; "" where it is not known."""
+    found = _LIBRARY.search(text)
+    if found is None:
+        return ""
+    if found["open"]:
+        return f"Open MPI {found['open_version']}"
+    if found["intel_version"]:
+        return f"Intel MPI {found['intel_version']}"
+    return f"MPICH {found['mpich_version']}"
+
+
+def carriers(said: str) -> tuple[str, ...]:
+    """Name what carries messages, but from a rank to itself, in alphabetical order."""
+    found = {
+        f"{part} {name}"
+        for part, pattern in _SAID.items()
+        for listed in pattern.findall(said)
+        for name in listed.split()
+        if not _SELF.fullmatch(name)
+    }
+    return tuple(sorted(found))
+
+
+def _kind(name: str) -> str:
+    if _MEMORY.fullmatch(name):
+        return "shm"
+    return "tcp" if _TCP.fullmatch(name) else "other"
+
+
+def _rank(point: Point) -> Rank:
+    return Rank(
+        node=int(point.number("node")),
+        cpus=_numbers(point, "cpus"),
+        packages=_numbers(point, "packages"),
+        numa=_numbers(point, "numa"),
+        cores=int(point.number("cores")),
+        machine_packages=int(point.number("machine_packages")),
+        machine_numa=int(point.number("machine_numa")),
+    )
+
+
+def _numbers(point: Point, name: str) -> frozenset[int]:
+    """Read a list such as ``0-3,8``."""
+    text = point.fields.get(name)
+    if not isinstance(text, str) or not re.fullmatch(r"(\d{1,4}(-\d{1,4})?(,|$))*", text):
+        raise ParseError(f"'{str(text)[:60]}' is no list of {name}")
+    return frozenset(_unfolded(text.split(",") if text else ()))
+
+
+def _unfolded(parts: Sequence[str]) -> list[int]:
+    ends = [part.partition("-") for part in parts]
+    return [
+        number
+        for first, dash, last in ends
+        for number in range(int(first), int(last if dash else first) + 1)
+    ]

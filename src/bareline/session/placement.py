@@ -1,0 +1,239 @@
+"""What a launch beside the trials shows of a layout: where its ranks are, what carries messages.
+
+What was asked for is a wish. Where ranks are placed otherwise than asked, what was seen is what
+records say, so that it is compared with its like; a caveat names both.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from bareline.platforms.base import Allocation
+from bareline.probes._place import Rank, Seen, place_command, read_place
+from bareline.session.allocations import Allocations
+from bareline.vocabulary.caveats import OTHER_MPI, OTHER_PLACEMENT, OTHER_TRANSPORT
+from bareline.vocabulary.errors import BuildError, ParseError, PlatformError, ToolMissing
+from bareline.vocabulary.model import Command, Layout, Scalar, Trial
+from bareline.vocabulary.pinning import Pinning, SeenBinding
+
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was seen of a layout on a platform.
+
+    Parameters
+    ----------
+    layout
+        As it really was.
+    """
+
+    layout: Layout
+    facts: Mapping[str, Scalar]
+    caveats: tuple[str, ...] = ()
+
+
+class Placements:
+    """What was seen of each layout of each platform in a session: looked at once."""
+
+    def __init__(self, allocations: Allocations) -> None:
+        self._allocations = allocations
+        self._seen: dict[tuple[str, str], Shown] = {}
+
+    def of(self, trial: Trial) -> Shown:
+        """Give what was seen of a trial's layout; as it was asked for where nobody looked."""
+        assert trial.layout is not None, "a plan lays every case out"
+        return self._seen.get(_key(trial)) or Shown(trial.layout, {})
+
+    def see(self, trial: Trial, allocation: Allocation, command: Command) -> None:
+        """Look at the layout of a trial, where nobody has.
+
+        Raises
+        ------
+        PlatformError
+            The programs do not belong to the launcher's library.
+        """
+        if not uses_mpi(command) or _key(trial) in self._seen:
+            return
+        assert trial.layout is not None
+        known = self._allocations.facts(trial.platform)
+        self._seen[_key(trial)] = Shown(trial.layout, {})
+        if "mpi.flavour" not in known:
+            return  # a simulated library places no ranks
+        try:
+            seen = look(allocation, trial.layout, known, command)
+        except (ParseError, BuildError, ToolMissing) as error:
+            self._allocations.note(trial.platform, f"where ranks are was not seen: {error}")
+            return
+        self._seen[_key(trial)] = seen
+        self._allocations.learn(trial.platform, seen.facts)
+
+
+def _key(trial: Trial) -> tuple[str, str]:
+    return (trial.platform, str(trial.layout))
+
+
+def uses_mpi(command: Command) -> bool:
+    """Tell whether a command is an MPI job of bareline's own programs, which can be looked at."""
+    return command.mpi and any("{native}" in part for part in command.argv)
+
+
+def look(
+    allocation: Allocation, layout: Layout, known: Mapping[str, Scalar], command: Command
+) -> Shown:
+    """Launch a layout once and see where its ranks are.
+
+    Parameters
+    ----------
+    known
+        The platform's facts.
+    command
+        Of the trial that is next: its variables hold here, too.
+
+    Raises
+    ------
+    PlatformError
+        The programs do not belong to the launcher's library.
+    ParseError
+        Nothing was to be seen.
+    """
+    place = place_command()
+    told = {name for name, _ in place.env}
+    own = tuple((name, value) for name, value in command.env if name not in told)
+    output = allocation.run(replace(place, env=(*place.env, *own)), layout, timeout_s=_TIMEOUT_S)
+    if output.exit_code or output.timed_out:
+        raise ParseError(f"the launch ended with code {output.exit_code}")
+    seen = read_place(output)
+    flavour = f"{known.get('mpi.flavour', 'the launcher')} {known.get('mpi.version', '')}".strip()
+    if seen.jobs > 1:
+        raise PlatformError(
+            f"the programs are built with {seen.built_with}, and the launcher of {flavour} starts "
+            f"them as {seen.jobs} jobs instead of {layout.ranks} ranks",
+            hint="`mpi` names the library; `bareline build --on` builds for it",
+        )
+    return shown(seen, layout, known)
+
+
+def shown(seen: Seen, layout: Layout, known: Mapping[str, Scalar]) -> Shown:
+    """Hold what was seen against what was asked for."""
+    allowed = known.get("cpu.allowed")
+    was = placed(seen.ranks, layout, allowed if isinstance(allowed, int) else 0)
+    caveats = []
+    if was != layout.pinning:
+        caveats.append(f"{OTHER_PLACEMENT}: asked {layout.pinning.words}, seen {was.words}")
+    asked = known.get("mpi.transport")
+    if asked in ("shm", "tcp") and seen.kinds - {asked}:
+        caveats.append(f"{OTHER_TRANSPORT}: asked {asked}, seen {', '.join(seen.carriers)}")
+    if seen.built_with and seen.library and seen.built_with != seen.library:
+        caveats.append(f"{OTHER_MPI}: built with {seen.built_with}, ran with {seen.library}")
+    where = "between_nodes" if layout.nodes > 1 else "within_node"
+    facts = {
+        "mpi.library": seen.library,
+        f"mpi.carrier.{where}": ", ".join(seen.carriers) if layout.ranks > 1 else "",
+        f"placement.{layout}": _words(seen.ranks),
+    }
+    kept = {name: text for name, text in facts.items() if text}
+    return Shown(replace(layout, pinning=was), kept, tuple(caveats))
+
+
+def placed(ranks: Sequence[Rank], layout: Layout, allowed: int) -> Pinning:
+    """Say where ranks are: as asked for if that holds, else what they are kept on.
+
+    Parameters
+    ----------
+    allowed
+        Hardware threads of a node that its processes may use; 0 where that is not known.
+    """
+    asked, threads = layout.pinning, layout.threads_per_rank
+    if not ranks or not all(rank.cpus for rank in ranks):
+        return asked
+    if asked.binding == "none":
+        if all(len(rank.cpus) >= allowed for rank in ranks):
+            return asked
+    elif _is_kept(ranks, asked, threads) and _is_dealt(ranks, asked):
+        return asked
+    return Pinning(binding=_class_of(ranks, threads, allowed))
+
+
+def _is_kept(ranks: Sequence[Rank], asked: Pinning, threads: int) -> bool:
+    if asked.binding == "socket":
+        return all(len(rank.packages) <= 1 for rank in ranks)
+    if asked.binding == "numa":
+        return all(len(rank.numa) <= 1 for rank in ranks)
+    if _shares(ranks):
+        return False
+    if asked.binding == "core":
+        return all(rank.cores in (0, threads) for rank in ranks)
+    return all(len(rank.cpus) == threads for rank in ranks)
+
+
+def _is_dealt(ranks: Sequence[Rank], asked: Pinning) -> bool:
+    """Tell whether ranks are on the sockets and domains that they were dealt to."""
+    if asked.domain:
+        own = [rank.packages if asked.ranks_per_socket else rank.numa for rank in ranks]
+        counts = Counter((rank.node, *its) for rank, its in zip(ranks, own, strict=True))
+        return max(counts.values()) <= asked.ranks_per_domain
+    if asked.distribution == "cyclic":
+        pairs = pairwise(ranks)
+        return all(
+            a.packages != b.packages
+            for a, b in pairs
+            if a.node == b.node and a.machine_packages > 1
+        )
+    return True
+
+
+def _class_of(ranks: Sequence[Rank], threads: int, allowed: int) -> SeenBinding:
+    if allowed and all(len(rank.cpus) >= allowed for rank in ranks):
+        return "none"
+    if _shares(ranks) and any(_cores(rank) < _beside(ranks, rank) * threads for rank in ranks):
+        return "shared"
+    if all(rank.cores == threads for rank in ranks):
+        return "core"
+    if all(len(rank.cpus) == threads for rank in ranks):
+        return "hwthread"
+    if all(len(rank.numa) == 1 < rank.machine_numa for rank in ranks):
+        return "numa"
+    if all(len(rank.packages) == 1 < rank.machine_packages for rank in ranks):
+        return "socket"
+    return "some"
+
+
+def _cores(rank: Rank) -> int:
+    return rank.cores or len(rank.cpus)
+
+
+def _beside(ranks: Sequence[Rank], one: Rank) -> int:
+    """Count the ranks that may run where one of them does, itself among them."""
+    return sum(rank.node == one.node and not rank.cpus.isdisjoint(one.cpus) for rank in ranks)
+
+
+def _shares(ranks: Sequence[Rank]) -> bool:
+    """Tell whether two ranks may use the same hardware thread of a node."""
+    used: dict[int, set[int]] = defaultdict(set)
+    for rank in ranks:
+        if not used[rank.node].isdisjoint(rank.cpus):
+            return True
+        used[rank.node] |= rank.cpus
+    return False
+
+
+def _words(ranks: Sequence[Rank]) -> str:
+    """Say how much of a node each rank may use: ``1 core each, 2 sockets in use``."""
+    if not ranks:
+        return ""
+    first = [rank for rank in ranks if rank.node == ranks[0].node]
+    cores = {_cores(rank) for rank in ranks}
+    least, most = min(cores), max(cores)
+    many = str(least) if least == most else f"{least} to {most}"
+    sockets = len(frozenset().union(*(rank.packages for rank in first)))
+    parts = [f"{many} {'core' if most == 1 else 'cores'} a rank"]
+    if first[0].machine_packages > 1:
+        parts.append(f"{sockets} of {first[0].machine_packages} sockets in use")
+    if _shares(ranks):
+        parts.append("which they share")
+    return ", ".join(parts)
