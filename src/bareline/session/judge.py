@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -17,6 +17,16 @@ from bareline.vocabulary.model import Failed, Measured, Output, Sample, Scalar, 
 
 _TAIL_CHARACTERS = 600
 _NO_FACTS: Mapping[str, Scalar] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a trial."""
+
+    outcome: Measured | Failed
+    caveats: tuple[str, ...] = ()
+    output: Output | None = None
+    foreign_cores: float | None = None
 
 
 def judge_output(

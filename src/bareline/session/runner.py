@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from bareline.host.cache import remove_abandoned_scratch
@@ -23,7 +23,7 @@ from bareline.session.failures import Failures
 from bareline.session.history import History, Tally
 from bareline.session.hours import see_hours
 from bareline.session.interruption import terminated_like_interrupted
-from bareline.session.judge import judge_output
+from bareline.session.judge import Done, judge_output
 from bareline.session.machine import Machine
 from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
@@ -377,16 +377,6 @@ class Runner:
             return Failed(Stage.REQUIRE, str(error))
         self._allocations.broke(trial.platform, broken=True)
         return Failed(Stage.PLATFORM, reason_of(error))
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What came of a trial."""
-
-    outcome: Measured | Failed
-    caveats: tuple[str, ...] = ()
-    output: Output | None = None
-    foreign_cores: float | None = None
 
 
 def foreign_load(
