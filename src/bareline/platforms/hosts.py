@@ -9,26 +9,33 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import time
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from types import MappingProxyType
 
 from bareline.facts import read_steal, steal_caveats
 from bareline.platforms.base import Allocation
 from bareline.platforms.kept import FETCH, cut_of_file, kind_told
 from bareline.platforms.process import Finished, kill_marked, run_process
-from bareline.platforms.serving import READY_S, Ports, serving
-from bareline.platforms.workdir import OWN_FOLDER, check_storage, folder_name, remove_abandoned
+from bareline.platforms.serving import AskedPorts, Ports, serving
+from bareline.platforms.workdir import (
+    LOOK_AT_STORAGE,
+    OWN_FOLDER,
+    check_storage,
+    folder_name,
+    remove_abandoned,
+)
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
 from bareline.vocabulary.nodeset import fold
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
 _HOUSEKEEPING_S = 60.0
+_LOOK = ("sh", "-c", f'{LOOK_AT_STORAGE}look_at_storage "$1"', "sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +65,7 @@ class HostsAllocation(Allocation):
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
         self._tools: dict[tuple[int, str], bool] = {}
-        self._tidied: set[int] = set()
+        self._is_tidy = False
 
     # What a platform type must say ---------------------------------------------------------
 
@@ -137,13 +144,14 @@ class HostsAllocation(Allocation):
                 values = {"native": "", "workdir": workdir, "nodes": self.names_of(layout)}
                 if mentions(command, "native"):
                     values["native"] = self.native_folder()
-                hidden = self._storage_caveats(command, workdir, used)
+                told = (self.on_node(node, [*_LOOK, workdir]).stdout for node in used)
+                hidden = self._storage_caveats(command, workdir, told)
                 if command.server is None:
                     output = self._execute(command, layout, values, timeout_s)
                 else:
                     node = self.server_node(command.server, layout)
                     self._check_tools(command, (node,))
-                    env, ports = dict(command.env), _AskedPorts(self, node)
+                    env, ports = dict(command.env), AskedPorts(partial(self.listening_ports, node))
                     with self.serving(command.server, ports, values, node=node, env=env) as known:
                         output = self._execute(command, layout, known, timeout_s)
                 return replace(output, caveats=(*output.caveats, *hidden))
@@ -250,13 +258,7 @@ class HostsAllocation(Allocation):
         for node in used:
             for tool in command.requires:
                 if not self.has_tool(node, tool):
-                    from bareline.host.tools import install_hint
-
-                    raise ToolMissing(
-                        f"'{tool}' is not installed",
-                        where=self.nodes[node].name,
-                        hint=install_hint(tool),
-                    )
+                    raise tool_missing(tool, self.nodes[node].name)
 
     @contextmanager
     def _workdir(self, command: Command, token: str, used: Sequence[int] | range) -> Iterator[str]:
@@ -266,8 +268,8 @@ class HostsAllocation(Allocation):
             return
         folder = f"{self.work_folder()}/{folder_name(token)}"
         try:
+            self._tidy()
             for node in used:
-                self._tidy(node)
                 self._must(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", folder])
                 for name, text in command.inputs:
                     self._must(node, ["tee", f"{folder}/{name}"], stdin=text)
@@ -277,22 +279,28 @@ class HostsAllocation(Allocation):
                 with contextlib.suppress(PlatformError):
                     self.on_node(node, ["rm", "-rf", "--", folder])
 
-    def _tidy(self, node: int) -> None:
+    def _tidy(self) -> None:
         """Remove, once, what killed barelines left in the folder of the working directories."""
-        if node not in self._tidied:
-            remove_abandoned(self.on_node, node, self.work_folder())
-            self._tidied.add(node)
+        if not self._is_tidy:
+            remove_abandoned(self, self.work_folder())
+            self._is_tidy = True
 
     def _storage_caveats(
-        self, command: Command, folder: str, used: Sequence[int] | range
+        self, command: Command, folder: str, told: Iterable[str]
     ) -> tuple[str, ...]:
-        """Check the space for a command that measures storage; name what hides the device."""
+        """Check the space for a command that measures storage; name what hides the device.
+
+        Parameters
+        ----------
+        told
+            What `LOOK_AT_STORAGE` prints on each node; not asked for without need.
+        """
         if not command.storage_bytes:
             return ()
-        found = [self.look_at_storage(node, folder, command.storage_bytes) for node in used]
+        found = [self.judge_storage(each, folder, command.storage_bytes) for each in told]
         return tuple(dict.fromkeys(code for codes in found for code in codes))
 
-    def look_at_storage(self, node: int, folder: str, needed_bytes: int) -> tuple[str, ...]:
+    def judge_storage(self, told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space of a folder; name what stands between it and a device.
 
         Raises
@@ -300,7 +308,7 @@ class HostsAllocation(Allocation):
         PlatformError
             There is less free than needed.
         """
-        return check_storage(self.on_node, node, folder, needed_bytes)
+        return check_storage(told, folder, needed_bytes)
 
     def _must(self, node: int, argv: Sequence[str], stdin: str | None = None) -> Finished:
         done = self.on_node(node, argv, stdin=stdin)
@@ -328,25 +336,11 @@ class HostsAllocation(Allocation):
         return ("oversubscribed",) if over else ()
 
 
-@dataclass(frozen=True, slots=True)
-class _AskedPorts:
-    """The ports of a node that is asked each time."""
+def tool_missing(tool: str, node: str) -> ToolMissing:
+    """Say that a node lacks a program, and what installs it."""
+    from bareline.host.tools import install_hint
 
-    allocation: HostsAllocation
-    node: int
-
-    def taken(self) -> set[int]:
-        return self.allocation.listening_ports(self.node)
-
-    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
-        deadline = time.monotonic() + READY_S
-        while time.monotonic() < deadline:
-            if port in self.taken():
-                return ""
-            if ended():
-                return "it ended"
-            time.sleep(0.02)
-        return f"nothing listens on port {port} after {READY_S:.0f} s"
+    return ToolMissing(f"'{tool}' is not installed", where=node, hint=install_hint(tool))
 
 
 def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:

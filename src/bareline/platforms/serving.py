@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import random
 import tempfile
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Protocol
 
 from bareline.platforms.process import end_group, spawn
@@ -92,3 +94,31 @@ def serving(
             lines = clean(said.read(_TAIL_BYTES).decode(errors="replace")).strip().splitlines()
             problem = lines[-1] if lines else problem
     raise PlatformError(f"the server '{program}' did not start: {problem}")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPorts:
+    """The ports of a node that is asked each time.
+
+    Parameters
+    ----------
+    listening
+        Asks the node on which ports something listens.
+    """
+
+    listening: Callable[[], set[int]]
+
+    def taken(self) -> set[int]:
+        """List the ports on which something listens."""
+        return self.listening()
+
+    def wait_listening(self, port: int, ended: Callable[[], bool]) -> str:
+        """Wait until something listens on a port; say what is wrong if nothing does."""
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            if port in self.listening():
+                return ""
+            if ended():
+                return "it ended"
+            time.sleep(0.02)
+        return f"nothing listens on port {port} after {READY_S:.0f} s"

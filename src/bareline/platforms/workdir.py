@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -34,22 +35,29 @@ _PREFIX = "bareline-work-"
 #: Where MPI libraries share memory, and how a folder of bareline's there begins.
 MEMORY = Path("/dev/shm")
 SESSION = "bareline-session-"
-#: Prints free blocks, their size, the kind of file system, and a line if a hypervisor runs below.
-_LOOK = """
-stat -f -c '%a %S %T' -- "$1"
-grep -ow -m 1 hypervisor /proc/cpuinfo
-:
+#: Defines the function of a shell that prints a folder's free blocks, their size, the kind of file
+#: system, and a word if a hypervisor runs below.
+LOOK_AT_STORAGE = """\
+look_at_storage() {
+    stat -f -c '%a %S %T' -- "$1"
+    grep -ow -m 1 hypervisor /proc/cpuinfo
+    :
+}
 """
 _IN_MEMORY = ("tmpfs", "ramfs")
 #: Beside the data: block maps, directories, the journal.
 _OVERHEAD_BYTES = 1 << 20
 
 
-class Shell(Protocol):
-    """What runs housekeeping commands on a node."""
+class Everywhere(Protocol):
+    """What runs scripts on all its nodes; see `HostsAllocation`."""
 
-    def __call__(self, node: int, argv: list[str]) -> Finished:
-        """Run a command there to its end."""
+    @property
+    def nodes(self) -> Sequence[object]:
+        """The nodes."""
+
+    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
+        """Run a shell script on every node, each with arguments of its own."""
 
 
 def folder_name(token: str) -> str:
@@ -68,17 +76,26 @@ def is_abandoned(name: str) -> bool:
     return name.startswith(_PREFIX) and has_ended(name.removeprefix(_PREFIX))
 
 
-def remove_abandoned(on_node: Shell, node: int, folder: str) -> None:
-    """Remove the working directories that killed barelines of this host left on a node."""
+def remove_abandoned(nodes: Everywhere, folder: str) -> None:
+    """Remove the working directories that killed barelines of this host left on nodes."""
+    count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
-        names = on_node(node, ["ls", "-1", "--", folder]).stdout.splitlines()
-        left = [f"{folder}/{name}" for name in names if is_abandoned(name)]
-        if left:
-            on_node(node, ["rm", "-rf", "--", *left])
+        told = nodes.on_every_node('ls -1 -- "$1"', [(folder,)] * count)
+        left = [
+            [f"{folder}/{name}" for name in said.stdout.splitlines() if is_abandoned(name)]
+            for said in told
+        ]
+        if any(left):
+            nodes.on_every_node('[ $# = 0 ] || rm -rf -- "$@"', left)
 
 
-def check_storage(on_node: Shell, node: int, folder: str, needed_bytes: int) -> tuple[str, ...]:
+def check_storage(told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
     """Make sure that space is free, and name what stands between a trial and the device.
+
+    Parameters
+    ----------
+    told
+        What `LOOK_AT_STORAGE` prints on the node.
 
     Returns
     -------
@@ -90,10 +107,11 @@ def check_storage(on_node: Shell, node: int, folder: str, needed_bytes: int) -> 
     PlatformError
         Less is free than needed, or nobody can tell.
     """
-    done = on_node(node, ["sh", "-c", _LOOK, "sh", folder])
-    match = re.match(r"(\d+) (\d+) (\S+)", done.stdout)
+    match = re.match(r"(\d+) (\d+) (\S+)", told)
     if match is None:
-        raise PlatformError(f"the free space of '{folder}' is not known: {done.stderr.strip()}")
+        raise PlatformError(
+            f"the free space of '{folder}' is not known", hint=f"try `stat -f {folder}` there"
+        )
     free_bytes = int(match[1]) * int(match[2])
     if free_bytes < needed_bytes + _OVERHEAD_BYTES:
         raise PlatformError(
@@ -102,7 +120,7 @@ def check_storage(on_node: Shell, node: int, folder: str, needed_bytes: int) -> 
         )
     if match[3] in _IN_MEMORY:
         return ("memory-file-system",)
-    return ("host-cache",) if "hypervisor" in done.stdout else ()
+    return ("host-cache",) if "hypervisor" in told else ()
 
 
 def runs_virtually() -> bool:

@@ -16,6 +16,7 @@ import pytest
 from bareline.host.owner import owner_mark
 from bareline.platforms.netns import links
 from bareline.platforms.process import marked_processes, processes_with
+from bareline.platforms.remote import trial as trial_module
 from bareline.platforms.ssh import connection as connection_module
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.testing.bench import until
@@ -69,6 +70,20 @@ def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
     assert bench.run("hostname", node=1, layout=Layout(2)).stdout == "node2\n"
     assert any("node2 was lost" in text for text in bench.allocation.events())
     assert marked_processes(bench.token) == []
+
+
+def test_a_host_that_does_not_end_its_part_is_connected_again(ssh_options, open_bench, monkeypatch):
+    """Its connection serves all trials: one that hangs would hold up each of them."""
+    monkeypatch.setattr(trial_module, "_ORDER_S", 1.0)
+    monkeypatch.setattr(trial_module, "_AFTER_FAILURE_S", 0.5)
+    bench = open_bench("ssh", **ssh_options)
+    keeper = bench.allocation._connections[1]._earlier.split()[0]
+    with pytest.raises(PlatformError, match="no answer within 1 s") as caught:
+        bench.run("kill", "-STOP", keeper, node=1, layout=Layout(2))
+    assert caught.value.where == "node2"
+    monkeypatch.undo()
+    assert bench.run("hostname", node=1, layout=Layout(2)).stdout == "node2\n"
+    assert bench.allocation.events() == ("node2 was lost and is connected again",)
 
 
 def test_a_changed_host_key_is_refused_with_the_next_step(ssh_cluster, ssh_options, acquire):

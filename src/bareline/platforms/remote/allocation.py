@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import shutil
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from bareline.platforms.hosts import (
     local_environment,
     mentions,
     needs_folder,
+    tool_missing,
 )
 from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.process import Finished, run_process
@@ -203,8 +204,7 @@ class RemoteAllocation(HostsAllocation):
         if mentions(command, "native"):
             values["native"] = self.native_folder()
         if needs_folder(command):
-            for node in nodes:
-                self._tidy(node)
+            self._tidy()
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         self.session = session_folder(token) if command.mpi and token else ""
         shared = nodes if self.others_use else []
@@ -214,7 +214,9 @@ class RemoteAllocation(HostsAllocation):
         try:
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
                 house.begin(mark, folders, command.requires, command.inputs)
-                hidden = self._storage_caveats(command, values["workdir"], nodes)
+                self._confirm_missing(house.missing())
+                told = house.storage() if command.storage_bytes else ()
+                hidden = self._storage_caveats(command, values["workdir"], told)
                 if command.server is None:
                     return self._launch(command, layout, values, timeout_s, house, hidden)
                 node = self.server_node(command.server, layout)
@@ -225,6 +227,19 @@ class RemoteAllocation(HostsAllocation):
             if token and command.mpi and self.launches_here:
                 self.end_marked(token)
                 shutil.rmtree(self.session, ignore_errors=True)
+
+    def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
+        """Complain about a program that a node lacks, also with its modules loaded.
+
+        Raises
+        ------
+        ToolMissing
+            It does.
+        """
+        indices = {node.name: index for index, node in enumerate(self.nodes)}
+        for name, tool in missing:
+            if not self.loader or not self.has_tool(indices[name], tool):
+                raise tool_missing(tool, name)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Give our own: the server's is set on its node, and what starts it here has no mark."""

@@ -16,8 +16,8 @@ from bareline.platforms.remote.conversation import Conversation, script
 from bareline.platforms.remote.description import number_of
 from bareline.platforms.remote.shell import END_MARKED
 from bareline.platforms.serving import READY_S
-from bareline.platforms.workdir import OWN_FOLDER
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.platforms.workdir import LOOK_AT_STORAGE, OWN_FOLDER
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import told_nodes
 
 _BEGIN_S = 60.0
@@ -30,7 +30,8 @@ _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
 def house_script() -> str:
     """Give the script that does what a trial needs on its nodes, as the function ``keep_house``."""
-    return script("answers") + END_MARKED + OWN_FOLDER + KEEP_FILE + script("housekeeper")
+    wants = END_MARKED + OWN_FOLDER + KEEP_FILE + LOOK_AT_STORAGE
+    return script("answers") + wants + script("housekeeper")
 
 
 class Housekeeping:
@@ -71,8 +72,6 @@ class Housekeeping:
 
         Raises
         ------
-        ToolMissing
-            A program is not on a node.
         PlatformError
             A node does not answer, or cannot make the working directory.
         """
@@ -87,12 +86,20 @@ class Housekeeping:
         self._talk.tell("begin")
         self._talk.wait("begun", _BEGIN_S)
         for node, said in self._talk.said.items():
-            for tool in said.get("missing", ()):
-                from bareline.host.tools import install_hint
-
-                raise ToolMissing(f"'{tool}' is not installed", where=node, hint=install_hint(tool))
             for reason in said.get("failed", ()):
                 raise PlatformError(f"the node cannot prepare the trial: {reason}", where=node)
+
+    def missing(self) -> Iterator[tuple[str, str]]:
+        """Give the required programs that are not on a node's path, with the node."""
+        for node, said in self._talk.said.items():
+            for tool in said.get("missing", ()):
+                yield node, tool
+
+    def storage(self) -> list[str]:
+        """Give what every node says of the file system of the working directory."""
+        self._talk.tell("storage")
+        self._talk.wait("storage", _ORDER_S)
+        return [self._talk.answer(node, "storage") for node in self._talk.nodes]
 
     def start(self) -> None:
         """Read the nodes' counters right before the trial."""

@@ -111,7 +111,7 @@ class SlurmAllocation(RemoteAllocation):
         self.nodes = tuple(Node(name, name, 1) for name in names)
         self._native.forget()
         self._tools.clear()
-        self._tidied.clear()
+        self._is_tidy = False
         self.loader = []
         everyone = range(len(names))
         text = script("answers") + script("description") + "describe\nsay ready\nstay\n"

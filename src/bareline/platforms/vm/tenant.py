@@ -128,9 +128,9 @@ class TenantAllocation(RemoteAllocation):
         """Give the folder whose file system I/O probes measure."""
         return self.options.io_folder
 
-    def look_at_storage(self, node: int, folder: str, needed_bytes: int) -> tuple[str, ...]:
+    def judge_storage(self, told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space; QEMU may go around the host's page cache, a share never does."""
-        found = super().look_at_storage(node, folder, needed_bytes)
+        found = super().judge_storage(told, folder, needed_bytes)
         shared = any(
             folder == share.target or folder.startswith(f"{share.target}/")
             for share in self.options.shares
