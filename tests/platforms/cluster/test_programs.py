@@ -132,6 +132,8 @@ def modules():
             link = programs / name.removesuffix(".openmpi")
             if not link.exists():
                 link.symlink_to(shutil.which(name))
+        (programs / "only-here").write_text("#!/bin/sh\necho brought\n")
+        (programs / "only-here").chmod(0o755)
         (folder / "modules" / "ours").mkdir(parents=True, exist_ok=True)
         (folder / "modules" / "ours" / "4.1").write_text(
             f"#%Module1.0\nprepend-path PATH {programs}\nsetenv SAID {{it's loaded}}\n"
@@ -148,6 +150,11 @@ def check_modules(allocation, programs):
         command = Command(argv=("sh", "-c", 'echo "$SAID $OWN"'), mpi=mpi, env=(("OWN", "a b"),))
         output = allocation.run(command, layout, timeout_s=60)
         assert output.stdout == "it's loaded a b\n" * count, output.stderr
+    brought = Command(argv=("only-here",), requires=("only-here",))
+    assert allocation.run(brought, Layout(), timeout_s=60).stdout == "brought\n"
+    lacking = Command(argv=("true",), requires=("no-such-tool",))
+    with pytest.raises(ToolMissing, match="'no-such-tool' is not installed"):
+        allocation.run(lacking, Layout(), timeout_s=60)
 
 
 def test_modules_are_loaded_on_every_host(ssh_cluster, ssh_options, modules, acquire):
