@@ -51,6 +51,12 @@ class Request:
     after: str = ""
     well: bool = False
 
+    @property
+    def dependency(self) -> str:
+        """What it waits for in the words of all systems but LSF; "" for nothing."""
+        when = "afterok" if self.well else "afterany"
+        return f"{when}:{self.after}" if self.after else ""
+
 
 @dataclass(frozen=True, slots=True)
 class State:
@@ -166,8 +172,7 @@ def _slurm(request: Request, path: Path) -> list[str]:
     # A job that is preempted or loses a node goes on later with what is left.
     words = ["--requeue", "--output=/dev/null", f"--job-name={_called(path)}"]
     if request.after:
-        words += ["--kill-on-invalid-dep=yes"]
-        words += [f"--dependency={'afterok' if request.well else 'afterany'}:{request.after}"]
+        words += ["--kill-on-invalid-dep=yes", f"--dependency={request.dependency}"]
     plain = SlurmOptions(nodes=request.nodes, time_min=request.time_min)
     words += request.resources or plain.request()
     return ["sbatch", "--parsable", *words, *request.options, str(path)]
@@ -175,9 +180,10 @@ def _slurm(request: Request, path: Path) -> list[str]:
 
 def _qsub(request: Request, path: Path, resources: Sequence[str]) -> list[str]:
     # -V: the environment with its modules, as Slurm hands it on.
-    words = ["-N", _called(path)[:15], "-V", "-r", "y", "-j", "oe", "-o", "/dev/null", *resources]
+    words = ["-N", _called(path)[:15].rstrip("-_"), "-V", "-r", "y", "-j", "oe", "-o", "/dev/null"]
+    words += resources
     if request.after:
-        words += ["-W", f"depend={'afterok' if request.well else 'afterany'}:{request.after}"]
+        words += ["-W", f"depend={request.dependency}"]
     return ["qsub", *words, *request.options, str(path)]
 
 
@@ -205,7 +211,7 @@ def _flux(request: Request, path: Path) -> list[str]:
     words = [f"--nodes={request.nodes}", "--exclusive", f"--time-limit={request.time_min}m"]
     words += [f"--job-name={_called(path)}", "--output=/dev/null"]
     if request.after:
-        words += [f"--dependency={'afterok' if request.well else 'afterany'}:{request.after}"]
+        words += [f"--dependency={request.dependency}"]
     return ["flux", "batch", *words, *request.options, str(path)]
 
 

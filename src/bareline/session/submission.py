@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -232,4 +233,5 @@ def end_chain(run: Run) -> None:
         return
     for job, state in zip(submission.jobs, states_of(submission), strict=True):
         if state.waits:
-            take_back(submission.system, job)
+            with contextlib.suppress(PlatformError):
+                take_back(submission.system, job)
