@@ -3,8 +3,8 @@
 #
 # In a clone of HEAD: version and date are written (package, changes, citation), `make check` runs,
 # wheel and source distribution are built from the tagged commit's time, so that whoever builds them
-# again gets the same bytes, the wheel is installed into an empty environment and started, checksums are
-# written. Only then commit and tag come here, and the files into dist/. Nothing is pushed or uploaded;
+# again gets the same bytes, the wheel is installed into an empty environment and started, the
+# documentation's site of this version is packed, checksums are written. Only then commit and tag come here, and the files into dist/. Nothing is pushed or uploaded;
 # the last lines say how. --dry-run leaves out `make check`, commit and tag.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,6 +20,8 @@ dry=${2:-}
 ! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "v$version is there already"
 grep -q "^## $version, unreleased" CHANGELOG.md ||
     die "CHANGELOG.md has no chapter '## $version, unreleased'"
+
+"$PWD/.venv/bin/python" -c 'import material' 2>/dev/null || die "run \`make site\` once: it installs what builds the site"
 
 here=$PWD
 work=$(mktemp -d)
@@ -46,6 +48,10 @@ python3 -m venv "$work/empty"
 said=$(cd / && "$work/empty/bin/bareline" --version)
 [ "$said" = "bareline $version" ] || die "the wheel says '$said'"
 (cd / && "$work/empty/bin/bareline" studies >/dev/null)
+say "building the documentation's site"
+PYTHONPATH=src NO_MKDOCS_2_WARNING=1 "$here/.venv/bin/python" -m mkdocs build --quiet --strict --site-dir "$work/bareline-$version-docs"
+tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "bareline-$version-docs" |
+    gzip -n >"dist/bareline-$version-docs.tar.gz"
 (cd dist && sha256sum -- *.whl *.tar.gz >SHA256SUMS)
 
 mkdir -p "$here/dist"
@@ -59,4 +65,4 @@ git pull -q --ff-only "$work/bareline" HEAD
 git tag -a "v$version" -m "bareline $version"
 say "tagged v$version; dist/SHA256SUMS is what an attestation is made of"
 say "next: git push --follow-tags"
-say "      twine upload dist/*$version*"
+say "      twine upload dist/bareline-$version-*.whl dist/bareline-$version.tar.gz"
