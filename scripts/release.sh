@@ -49,7 +49,7 @@ said=$(cd / && "$work/empty/bin/bareline" --version)
 [ "$said" = "bareline $version" ] || die "the wheel says '$said'"
 (cd / && "$work/empty/bin/bareline" studies >/dev/null)
 say "building the documentation's site"
-PYTHONPATH=src NO_MKDOCS_2_WARNING=1 "$here/.venv/bin/python" -m mkdocs build --quiet --strict --site-dir "$work/bareline-$version-docs"
+PYTHONPATH=src NO_MKDOCS_2_WARNING=1 "$here/.venv/bin/python" -m mkdocs build --strict --site-dir "$work/bareline-$version-docs"
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "bareline-$version-docs" |
     gzip -n >"dist/bareline-$version-docs.tar.gz"
 (cd dist && sha256sum -- *.whl *.tar.gz >SHA256SUMS)

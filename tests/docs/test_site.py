@@ -2,7 +2,11 @@
 
 import json
 import logging
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -91,3 +95,24 @@ def test_names_of_probes_lead_to_their_pages(site):
     assert (
         'href="../reference/probes/mpi.pingpong.html"' in (site / "method" / "mpi.html").read_text()
     )
+
+
+def test_a_link_that_leads_nowhere_fails(site, tmp_path):
+    shutil.copytree(ROOT, tmp_path / "clone", ignore=_left_out)
+    clone = tmp_path / "clone"
+    with (clone / "README.md").open("a") as file:
+        file.write("[lost](docs/how-to/no-such-page.md)\n")
+    (clone / ".venv" / "bin").mkdir(parents=True)
+    (clone / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    done = subprocess.run(
+        ["scripts/site.sh", str(tmp_path / "out")],
+        cwd=clone, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "no-such-page.md" in done.stderr
+
+
+def _left_out(folder, names):
+    """Leave out of a copy what the site has no part of."""
+    return {"build", ".git", ".venv", "native", "runs", "dist"} & set(names)
