@@ -38,9 +38,18 @@ def test_a_partition_of_slurm_with_an_environment_is_a_platform(site):
     assert site.tables["daint-login-gnu"]["type"] == "local"
 
 
-def test_what_is_not_taken_over_is_said(site):
-    assert "daint-old-gnu" not in site.tables
-    assert "no type of platform for the scheduler 'pbs'" in site.notes["daint-old-gnu"]
+def test_partitions_of_other_batch_systems_are_jobs(site):
+    assert site.tables["daint-old-gnu"]["type"] == "job"
+    said = "for its jobs: bareline submit --with pbs --batch-options '-q batch'"
+    assert said in site.notes["daint-old-gnu"]
+
+
+def test_what_is_not_taken_over_is_said(site, tmp_path):
+    file = tmp_path / "site.json"
+    file.write_text(SHOWN.read_text().replace('"scheduler": "pbs"', '"scheduler": "oar"'))
+    other = read_site(file)
+    assert "daint-old-gnu" not in other.tables
+    assert other.notes["daint-old-gnu"] == ["no type of platform for the scheduler 'oar'"]
     assert any("source /etc/site.sh" in note for note in site.notes["daint-mc-gnu"])
     assert any("environment 'intel'" in note for note in site.notes["daint-gpu-intel"])
 

@@ -43,8 +43,6 @@ _SLURM = {
     "--reservation": "reservation",
 }
 _LAUNCHERS = {"srun": "srun", "mpirun": "mpirun", "mpiexec": "mpirun"}
-#: Batch systems in whose jobs a run can be put.
-_BATCH = ("pbs", "torque", "lsf", "flux")
 _TIME = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
@@ -169,8 +167,6 @@ def _add(
     reader = _READERS.get(partition.scheduler)
     if reader is None:
         notes.append(f"no type of platform for the scheduler '{partition.scheduler}'")
-        if partition.scheduler in _BATCH:
-            notes.append(f"`bareline submit --with {partition.scheduler}` measures in its jobs")
         return
     table: dict[str, Any] = {"title": f"{title}{f', {partition.descr}' * bool(partition.descr)}"}
     table |= reader(partition, notes)
@@ -222,7 +218,18 @@ def _ssh(partition: _Partition, notes: list[str]) -> dict[str, Any]:
     return {"type": "ssh", "hosts": [f"{user}{host}" for host in hosts]}
 
 
-_READERS = {"slurm": _slurm, "squeue": _slurm, "local": _local, "ssh": _ssh}
+def _job(partition: _Partition, notes: list[str]) -> dict[str, Any]:
+    words = " ".join(partition.access)
+    options = f" --batch-options '{words}'" if words else ""
+    notes.append(f"for its jobs: bareline submit --with {partition.scheduler}{options}")
+    notes.append("the number of nodes is bareline's default: set `nodes`")
+    return {"type": "job"}
+
+
+_READERS = {
+    **{"slurm": _slurm, "squeue": _slurm, "local": _local, "ssh": _ssh},
+    **dict.fromkeys(("pbs", "torque", "lsf", "flux"), _job),
+}
 
 
 def _options(access: Sequence[str]) -> Iterable[tuple[str, str]]:

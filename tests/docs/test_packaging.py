@@ -1,0 +1,42 @@
+"""Recipes of other tools, as far as they can be held here: they name what bareline has."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from bareline import __version__
+
+ROOT = Path(__file__).parents[2]
+PACKAGING = ROOT / "packaging"
+PYTHON = sorted((*PACKAGING.glob("*/*.py"), *PACKAGING.glob("*/*.eb")))
+
+
+@pytest.mark.parametrize("file", PYTHON, ids=lambda file: file.name)
+def test_recipes_are_python(file):
+    ast.parse(file.read_text())
+
+
+def test_spack_asks_for_what_the_wheel_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (PACKAGING / "spack" / "package.py").read_text()
+    wanted = {re.match(r"[\w-]+", one)[0] for one in project["dependencies"]}
+    assert wanted <= set(re.findall(r'"py-([\w-]+)@', recipe))
+
+
+def test_easybuild_builds_this_version():
+    (file,) = (PACKAGING / "easybuild").glob("bareline-*.eb")
+    assert f'version = "{__version__}"' in file.read_text()
+    assert file.name.startswith(f"bareline-{__version__}-")
+
+
+def test_images_copy_what_there_is():
+    for name in ("Dockerfile", "bareline.def"):
+        text = (PACKAGING / "container" / name).read_text()
+        for path in re.findall(r"packaging/container/\S+\.sh", text):
+            assert (ROOT / path).stat().st_mode & 0o111
+    script = PACKAGING / "container" / "install.sh"
+    subprocess.run(["sh", "-n", str(script)], check=True)
