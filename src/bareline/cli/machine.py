@@ -28,7 +28,8 @@ def doctor(
 @app.command()
 def build(
     on: Annotated[
-        str | None, typer.Option("--on", metavar="P", help="Platform to build for.")
+        list[str] | None,
+        typer.Option("--on", metavar="P", help="Platform to build for; may be given again."),
     ] = None,
     mpi: Annotated[
         str,
@@ -43,7 +44,12 @@ def build(
     """Build the native programs for a compiler and MPI library; cached."""
     from bareline.platforms.listing import build_for, build_row
 
-    row = build_for(on, platforms) if on is not None else build_row(mpi)
-    state = "cached" if row["cached"] else f"built in {row['seconds']:.1f} s"
-    path = f"{row['host']}:{row['path']}" if row["host"] else row["path"]
-    emit(as_json, lambda: [row], lambda _: print(f"{row['toolchain']}: {state}\n{path}"))
+    rows = [build_for(name, platforms) for name in on] if on else [build_row(mpi)]
+
+    def show(_: object) -> None:
+        for row in rows:
+            state = "cached" if row["cached"] else f"built in {row['seconds']:.1f} s"
+            path = f"{row['host']}:{row['path']}" if row["host"] else row["path"]
+            print(f"{row['toolchain']}: {state}\n{path}")
+
+    emit(as_json, lambda: rows, show)

@@ -26,9 +26,9 @@ from bareline.platforms.process import Finished, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.description import number_of
 from bareline.platforms.remote.differences import CommonSet, common_set
-from bareline.platforms.remote.modules import loader, try_modules
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.shell import signal_as_negative
+from bareline.platforms.remote.software import loader, try_software
 from bareline.platforms.remote.trial import Housekeeping, house_script, housekeeping
 from bareline.platforms.workdir import folder_name, session_folder
 from bareline.vocabulary.errors import PlatformError
@@ -63,7 +63,7 @@ class RemoteAllocation(HostsAllocation):
         native_here: Callable[[], Path] | None = None,
     ) -> None:
         self._events: list[str] = []
-        #: Words before every command that load the modules it needs.
+        #: Words before every command that load what it needs.
         self.loader: list[str] = []
         #: Folder of the nodes for what an MPI library would leave there; "" outside of a trial.
         self.session = ""
@@ -134,8 +134,8 @@ class RemoteAllocation(HostsAllocation):
         if self._common is not None:
             self._events.append(str(self._common))
 
-    def load(self, modules: Sequence[str]) -> None:
-        """Have environment modules loaded before every command.
+    def load(self, software: Sequence[str]) -> None:
+        """Have modules and environments loaded before every command.
 
         Raises
         ------
@@ -143,8 +143,8 @@ class RemoteAllocation(HostsAllocation):
             A node cannot load one.
         """
         self.loader = []
-        try_modules(self, modules)
-        self.loader = loader(modules)
+        try_software(self, software)
+        self.loader = loader(software)
 
     def native_folder(self) -> str:
         """Give the folder of bareline's own programs, the same on every node."""

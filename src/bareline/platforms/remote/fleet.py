@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from bareline.platforms.remote.software import ModuleName, SoftwareName
 from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_NAMES, NODES_SWITCHES
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import fold, unfold
@@ -37,10 +38,22 @@ class FleetOptions(PinningOptions):
         Nodes that are left out, as ``n[1-3],n7``: those that a survey found bad.
     switches
         Which nodes hang on which switch, where no batch system tells: ``{leaf1 = "n[1-16]"}``.
+    software
+        What to load on the nodes before anything, in this order: ``module:openmpi/4.1``,
+        ``spack:/path/of/an/environment``, ``conda:name``.
+    modules
+        The same for environment modules alone, by their names, before `software`.
     """
 
     exclude: NodeList = ""
     switches: dict[str, NodeList] = Field(default_factory=dict)
+    software: tuple[SoftwareName, ...] = ()
+    modules: tuple[ModuleName, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[str, ...]:
+        """All that is to be loaded, each as in `software`."""
+        return (*(f"module:{name}" for name in self.modules), *self.software)
 
     @property
     def excluded(self) -> list[str]:

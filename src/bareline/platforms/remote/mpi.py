@@ -57,5 +57,5 @@ def find_remote_mpi(nodes: HostsAllocation, choice: str) -> MpiInstallation:
     raise ToolMissing(
         f"{what} found on the node's path",
         where=where,
-        hint="name its mpirun as `mpi`, or what loads it as `modules`",
+        hint="name its mpirun as `mpi`, or what loads it as `software`",
     )

@@ -221,14 +221,14 @@ def build_there(nodes: Nodes) -> NativeBuild:
         raise ToolMissing(
             f"{nodes.mpi.title} is there without its compiler wrapper mpicc",
             where=where,
-            hint="install its development files there, or name what brings them as `modules`",
+            hint="install its development files there, or name what brings them as `software`",
         )
     said = _ask(nodes, "build", _pack_sources())
     for tool in said.get("missing", ()):
         raise ToolMissing(
             f"'{tool}' is not installed, and the native programs have to be built there",
             where=where,
-            hint=f"{install_hint(tool)}, or name what brings it as `modules`",
+            hint=f"{install_hint(tool)}, or name what brings it as `software`",
         )
     for reason in said.get("failed", ()):
         raise BuildError(f"the native programs cannot be built: {reason}", where=where)

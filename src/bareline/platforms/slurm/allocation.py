@@ -126,7 +126,7 @@ class SlurmAllocation(RemoteAllocation):
             told = {name: read_description(name, talk.said[name]) for name in names}
         self.nodes = tuple(Node(name, name, told[name].cores) for name in names)
         self.compare({name: told[name].flags for name in names})
-        self.load(self._options.modules)
+        self.load(self._options.wanted)
 
     # How programs are started --------------------------------------------------------------------
 

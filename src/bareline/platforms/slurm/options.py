@@ -9,7 +9,6 @@ from pydantic import Field
 
 from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.fleet import FleetOptions
-from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
 
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:&|*()\[\]=/@+-]+$", max_length=200)]
@@ -40,8 +39,6 @@ class SlurmOptions(FleetOptions):
         What ``srun --mpi`` is given: ``pmix`` for Open MPI, ``pmi2`` for an MPICH without PMIx.
     mpi
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun.
-    modules
-        Environment modules to load on the nodes before anything.
     transport
         How ranks talk.
     binding, ranks_per_socket, ranks_per_numa, distribution
@@ -55,7 +52,7 @@ class SlurmOptions(FleetOptions):
         Folder of the nodes in which bareline makes its own.
     io_folder
         Folder of the nodes whose file system I/O probes measure; `folder` without it.
-    exclude, switches
+    exclude, switches, modules, software
         See `FleetOptions`; what `scontrol show topology` tells stands for `switches` without it.
     """
 
@@ -72,7 +69,6 @@ class SlurmOptions(FleetOptions):
     launcher: Literal["srun", "mpirun"] = "srun"
     mpi_type: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] = "pmix"
     mpi: str = "auto"
-    modules: tuple[ModuleName, ...] = ()
     transport: Transport = "auto"
     subnet: Annotated[str, Field(pattern=r"^[0-9./]+$")] | None = None
     device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
@@ -88,7 +84,7 @@ class SlurmOptions(FleetOptions):
     @property
     def has_library_here(self) -> bool:
         """Whether this machine, a login node of the cluster, has the nodes' own MPI library."""
-        return self.native == "shared" and not self.modules and shutil.which("mpirun") is not None
+        return self.native == "shared" and not self.wanted and shutil.which("mpirun") is not None
 
     def request(self) -> list[str]:
         """Give the words with which ``salloc`` and ``sbatch`` are asked for the nodes."""

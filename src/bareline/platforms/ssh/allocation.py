@@ -62,7 +62,7 @@ class SshAllocation(RemoteAllocation):
             native_target=connections[0].native_folder,
         )
         self.compare({name: said.flags for name, said in told.items()})
-        self.load(options.modules)
+        self.load(options.wanted)
 
     def _address(self, name: str, said: Description) -> str:
         """Give the address of a host on MPI's network."""

@@ -10,7 +10,6 @@ from pydantic import Field, field_validator, model_validator
 
 from bareline.platforms.launchers import Transport
 from bareline.platforms.remote.fleet import FleetOptions
-from bareline.platforms.remote.modules import ModuleName
 from bareline.platforms.remote.native import Way
 from bareline.platforms.ssh.inventory import read_inventory
 from bareline.vocabulary.errors import PlatformError
@@ -30,8 +29,6 @@ class SshOptions(FleetOptions):
         Configuration of ssh; the user's own without it.
     mpi
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the hosts.
-    modules
-        Environment modules to load on the hosts before anything.
     launcher
         Where mpirun starts: on the ``first`` host, which must be able to log in to the others, or
         ``here``, on this machine, which the hosts must be able to reach.
@@ -53,7 +50,7 @@ class SshOptions(FleetOptions):
         Folder of the hosts whose file system I/O probes measure; `folder` without it.
     connect_s
         How long a host may take to answer.
-    exclude, switches
+    exclude, switches, modules, software
         See `FleetOptions`.
     """
 
@@ -62,7 +59,6 @@ class SshOptions(FleetOptions):
     group: str | None = None
     config: Path | None = None
     mpi: str = "auto"
-    modules: tuple[ModuleName, ...] = ()
     launcher: Literal["first", "here"] = "first"
     agent: str = "ssh"
     subnet: str | None = None

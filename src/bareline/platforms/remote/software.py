@@ -1,0 +1,112 @@
+"""What a program on a node wants loaded: environment modules, Spack environments, conda's.
+
+Environment Modules and Lmod were seen doing so; of Spack and conda the documented commands are used
+(``spack env activate --sh``, ``conda shell.bash hook``, ``micromamba shell hook``).
+
+References
+----------
+J. L. Furlani, "Modules: Providing a Flexible User Environment", Proc. 5th USENIX LISA (1991).
+R. McLay et al., "Best Practices for the Deployment and Management of Production HPC Clusters",
+SC '11 State of the Practice Reports (2011), doi:10.1145/2063348.2063360.
+T. Gamblin et al., "The Spack Package Manager: Bringing Order to HPC Software Chaos", SC '15 (2015),
+doi:10.1145/2807591.2807623.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import Field
+
+from bareline.platforms.remote.conversation import conversation
+from bareline.platforms.remote.native import Nodes
+from bareline.vocabulary.errors import PlatformError
+
+#: The name of a module, as ``module load`` takes it.
+ModuleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.+/-]+$")]
+#: What to load: a module, the name or folder of a Spack environment, of a conda environment.
+SoftwareName = Annotated[
+    str, Field(pattern=r"^(module|spack|conda):[A-Za-z0-9_/][A-Za-z0-9_.+/@-]*$")
+]
+_LOAD_S = 60.0
+#: $1 how many things, then each as KIND:NAME, then the program. Old versions of Environment Modules
+#: end well whatever happens: what they list as loaded tells, as what the others set does.
+_LOADER = """
+wanted=("${@:2:$1}")
+shift $(($1 + 1))
+fail() { echo "$1" >&2; exit 126; }
+has() { type "$1" >/dev/null 2>&1; }
+load_module() {
+    has module || fail "there are no environment modules"
+    module load "$1" >/dev/null 2>&1 && [[ :$LOADEDMODULES == *:"${1%%/*}"* ]]
+}
+activate_spack() {
+    local setup=$SPACK_ROOT/share/spack/setup-env.sh said
+    has spack || { [ -r "$setup" ] && . "$setup"; }
+    has spack || fail "there is no Spack on the path, and none in SPACK_ROOT"
+    said=$(spack env activate --sh "$1" 2>/dev/null) && eval "$said" && [ -n "$SPACK_ENV" ]
+}
+activate_conda() {
+    if has conda; then
+        eval "$(conda shell.bash hook 2>/dev/null)"
+        conda activate "$1" >/dev/null 2>&1
+    elif has micromamba; then
+        eval "$(micromamba shell hook --shell bash 2>/dev/null)"
+        micromamba activate "$1" >/dev/null 2>&1
+    else
+        fail "there is neither conda nor micromamba on the path"
+    fi
+    [ "$CONDA_PREFIX" = "$1" ] || [ "$CONDA_DEFAULT_ENV" = "$1" ]
+}
+for each in "${wanted[@]}"; do
+    name=${each#*:}
+    case $each in
+    module:*) load_module "$name" || fail "the module '$name' cannot be loaded" ;;
+    spack:*) activate_spack "$name" || fail "the Spack environment '$name' cannot be activated" ;;
+    conda:*) activate_conda "$name" || fail "the conda environment '$name' cannot be activated" ;;
+    esac
+done
+exec "$@"
+"""
+_TRY = """
+shift
+said=$("$@" true 2>&1 </dev/null) || say unloaded "$(printf '%s' "$said" | tail -n 1)"
+say tried
+stay
+"""
+
+
+def loader(software: Sequence[str]) -> list[str]:
+    """Give the words before a command that load what it wants first; none where it wants nothing.
+
+    A login shell, because that is where systems define the command ``module``.
+
+    Parameters
+    ----------
+    software
+        In their order, each as ``module:NAME``, ``spack:ENVIRONMENT`` or ``conda:ENVIRONMENT``.
+    """
+    if not software:
+        return []
+    return ["bash", "-lc", _LOADER, "bash", str(len(software)), *software]
+
+
+def try_software(nodes: Nodes, software: Sequence[str]) -> None:
+    """See that every node can load it.
+
+    Raises
+    ------
+    PlatformError
+        With the name of a node that cannot.
+    """
+    if not software:
+        return
+    everyone = range(len(nodes.nodes))
+    with conversation(nodes.talk_lines(everyone, _TRY, loader(software))) as talk:
+        talk.wait("tried", _LOAD_S)
+        for node, said in talk.said.items():
+            for reason in said.get("unloaded", ()):
+                raise PlatformError(
+                    reason, where=node, hint="load it by hand in a login shell there"
+                )
