@@ -49,3 +49,15 @@ def test_a_thousand_nodes_are_told_by_groups(capture: Callable[[str], str]) -> N
     rows = {row.fact.key: row for row in table({"a": merged})}
     assert rows["net.mtu"].texts["a"] == "1400; nodes 3,512-1023: 9000"
     assert rows["node.name"].texts["a"].endswith("; 1020 other values on 1020 nodes")
+
+
+def test_scattered_nodes_and_many_values_are_no_page_of_their_own(
+    capture: Callable[[str], str],
+) -> None:
+    node = parse_node(capture("kvm-guest"))
+    nodes = [{**node, "net.mtu": 9000 if number % 2 else 1400} for number in range(1024)]
+    for number, each in enumerate(nodes):
+        each["node.name"] = f"n{number if number < 100 else 'x'}"
+    rows = {row.fact.key: row for row in table({"a": merge_nodes(nodes)})}
+    assert rows["net.mtu"].texts["a"] == ("1400; nodes 1,3,5,7,9,11,13,15 and 504 more: 9000")
+    assert "; nodes 100-1023: nx; " in rows["node.name"].texts["a"], "the largest group is told"

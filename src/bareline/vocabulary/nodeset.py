@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
+from typing import TypeVar
+
+Name = TypeVar("Name", str, int)
 
 #: More hosts than this are a slip of the pen.
 MOST_HOSTS = 10_000
@@ -100,9 +104,17 @@ def _numbers(text: str) -> Iterator[str]:
 
 def told_nodes(names: Iterable[str], most: int = 8) -> str:
     """Write names for people: brief, and no longer than some parts of a list."""
-    known = list(names)
-    parts = _BETWEEN.split(fold(known))
-    if len(parts) <= most:
-        return ", ".join(parts)
-    left = len(known) - sum(len(_hosts(part)) for part in parts[:most])
-    return f"{', '.join(parts[:most])} and {left} more"
+    text, more = _cut(list(names), fold, most)
+    return ", ".join(_BETWEEN.split(text)) + more
+
+
+def told_numbers(numbers: Iterable[int], most: int = 8) -> str:
+    """Write numbers of nodes for people: ``1-3,7``, and no longer than some ranges."""
+    return "".join(_cut(list(numbers), fold_numbers, most))
+
+
+def _cut(known: list[Name], write: Callable[[list[Name]], str], most: int) -> tuple[str, str]:
+    """Write as many as need no more than some ranges, and how many are left."""
+    kept = bisect_right(range(len(known) + 1), most, key=lambda n: write(known[:n]).count(",") + 1)
+    left = len(known) - (kept - 1)
+    return write(known[: kept - 1]), f" and {left} more" if left else ""

@@ -405,3 +405,11 @@ def test_a_path_that_is_no_launcher(only, tmp_path, name):
     _install(only, "broken", "mpirun: command of another kind")
     with pytest.raises(PlatformError, match="is not the launcher of Open MPI, MPICH or Intel MPI"):
         find_mpi(str(tmp_path / name))
+
+
+@pytest.mark.parametrize("mpi", [OPENMPI, OPENMPI5, MPICH, INTEL])
+def test_a_thousand_hosts_with_long_names_fit_into_one_word_of_a_command(mpi):
+    """Linux takes 128 KiB in a word, and over ssh the whole command is one."""
+    nodes = [Node(f"n{n}", f"{'long-' * 9}node{n:04d}.example.org", 128) for n in range(1024)]
+    assert len(nodes[0].address) > 60
+    assert len(line(mpi, Layout(1024, 128), nodes)) < 100_000

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import IO
 
 from bareline.platforms.process import spawn
@@ -29,6 +31,10 @@ _COMPLAINT_BYTES = 1 << 16
 #: Most that is taken at a time: others have something to say, too.
 _HEAR_BYTES = 1 << 20
 _END_S = 3.0
+#: Files that this process may come to open for other reasons, and for each other one: three pipes,
+#: and one while it is being started.
+_FILES = 256
+_FILES_EACH = 4
 
 
 class Peer:
@@ -164,6 +170,26 @@ def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
     return bytes(found), False
 
 
+def make_room(count: int) -> None:
+    """See that this process may open the files of so many others more: often it may have 1,024.
+
+    Raises
+    ------
+    PlatformError
+        It may not.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = sum(1 for _ in Path("/proc/self/fd").iterdir()) + _FILES + _FILES_EACH * count
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    if hard != resource.RLIM_INFINITY and hard < wanted:
+        raise PlatformError(
+            f"{count} connections want {wanted} open files, and {hard} are allowed",
+            hint="raise the hard limit (`ulimit -Hn`), or use fewer hosts at a time",
+        )
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 @contextmanager
 def peer(names: Sequence[str], line: Sequence[str], env: Mapping[str, str]) -> Iterator[Peer]:
     """Start the process that stands for some nodes; it is ended with the context."""
@@ -182,6 +208,7 @@ def peers(
     lines
         The local command line by the names of the nodes that it stands for.
     """
+    make_room(len(lines))
     with ExitStack() as stack:
         started = [stack.enter_context(peer(names, line, env)) for names, line in lines.items()]
         stack.callback(leave_all, started)

@@ -7,6 +7,7 @@ import shlex
 import socket
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -24,6 +25,9 @@ from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Scalar
+
+#: So many hosts' addresses are looked up at a time.
+_ASKED_AT_ONCE = 8
 
 
 class SshAllocation(RemoteAllocation):
@@ -50,13 +54,14 @@ class SshAllocation(RemoteAllocation):
         self._connections = tuple(connections)
         self._told = dict(told)
         self._has_agent = False
-        nodes = []
-        for connection in connections:
-            said = told[connection.name]
-            address = self._address(connection.name, said)
-            nodes.append(Node(connection.name, address, said.cores))
+        names = [connection.name for connection in connections]
+        with ThreadPoolExecutor(max_workers=_ASKED_AT_ONCE) as pool:
+            addresses = pool.map(lambda name: self._address(name, told[name]), names)
         super().__init__(
-            nodes,
+            [
+                Node(name, address, told[name].cores)
+                for name, address in zip(names, addresses, strict=True)
+            ],
             cache=context.cache,
             way=options.native,
             native_target=connections[0].native_folder,

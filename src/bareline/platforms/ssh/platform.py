@@ -13,6 +13,7 @@ from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
+from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
@@ -75,6 +76,7 @@ class SshPlatform(Platform[SshOptions]):
             )
         if shutil.which("ssh") is None:
             raise ToolMissing("'ssh' is not installed", hint=install_hint("ssh"))
+        make_room(max(1, layout.nodes))
         with (
             # The path of a socket has 107 characters at most.
             tempfile.TemporaryDirectory(prefix=f"{_FOLDER}{owner_mark()}-", dir="/tmp") as folder,

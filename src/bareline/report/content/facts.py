@@ -17,7 +17,7 @@ from bareline.vocabulary.facts import (
 )
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
-from bareline.vocabulary.nodeset import fold_numbers, unfold_numbers
+from bareline.vocabulary.nodeset import told_numbers, unfold_numbers
 
 PlatformFacts = Mapping[str, Scalar]
 
@@ -129,10 +129,12 @@ def _text(key: str, cell: Mapping[int, Scalar | None]) -> str:
         if node:
             alike.setdefault(format_fact(key, cell[node]), []).append(node)
     groups = [*alike.items()]
+    if len(groups) > _MOST_VALUES:
+        groups.sort(key=lambda group: -len(group[1]))
     shown = groups if len(groups) <= _MOST_VALUES else groups[: _MOST_VALUES - 1]
     parts = [format_fact(key, cell.get(0))]
     for text, nodes in shown:
-        parts.append(f"node{'s' if len(nodes) > 1 else ''} {fold_numbers(nodes)}: {text}")
+        parts.append(f"node{'s' if len(nodes) > 1 else ''} {told_numbers(nodes)}: {text}")
     rest = groups[len(shown) :]
     if rest:
         parts.append(f"{len(rest)} other values on {sum(len(nodes) for _, nodes in rest)} nodes")
