@@ -82,6 +82,17 @@ class Machines:
         place = self.hosts._switch if host < 0 else self.hosts._hosts[host]
         subprocess.run(place.enter(argv), check=True, capture_output=True)
 
+    def left_behind(self) -> set[str]:
+        """List what lies in the hosts' memory, and what Open MPI left for one of them in /tmp."""
+        hosts = [(f"node{number}", host.pid) for number, host in enumerate(self.hosts._hosts, 1)]
+        found = {
+            f"{name}: {path.name}"
+            for name, pid in hosts
+            for path in Path(f"/proc/{pid}/root/dev/shm").iterdir()
+        }
+        found |= {str(path) for name, _ in hosts for path in Path("/tmp").glob(f"ompi.{name}.*/*")}
+        return found
+
     @contextmanager
     def inside(self) -> Iterator[None]:
         """Let this thread, and what it starts, use the hosts' network."""

@@ -275,11 +275,12 @@ spec = make_spec("s", {"type": "slurm", "time_min": 10}, where="test")
 with SlurmPlatform(spec, Context(Path(sys.argv[1]), Path(sys.argv[1]))).acquire(Layout(2)) as nodes:
     print("up", flush=True)
     env = (("BARELINE_TRIAL", sys.argv[2]),)
-    nodes.run(Command(argv=("sleep", "300"), env=env), Layout(2), timeout_s=600)
+    nodes.run(Command(argv=("sleep", "300"), mpi=True, env=env), Layout(2), timeout_s=600)
 """
 
 
 def test_nothing_is_left_after_bareline_is_killed(slurm_cluster, tmp_path):
+    before = slurm_cluster.machines.left_behind()
     token = f"killed-{os.getpid()}-2"
     argv = [sys.executable, "-c", _HOLD, str(tmp_path), token]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
@@ -289,6 +290,7 @@ def test_nothing_is_left_after_bareline_is_killed(slurm_cluster, tmp_path):
         process.send_signal(signal.SIGKILL)
     until(lambda: not processes_with(lambda mark: mark == token))
     until(lambda: jobs() == [])
+    until(lambda: slurm_cluster.machines.left_behind() <= before)
 
 
 def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):

@@ -39,6 +39,46 @@ def test_nothing_is_left_on_the_hosts(ssh_options, open_bench, acquire):
     until(lambda: left_behind() == [])
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("launcher", ["first", "here"])
+def test_a_job_that_is_killed_leaves_nothing_of_its_mpi_library(
+    ssh_cluster, ssh_options, open_bench, launcher
+):
+    machines, _ = ssh_cluster
+    before = machines.left_behind()
+    bench = open_bench("ssh", mpi="openmpi", launcher=launcher, **ssh_options)
+    during = []
+
+    def kill():
+        until(lambda: len(_running(bench.token, "rank_program")) == 2)
+        during.extend(machines.left_behind() - before)
+        for name in ("mpirun.openmpi", "mpirun", "orterun", "orted", "rank_program"):
+            for pid in _running(bench.token, name):
+                os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    bench.ranks("sleep", timeout_s=120)
+    killer.join()
+    assert any("bareline-session" in text for text in during)
+    now = machines.left_behind() - before
+    assert {text for text in now if not text.endswith("bareline-0")} == set()
+
+
+@pytest.mark.mpi
+def test_hosts_that_share_no_folder_launch_a_job_together(ssh_options, open_bench):
+    """The launcher's agent lies on the first one alone, and Open MPI's daemons look for it."""
+    bench = open_bench("ssh", mpi="openmpi", folder="/dev/shm", **ssh_options)
+    done = bench.run("hostname", mpi=True, layout=Layout(2), timeout_s=60)
+    assert sorted(done.stdout.split()) == ["node1", "node2"]
+
+
+def test_the_lock_goes_with_its_last_user(ssh_options, acquire, locks):
+    with acquire("ssh", **ssh_options), acquire("ssh", **ssh_options):
+        assert (locks / "lock").exists()
+    until(lambda: not locks.exists())
+
+
 def test_a_link_cut_in_mid_trial_ends_it_and_names_the_host(
     ssh_cluster, ssh_options, open_bench, monkeypatch
 ):
@@ -180,6 +220,8 @@ def test_the_number_in_a_lock_is_killed_only_if_it_is_a_keeper_still(ssh_options
         mark, keeper, start = file.read_text().split()
         assert mark == owner_mark() and start.isdigit() and int(keeper) > 1
     ended = mark.replace(mark.partition("-")[0], "1", 1)
+    until(lambda: not locks.exists())
+    locks.mkdir(mode=0o700)
     with (
         subprocess.Popen(["sleep", "300"]) as innocent,
         subprocess.Popen(["flock", file, "sleep", "300"]) as holder,
@@ -216,7 +258,8 @@ with SshPlatform(spec, Context(Path(sys.argv[2]), Path(sys.argv[3]))).acquire(La
 
 @pytest.mark.mpi
 def test_nothing_is_left_after_bareline_is_killed(ssh_cluster, tmp_path):
-    _, config = ssh_cluster
+    machines, config = ssh_cluster
+    before = machines.left_behind()
     token = f"killed-{os.getpid()}-1"
     argv = [sys.executable, "-c", _HOLD, str(config), str(tmp_path), str(tmp_path), token]
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
@@ -228,6 +271,7 @@ def test_nothing_is_left_after_bareline_is_killed(ssh_cluster, tmp_path):
     until(lambda: not list(Path("/tmp").glob(f"bareline-{process.pid}-*")))
     SshPlatform.clean()
     assert not list(Path("/tmp").glob(f"bl-ssh-{process.pid}-*"))
+    until(lambda: machines.left_behind() <= before)
 
 
 def _running(token, name):
