@@ -13,18 +13,21 @@ from bareline.cli.measuring import Asked, takes_what_is_asked
 from bareline.cli.options import (
     FileOption,
     JsonOption,
+    MaxCoreHoursOption,
+    NotBetweenOption,
     QuietOption,
     RunArgument,
     StopOption,
     WaitQuietOption,
 )
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
-from bareline.vocabulary.errors import Stopped, TimeUp, UsageError
+from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
 
 if TYPE_CHECKING:
     from bareline.platforms.slurm.options import SlurmOptions
     from bareline.store.run import Run
     from bareline.study.study import Study
+    from bareline.vocabulary.limits import Limits
     from bareline.vocabulary.platform import PlatformSpec
 
 app = typer.Typer()
@@ -169,9 +172,18 @@ def _show_plan(asked: Asked, planned: _Planned) -> None:
         exact_among(planned.platforms),
         planned.control,
         baseline=planned.baseline,
+        costs=_costs(planned),
     )
     rows = _rows(asked, planned)
     emit(asked.as_json, lambda: rows, lambda on: print_plan(rows, on, about))
+
+
+def _costs(planned: _Planned) -> list[str]:
+    from bareline.session.outlook import outlook, told
+    from bareline.study.plan import make_plan
+
+    study, specs = planned.study, planned.platforms
+    return told(outlook(study, specs, make_plan(study, specs)), study.max_core_hours)
 
 
 def _rows(asked: Asked, planned: _Planned) -> list[dict[str, Any]]:
@@ -203,12 +215,15 @@ def _chosen(asked: Asked) -> tuple[Study, list[PlatformSpec], list[str]]:
     from bareline.platforms.config import choose_platforms
     from bareline.session import begin
     from bareline.study.catalogue import find_study
+    from bareline.vocabulary.limits import limits_of
 
     study, on = find_study(asked.study), asked.on or []
     if asked.scale is not None:
         study = study.at_scale(asked.scale)
     if asked.launches is not None:
         study = study.with_launches(asked.launches)
+    limits = limits_of(asked.max_core_hours, asked.not_between)
+    study = study.model_copy(update=limits.model_dump(exclude_none=True))
     study, lacking = begin.cast_study(study, asked.as_ or [], on, asked.platforms)
     names = study.platforms if study.roles else on or study.platforms
     if not names:
@@ -242,6 +257,8 @@ def continue_(
     trust: Annotated[
         bool, typer.Option("--trust", help="Run the programs of another user's run; asked once.")
     ] = False,
+    max_core_hours: MaxCoreHoursOption = None,
+    not_between: NotBetweenOption = None,
     wait_quiet: WaitQuietOption = None,
     quiet: QuietOption = False,
     stop_on_failure: StopOption = False,
@@ -253,6 +270,7 @@ def continue_(
     from bareline.session.submission import see_to_jobs
     from bareline.session.trust import see_to_trust
     from bareline.store.run import Run
+    from bareline.vocabulary.limits import limits_of
     from bareline.vocabulary.units import parse_duration
 
     began = look()
@@ -267,6 +285,7 @@ def continue_(
         as_json,
         retry_failed=retry_failed,
         anyway=anyway,
+        limits=limits_of(max_core_hours, not_between),
         stop_on_failure=stop_on_failure,
         quiet=quiet,
     )
@@ -278,6 +297,7 @@ def _execute(
     *,
     retry_failed: bool = False,
     anyway: bool = False,
+    limits: Limits | None = None,
     stop_on_failure: bool = False,
     quiet: bool = False,
 ) -> None:
@@ -290,9 +310,13 @@ def _execute(
     try:
         shown = console(stderr=True, quiet=quiet)
         with progress_on(shown, stop_on_failure=stop_on_failure) as progress:
-            tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway)
+            tally = execute(made, progress, retry_failed=retry_failed, anyway=anyway, limits=limits)
     except KeyboardInterrupt:
         complain(f"interrupted; `bareline continue {path}` goes on where it stopped")
+        raise typer.Exit(EXIT_INTERRUPTED) from None
+    except LimitReached as error:
+        complain(f"{error}; `bareline continue --max-core-hours N {path}` goes on")
+        print(made.path)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except TimeUp as error:
         complain(f"{error}; `bareline continue {path}` in another job goes on")

@@ -15,6 +15,8 @@ from bareline.cli import completing
 from bareline.cli.options import (
     BaselineOption,
     JsonOption,
+    MaxCoreHoursOption,
+    NotBetweenOption,
     PlatformsOption,
     QuietOption,
     StopOption,
@@ -98,6 +100,8 @@ class Asked:
     launches: _Launches = None
     scale: _Scale = None
     control: _Control = None
+    max_core_hours: MaxCoreHoursOption = None
+    not_between: NotBetweenOption = None
     dry_run: _DryRun = False
     wait_quiet: WaitQuietOption = None
     quiet: QuietOption = False

@@ -130,6 +130,20 @@ WaitQuietOption = Annotated[
         help="Begin when other programs let this machine alone, after TIME (30min) all the same.",
     ),
 ]
+MaxCoreHoursOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-core-hours", metavar="N", min=0.0001, help="End when N core hours are used."
+    ),
+]
+NotBetweenOption = Annotated[
+    str | None,
+    typer.Option(
+        "--not-between",
+        metavar="HH:MM-HH:MM",
+        help="Local hours in which no trial begins; several with commas between.",
+    ),
+]
 StopOption = Annotated[
     bool,
     typer.Option(

@@ -83,9 +83,10 @@ def _show_summary(
 ) -> None:
     from bareline.analysis.rows import as_rows
     from bareline.analysis.summary import failed_cases, summarize
+    from bareline.report.content.gather import cost_texts
     from bareline.report.content.profiles import profile_lines
     from bareline.report.profile.terminal import print_profile_lines
-    from bareline.report.terminal.results import print_failed, print_summary
+    from bareline.report.terminal.results import print_cost, print_failed, print_summary
 
     records = read_records([path])
     if control:
@@ -98,6 +99,8 @@ def _show_summary(
         print_failed(failed, console)
         if not asked:
             print_profile_lines(profile_lines(records), console)
+            for run in records.runs:
+                print_cost(cost_texts(run), console)
 
     silent = failed.filter(n=0)
     emit(as_json, lambda: [*as_rows(summary), *as_rows(silent)], people)

@@ -45,10 +45,18 @@ def status_of(run: Run) -> dict[str, Any]:
         "saved": tally.saved,
         "remaining": tally.remaining,
         "active": run.is_being_written(),
+        "core_hours": core_hours_of(run),
+        "max_core_hours": study.max_core_hours,
         "platforms": _by_platform(run, plan, history.records),
         "machines": [one.moved for one in run.sessions().values() if one.moved],
         "left_out": told(run.left_out()),
     }
+
+
+def core_hours_of(run: Run) -> dict[str, float] | None:
+    """Give the core hours that a run has used, by platform; None where nobody counted."""
+    cost = run.cost()
+    return None if cost is None else {name: core_s / 3600 for name, core_s in cost.items()}
 
 
 def _by_platform(

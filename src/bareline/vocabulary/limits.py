@@ -81,5 +81,17 @@ class Limits(BaseModel):
     not_between: Annotated[str, AfterValidator(_checked)] | None = None
 
 
+def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
+    """Give what the command line asks for.
+
+    Raises
+    ------
+    UsageError
+        What it names are no hours of a day.
+    """
+    parse_hours(not_between or "")
+    return Limits(max_core_hours=max_core_hours, not_between=not_between)
+
+
 #: Of whoever may take what he likes.
 NO_LIMITS = Limits()

@@ -20,12 +20,24 @@ from bareline.platforms.slurm.commands import (
     queued,
 )
 from bareline.platforms.slurm.options import SlurmOptions
+from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.nodeset import fold
 
 _NAME = "bareline-"
-#: Waits for the end of its input, which is the end of bareline, and gives the allocation back.
-_HOLD = 'cat >/dev/null; exec scancel "$1"'
+#: Waits for a word or for the end of its input, which is the end of bareline, and gives the
+#: allocation back. Slurm kills the steps of a killed bareline at once: what they would have removed
+#: is removed by a step before, on all of $2 nodes, by the patterns $3...
+_HOLD = """\
+if ! read -r _; then
+    job=$1 nodes=$2
+    shift 2
+    timeout 10 srun --jobid="$job" --overlap --mpi=none --nodes="$nodes" --ntasks="$nodes" \\
+        --ntasks-per-node=1 --chdir=/ sh -c 'rm -rf -- $*' sh "$@"
+    set -- "$job"
+fi
+exec scancel "$1"
+"""
 
 #: Slurm ends the processes of a job that is over within this time; its KillWait is 30 s.
 _KILLED_WITHIN_S = 60.0
@@ -104,13 +116,20 @@ class Job:
             raise kind(what, hint="see `sinfo` and `squeue --me`")
         self.number = number
         self._holder = subprocess.Popen(
-            ["sh", "-c", _HOLD, "hold", number],
+            ["sh", "-c", _HOLD, "hold", number, str(nodes), *self._left()],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=outside_environment(),
             start_new_session=True,
         )
+
+    def _left(self) -> list[str]:
+        """Give patterns of what this bareline makes on nodes."""
+        mark, options = owner_mark(), self._options
+        folders = dict.fromkeys((options.folder, options.io_folder or options.folder))
+        patterns = [f"{folder}/bareline-*{mark}*" for folder in folders]
+        return [*patterns, session_folder(f"{mark}*")]
 
     def see_own_end(self, state: JobState) -> None:
         """See whether this very process is about to be ended, with the job that it is part of.
@@ -132,7 +151,9 @@ class Job:
         holder, self._holder = self._holder, None
         if holder is not None:
             assert holder.stdin is not None
-            holder.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                holder.stdin.write(b"ended\n")
+                holder.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 holder.wait(20.0)
 

@@ -106,6 +106,11 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
     }
 
 
+def cost_texts(run: Run) -> list[str]:
+    """Give the core hours that each platform of a run has cost; nothing where nobody counted."""
+    return [f"{name} {core_s / 3600:.3g}" for name, core_s in (run.cost() or {}).items()]
+
+
 def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
     return ExhibitSpec(**{**table, "title": shown_name(table.get("title", ""))})
 
@@ -158,6 +163,9 @@ def _method(records: Records, study: Mapping[str, Any], comparison: Comparison) 
     header = records.runs[0].header
     trials = records.trials
     details = {"study": str(study.get("name", ""))}
+    costs = [text for run in records.runs for text in cost_texts(run)]
+    if costs:
+        details["core hours used"] = listing(costs)
     if study.get("budget_s"):
         details["time budget"] = f"{study['budget_s']:g} s"
     if study.get("precision"):

@@ -77,6 +77,12 @@ def print_summary(summary: pl.DataFrame, console: Console, *, details: bool = Fa
     _print_cells(cells, console, columns, fields, details=details)
 
 
+def print_cost(texts: Sequence[str], console: Console) -> None:
+    """Print the core hours of a run by platform, where they were counted."""
+    if texts:
+        console.print(f"core hours: {clean(', '.join(texts))}", style="dim", highlight=False)
+
+
 def print_failed(failed: pl.DataFrame, console: Console) -> None:
     """Name what failed or was skipped, a line each, with the reason of the last failure.
 

@@ -62,6 +62,8 @@ class PlanNotes:
         Platforms of which one trial of a case is all there is.
     control, baseline
         The platform that is the baseline once more, "" without one.
+    costs
+        Core hours that it is going to take, in lines.
     """
 
     scale: str | None = None
@@ -69,6 +71,7 @@ class PlanNotes:
     exact: Collection[str] = ()
     control: str = ""
     baseline: str = ""
+    costs: Sequence[str] = ()
 
 
 def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanNotes) -> None:
@@ -113,6 +116,8 @@ def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanN
             f"{clean(notes.baseline)} itself; --no-control leaves it out",
             highlight=False,
         )
+    for line in notes.costs:
+        console.print(clean(line), highlight=False)
     for line in notes.changes:
         console.print(f"  {clean(line)}", style="dim", highlight=False)
 
@@ -163,9 +168,15 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
     heads = [Column("platform")]
     heads += [Column(name, "number") for name in kinds]
-    heads += [Column("time", "number")]
+    cost = row["core_hours"] or {}
+    heads += [Column("time", "number"), *([Column("core hours", "number")] if cost else [])]
     fields = [
-        [name, *(str(counts[key]) for key in kinds), format_duration(counts["seconds"])]
+        [
+            name,
+            *(str(counts[key]) for key in kinds),
+            format_duration(counts["seconds"]),
+            *([f"{cost.get(name, 0.0):.3g}"] if cost else []),
+        ]
         for name, counts in row["platforms"].items()
     ]
     print_table(heads, fields, console)
