@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections import Counter
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from bareline.platforms.process import marked_processes, processes_with
 from bareline.platforms.slurm import allocation as allocation_module
 from bareline.platforms.slurm import commands
+from bareline.platforms.slurm import job as job_module
 from bareline.platforms.slurm.commands import read_time_s
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.slurm.platform import SlurmPlatform
@@ -291,6 +293,19 @@ def test_nothing_is_left_after_bareline_is_killed(slurm_cluster, tmp_path):
     until(lambda: not processes_with(lambda mark: mark == token))
     until(lambda: jobs() == [])
     until(lambda: slurm_cluster.machines.left_behind() <= before)
+
+
+def test_no_more_allocations_are_asked_for_than_allowed(slurm_cluster, acquire, monkeypatch):
+    monkeypatch.setattr(job_module, "_ASKED", Counter())
+    with acquire("slurm", max_jobs=1, **OPTIONS):
+        assert len(jobs()) == 1
+    until(lambda: jobs() == [])
+    with (
+        pytest.raises(PlatformError, match="asked for 1 allocation, and no more are allowed"),
+        acquire("slurm", max_jobs=1, **OPTIONS),
+    ):
+        pass
+    assert jobs() == []
 
 
 def test_clean_gives_back_what_a_dead_bareline_holds(slurm_cluster):

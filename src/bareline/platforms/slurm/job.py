@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Sequence
 
 from bareline.host.owner import has_ended, owner_mark
@@ -43,8 +44,17 @@ exec scancel "$1"
 _KILLED_WITHIN_S = 60.0
 
 
+#: How many allocations this process has asked for, by the platform's name.
+_ASKED: Counter[str] = Counter()
+
+
 class Job:
     """An allocation in use.
+
+    Parameters
+    ----------
+    name
+        Of the platform whose `max_jobs` counts.
 
     Attributes
     ----------
@@ -54,11 +64,12 @@ class Job:
         Time in the queue.
     """
 
-    def __init__(self, options: SlurmOptions) -> None:
+    def __init__(self, options: SlurmOptions, name: str = "") -> None:
         self._options = options
         self._holder: subprocess.Popen[bytes] | None = None
         self.number = ""
         self.waited_s = 0.0
+        self._name = name
 
     @property
     def inherited(self) -> bool:
@@ -95,6 +106,13 @@ class Job:
         return state
 
     def _allocate(self, nodes: int, excluded: Sequence[str]) -> None:
+        most = self._options.max_jobs
+        if most is not None and _ASKED[self._name] >= most:
+            raise PlatformError(
+                f"asked for {most} allocation{'s' if most > 1 else ''}, and no more are allowed",
+                hint="raise `max_jobs`, or `bareline continue --retry-failed` asks anew",
+            )
+        _ASKED[self._name] += 1
         left_out = fold(dict.fromkeys((*self._options.excluded, *excluded)))
         options = self._options.model_copy(update={"nodes": nodes, "exclude": left_out})
         # --no-kill: a node that dies is told apart here; the others go on.

@@ -31,6 +31,8 @@ class SlurmOptions(FleetOptions):
         Whether the nodes are shared with no other job.
     time_min
         Time limit of an allocation; a new one is asked for when it ends.
+    max_jobs
+        Most allocations that one `run` or `continue` asks for; any number without it.
     queue_s
         How long to wait in the queue before giving up.
     launcher
@@ -65,6 +67,7 @@ class SlurmOptions(FleetOptions):
     reservation: _Word | None = None
     exclusive: bool = True
     time_min: Annotated[int, Field(ge=1, le=525_600)] = 60
+    max_jobs: Annotated[int, Field(ge=1)] | None = None
     queue_s: Annotated[float, Field(gt=0)] = 86_400.0
     launcher: Literal["srun", "mpirun"] = "srun"
     mpi_type: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] = "pmix"

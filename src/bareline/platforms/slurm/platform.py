@@ -93,7 +93,7 @@ class SlurmPlatform(Platform[SlurmOptions]):
                 f"{nodes} nodes are wanted of {options.nodes}", where=self.spec.name
             )
         clean()
-        job = Job(options)
+        job = Job(options, self.spec.name)
         try:
             state = job.begin(nodes)
             allocation = SlurmAllocation(options, self.context, job, state, nodes)
