@@ -269,6 +269,7 @@ def test_an_inherited_allocation_is_used_and_not_given_back(slurm_cluster, acqui
 _HOLD = """
 import sys
 from pathlib import Path
+from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
 from bareline.platforms.config import make_spec
 from bareline.platforms.slurm.platform import SlurmPlatform
@@ -276,7 +277,7 @@ from bareline.vocabulary.model import Command, Layout
 spec = make_spec("s", {"type": "slurm", "time_min": 10}, where="test")
 with SlurmPlatform(spec, Context(Path(sys.argv[1]), Path(sys.argv[1]))).acquire(Layout(2)) as nodes:
     print("up", flush=True)
-    env = (("BARELINE_TRIAL", sys.argv[2]),)
+    env = (("BARELINE_TRIAL", f"{owner_mark()}-{sys.argv[2]}"),)
     nodes.run(Command(argv=("sleep", "300"), mpi=True, env=env), Layout(2), timeout_s=600)
 """
 
@@ -288,9 +289,9 @@ def test_nothing_is_left_after_bareline_is_killed(slurm_cluster, tmp_path):
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "up\n"
-        until(lambda: processes_with(lambda mark: mark == token))
+        until(lambda: processes_with(lambda mark: mark.endswith(token)))
         process.send_signal(signal.SIGKILL)
-    until(lambda: not processes_with(lambda mark: mark == token))
+    until(lambda: not processes_with(lambda mark: mark.endswith(token)))
     until(lambda: jobs() == [])
     until(lambda: slurm_cluster.machines.left_behind() <= before)
 
