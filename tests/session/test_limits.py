@@ -8,7 +8,10 @@ import pytest
 from bareline.session import hours
 from bareline.session.hours import see_hours
 from bareline.session.meter import Meter
+from bareline.session.outlook import outlook, told
+from bareline.session.status import status_of
 from bareline.store.run import Run
+from bareline.study.plan import make_plan
 from bareline.vocabulary.errors import LimitReached, StoreError, UsageError
 from bareline.vocabulary.limits import Limits, closed_until, parse_hours
 
@@ -119,3 +122,22 @@ def test_a_group_that_shares_its_files_can_go_on_with_a_run(make_run, execute):
         os.umask(before)
     closed = [path for path in run.path.rglob("*") if not path.stat().st_mode & 0o020]
     assert closed == []
+
+
+def test_what_a_run_costs_is_told_before_and_after(make_run, execute, null_platforms, null_study):
+    (spec,) = null_platforms(a={"pause_s": PAUSE_S, "cores_per_node": 36})
+    study = null_study(launches=10)
+    plan = make_plan(study, [spec])
+    (before,) = outlook(study, [spec], plan)
+    assert before.cores == 36 and before.expected_h is None
+    assert before.most_h == pytest.approx(36 * sum(trial.timeout_s for trial in plan) / 3600)
+    budgeted = study.model_copy(update={"budget_s": 100.0})
+    (before,) = outlook(budgeted, [spec], plan)
+    assert before.expected_h == pytest.approx(1.0)
+    assert told([before], 0.5) == [
+        f"core hours: a (36 cores): about 1, at most {before.most_h:.2g}; it ends at 0.5"
+    ]
+    run = make_run(platforms=SLOW)
+    assert status_of(run)["platforms"]["a"]["core_hours"] is None
+    execute(run)
+    assert status_of(run)["platforms"]["a"]["core_hours"] >= 10 * PAUSE_S / 3600

@@ -156,6 +156,7 @@ class PlatformCounts(TypedDict):
     failed: int
     skipped: int
     seconds: float
+    core_hours: float | None
 
 
 class Standing(TypedDict):
@@ -176,6 +177,7 @@ class Standing(TypedDict):
     saved: int
     remaining: int
     active: bool
+    max_core_hours: float | None
     platforms: dict[str, PlatformCounts]
     machines: list[str]
     left_out: list[str]

@@ -64,6 +64,14 @@ BatchOptions = Annotated[
     ),
 ]
 
+RetryOption = Annotated[bool, typer.Option("--retry-failed", help="Also run again what failed.")]
+AnywayOption = Annotated[
+    bool, typer.Option("--anyway", help="Also on another machine: its launches are kept apart.")
+]
+TrustOption = Annotated[
+    bool, typer.Option("--trust", help="Run the programs of another user's run; asked once.")
+]
+
 
 @app.command()
 @takes_what_is_asked
@@ -247,16 +255,9 @@ def _complain_of(
 @app.command(name="continue")
 def continue_(
     path: RunArgument,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Also run again what failed.")
-    ] = False,
-    anyway: Annotated[
-        bool,
-        typer.Option("--anyway", help="Also on another machine: its launches are kept apart."),
-    ] = False,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Run the programs of another user's run; asked once.")
-    ] = False,
+    retry_failed: RetryOption = False,
+    anyway: AnywayOption = False,
+    trust: TrustOption = False,
     max_core_hours: MaxCoreHoursOption = None,
     not_between: NotBetweenOption = None,
     wait_quiet: WaitQuietOption = None,

@@ -45,7 +45,6 @@ def status_of(run: Run) -> dict[str, Any]:
         "saved": tally.saved,
         "remaining": tally.remaining,
         "active": run.is_being_written(),
-        "core_hours": core_hours_of(run),
         "max_core_hours": study.max_core_hours,
         "platforms": _by_platform(run, plan, history.records),
         "machines": [one.moved for one in run.sessions().values() if one.moved],
@@ -53,17 +52,13 @@ def status_of(run: Run) -> dict[str, Any]:
     }
 
 
-def core_hours_of(run: Run) -> dict[str, float] | None:
-    """Give the core hours that a run has used, by platform; None where nobody counted."""
-    cost = run.cost()
-    return None if cost is None else {name: core_s / 3600 for name, core_s in cost.items()}
-
-
 def _by_platform(
     run: Run, plan: Sequence[Trial], records: Mapping[int, Record]
-) -> dict[str, dict[str, float]]:
-    counted: dict[str, dict[str, float]] = {
+) -> dict[str, dict[str, Any]]:
+    cost = run.cost()
+    counted: dict[str, dict[str, Any]] = {
         name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
+        | {"core_hours": None if cost is None else cost.get(name, 0.0) / 3600}
         for name in run.header.platforms
     }
     for trial in plan:

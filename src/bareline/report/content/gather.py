@@ -22,7 +22,10 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import listing, significant
+
+#: Less is a minute of one core.
+_LEAST_CORE_HOURS = 1 / 60
 
 
 def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = None) -> Document:
@@ -107,8 +110,11 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
 
 
 def cost_texts(run: Run) -> list[str]:
-    """Give the core hours that each platform of a run has cost; nothing where nobody counted."""
-    return [f"{name} {core_s / 3600:.3g}" for name, core_s in (run.cost() or {}).items()]
+    """Give the core hours of each platform of a run; nothing where they are not worth a word."""
+    hours = {name: core_s / 3600 for name, core_s in (run.cost() or {}).items()}
+    if sum(hours.values()) < _LEAST_CORE_HOURS:
+        return []
+    return [f"{name} {significant(each)}" for name, each in hours.items()]
 
 
 def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from textwrap import shorten
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from bareline.report.terminal.tables import Column, print_table
 from bareline.store.run import Run
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import format_duration, format_value
+from bareline.vocabulary.units import format_duration, format_value, significant
 
 #: Probes of every node or link of a cluster are called so.
 _OF_EACH = (".each_node", ".each_pair")
@@ -101,6 +102,10 @@ def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanN
     blocks = len({row["block"] for row in rows})
     at = f", at scale {clean(notes.scale)}" if notes.scale else ""
     console.print(f"{count(len(rows), 'trial')} in {count(blocks, 'block')}{at}")
+    _print_notes(rows, console, notes)
+
+
+def _print_notes(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanNotes) -> None:
     spare = sum(row["block"] > 0 and row["platform"] in notes.exact for row in rows)
     if spare:
         console.print(
@@ -168,14 +173,13 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
     heads = [Column("platform")]
     heads += [Column(name, "number") for name in kinds]
-    cost = row["core_hours"] or {}
-    heads += [Column("time", "number"), *([Column("core hours", "number")] if cost else [])]
+    heads += [Column("time", "number"), Column("core hours", "number")]
     fields = [
         [
             name,
             *(str(counts[key]) for key in kinds),
             format_duration(counts["seconds"]),
-            *([f"{cost.get(name, 0.0):.3g}"] if cost else []),
+            significant(nan if counts["core_hours"] is None else counts["core_hours"]),
         ]
         for name, counts in row["platforms"].items()
     ]
