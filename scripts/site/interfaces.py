@@ -127,7 +127,8 @@ def _described(thing: Any) -> Iterator[str]:
         else:
             must = getattr(member, "__isabstractmethod__", False)
             yield "*must be written*\n" if must else ""
-            yield _code(signature(plain, name))
+            of_class = "@classmethod\n" if isinstance(member, classmethod) else ""
+            yield _code(of_class + signature(plain, name))
         yield prose(plain)
     yield ""
 
