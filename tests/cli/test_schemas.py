@@ -65,7 +65,7 @@ def test_what_is_refused_when_it_is_read_does_not_fit(name, content):
     assert wrong(name, content)
 
 
-@pytest.mark.parametrize("run", ["measured", "planted"])
+@pytest.mark.parametrize("run", ["measured", "planted", "sessions"])
 def test_runs_of_released_versions_fit(run):
     assert_fits(RUNS / run)
 

@@ -1,9 +1,11 @@
 """Run directories that bareline 0.1.0 wrote still compare, report and continue."""
 
+import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from bareline.analysis.comparison import Comparison
@@ -21,7 +23,12 @@ from bareline.vocabulary.model import Metric, Sample, format_point
 RUNS = Path(__file__).parents[1] / "data" / "runs-0.1.0"
 
 
-@pytest.fixture(params=["planted", "measured"])
+#: "planted" and "measured" are of 0.1.0's beginnings, without sessions; "sessions" has two of them,
+#: a control, what does not fit, and what failed and was tried again.
+KEPT = ("planted", "measured", "sessions")
+
+
+@pytest.fixture(params=KEPT)
 def run(request, tmp_path):
     shutil.copytree(RUNS / request.param, tmp_path / request.param)
     return Run.open(tmp_path / request.param)
@@ -38,7 +45,32 @@ def test_it_compares_and_reports(run, tmp_path):
     assert comparison.table.height > 0
     assert comparison.sentences
     page = write_page(document_of(comparison), tmp_path / "page.html").read_text()
-    assert all(name in page for name in run.header.platforms)
+    assert all(name in page for name in run.header.platforms if name != run.header.control)
+
+
+def test_what_came_with_sessions_is_read(tmp_path):
+    shutil.copytree(RUNS / "sessions", tmp_path / "sessions")
+    run = Run.open(tmp_path / "sessions")
+    assert sorted(run.sessions()) == [1, 2]
+    assert run.header.control == "steady-again" and len(run.left_out()) == 2
+    assert {row["attempt"] for row in map(json.loads, _lines(run))} == {1, 2}
+    comparison = Comparison(read_runs([run]))
+    assert comparison.controls
+    cells = comparison.table.filter(pl.col("platform") == "slow", pl.col("ratio").is_not_null())
+    assert all(1.4 < ratio < 1.6 for ratio in cells["ratio"]) and cells.height == 2
+
+
+def _lines(run):
+    return (run.path / "records.jsonl").read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_one_of_a_newer_bareline_is_refused_with_what_to_do(tmp_path, name):
+    shutil.copytree(RUNS / name, tmp_path / name)
+    header = tmp_path / name / "run.toml"
+    header.write_text(header.read_text().replace("schema = 1", "schema = 2"))
+    with pytest.raises(StoreError, match=r"newer bareline \(schema 2\); update bareline"):
+        Run.open(tmp_path / name)
 
 
 def test_its_records_are_of_the_plan_that_is_made_today(run):
@@ -70,7 +102,8 @@ def test_the_truth_that_was_planted_is_found(planted, execute):
 def test_raw_output_that_was_kept_reads_the_same(run):
     """Probes may deliver more than they did; what they did deliver stays as it was."""
     before = run.finished()
-    assert reparse_run(run).read == 3
+    raw = {int(file.name[:6]) for file in (run.path / "raw").iterdir()}
+    assert reparse_run(run).read == len(raw) >= 3
     after = Run.open(run.path).finished()
     for index, record in before.items():
         assert _values(record) <= _values(after[index])
