@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -163,6 +162,8 @@ def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> 
     ValueError
         It is none; the message says where.
     """
+    import tomllib  # its patterns take a twentieth of what `bareline --help` may take
+
     text = data if isinstance(data, str) else data.decode("utf-8")
     try:
         return tomllib.loads(text, parse_float=parse_float)
