@@ -34,6 +34,11 @@ sed -i "s/^## $version, unreleased/## $version, $today/" CHANGELOG.md
 sed -i "s/^__version__ = .*/__version__ = \"$version\"/" src/bareline/__init__.py
 sed -i "s/^version: .*/version: $version/; /^date-released:/d" CITATION.cff
 echo "date-released: $today" >>CITATION.cff
+for recipe in packaging/easybuild/bareline-*.eb; do
+    sed -i "s/^version = .*/version = \"$version\"/" "$recipe"
+    renamed=$(sed -E "s/bareline-[0-9.]+-/bareline-$version-/" <<<"$recipe")
+    [ "$renamed" = "$recipe" ] || mv "$recipe" "$renamed"
+done
 git add -A
 git -c user.name="$(git -C "$here" log -1 --format=%an)" -c user.email="$(git -C "$here" log -1 --format=%ae)" \
     commit -qm "bareline $version"

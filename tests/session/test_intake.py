@@ -9,8 +9,10 @@ import pytest
 from bareline import formats
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.records import read_runs
+from bareline.analysis.selection import Selection
 from bareline.analysis.summary import summarize
 from bareline.formats.importer import load_importers
+from bareline.report.content.exporting import write_samples
 from bareline.report.content.gather import document_of
 from bareline.report.page.files import write_page
 from bareline.session import begin
@@ -349,6 +351,29 @@ def test_outputs_that_name_their_platform_are_sorted_by_it(tmp_path):
     assert all(row["trial"] is None for row in import_files([report], None, run.path).rows)
     reread = reparse_run(run)
     assert (reread.read, reread.changed, reread.unread) == (6, [], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "samples", "first"),
+    [
+        ("reframe.report.out", 12, ("rate", 24366.78827876281e6, "B/s")),
+        ("reframe.perflog.out", 8, ("rate", 24366.78827876281e6, "B/s")),
+        ("hyperfine.named.out", 24, ("time", 0.012646433, "s")),
+        ("googlebench.repetitions.out", 19, ("time", 7.0575169823632713e-9, "s")),
+        ("asv.sorting.out", 11, ("memory", 24674304, "B")),
+        ("composed/ior.v4_posix.out", 10, ("bandwidth", 800 * 2**20, "B/s")),
+        ("composed/mdtest.v4_three-iterations.out", 10, ("directory_creation", 5051.904, "op/s")),
+        ("composed/ramble.three-repeats.out", 9, ("Total_time", 4.21, "s")),
+    ],
+)
+def test_what_frameworks_measured_is_exported(tmp_path, name, samples, first):
+    own = name.startswith(("reframe", "asv"))
+    run = import_files([DATA / name], None if own else "node07", tmp_path / "run").run
+    table = tmp_path / "table.jsonl"
+    assert write_samples(read_runs([run]), table, Selection()) == samples
+    row = json.loads(table.read_text().splitlines()[0])
+    assert (row["metric"], row["unit"]) == (first[0], first[2])
+    assert row["value"] == pytest.approx(first[1])
 
 
 def test_one_name_for_several_platforms_or_none_for_one_is_refused(tmp_path):
