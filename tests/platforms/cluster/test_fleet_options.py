@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from bareline.platforms.remote.differences import common_set
-from bareline.platforms.remote.fleet import fleet_facts, read_topology
+from bareline.platforms.remote.fleet import fleet_facts, read_topology, scattered
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.ssh.options import SshOptions
 
@@ -23,6 +23,16 @@ def test_hosts_that_are_left_out_are_not_used():
 def test_slurm_is_asked_for_other_nodes():
     assert "--exclude=n[2,4-5]" in SlurmOptions(exclude="n2,n[4-5]").request()
     assert not any("exclude" in word for word in SlurmOptions().request())
+
+
+def test_slurm_is_asked_for_few_switches_and_held_against_it():
+    assert "--switches=1@60" in SlurmOptions(switch_count="1@60").request()
+    for wrong in ("0", "many", "1@60; id"):
+        with pytest.raises(ValidationError):
+            SlurmOptions(switch_count=wrong)
+    told = {"nodes.switches": "leaf1: node[001,016]; leaf2: node017"}
+    assert scattered(told, "1@60") == "the nodes hang on 2 switches, 1 asked for"
+    assert scattered(told, "2") == scattered(told, None) == scattered({}, "1") == ""
 
 
 @pytest.mark.parametrize("exclude", ["n[1-", "n;rm -rf", "n[1-2]"])

@@ -85,6 +85,19 @@ def fleet_facts(
     }
 
 
+def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
+    """Say that nodes hang on more switches than were asked for; "" where they do not.
+
+    Parameters
+    ----------
+    asked
+        As Slurm takes it: ``1@60``; it gives other nodes once that time is over.
+    """
+    count = str(facts.get(NODES_SWITCHES, "")).count(":")
+    most = int(asked.partition("@")[0]) if asked else count
+    return f"the nodes hang on {count} switches, {most} asked for" if count > most else ""
+
+
 def read_topology(text: str) -> dict[str, str]:
     """Read the switches that have nodes out of ``scontrol show topology``."""
     return {name: nodes for name, nodes in _SWITCH.findall(text) if _is_list(nodes)}

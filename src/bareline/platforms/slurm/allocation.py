@@ -23,7 +23,7 @@ from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.description import read_description
-from bareline.platforms.remote.fleet import fleet_facts, read_topology
+from bareline.platforms.remote.fleet import fleet_facts, read_topology, scattered
 from bareline.platforms.remote.mpi import find_remote_mpi
 from bareline.platforms.slurm.commands import (
     JobState,
@@ -371,7 +371,10 @@ class SlurmAllocation(RemoteAllocation):
         told = ask("scontrol", "show", "topology").stdout
         switches = self._options.switches or read_topology(told)
         excluded = (*self._options.excluded, *self._excluded)
-        return fleet_facts([node.name for node in self.nodes], switches, excluded)
+        facts = fleet_facts([node.name for node in self.nodes], switches, excluded)
+        if too_many := scattered(facts, self._options.switch_count):
+            self._events.append(too_many)
+        return facts
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the nodes, the wait for them and how MPI runs on them."""

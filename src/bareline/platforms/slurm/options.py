@@ -27,6 +27,9 @@ class SlurmOptions(FleetOptions):
         that bareline itself runs in, inside ``sbatch`` or ``salloc``.
     partition, account, qos, constraint, reservation
         As ``salloc`` takes them.
+    switch_count
+        On how many switches the nodes may hang, and how long to wait for such, as ``salloc
+        --switches`` takes it: ``1@60``.
     exclusive
         Whether the nodes are shared with no other job.
     time_min
@@ -65,6 +68,7 @@ class SlurmOptions(FleetOptions):
     qos: _Word | None = None
     constraint: _Word | None = None
     reservation: _Word | None = None
+    switch_count: Annotated[str, Field(pattern=r"^[1-9]\d{0,3}(@[0-9:-]{1,20})?$")] | None = None
     exclusive: bool = True
     time_min: Annotated[int, Field(ge=1, le=525_600)] = 60
     max_jobs: Annotated[int, Field(ge=1)] | None = None
@@ -97,4 +101,5 @@ class SlurmOptions(FleetOptions):
             if value is not None:
                 words.append(f"--{name}={value}")
         words += [f"--exclude={self.exclude}"] if self.exclude else []
+        words += [f"--switches={self.switch_count}"] if self.switch_count else []
         return [*words, "--exclusive"] if self.exclusive else words
