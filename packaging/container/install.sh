@@ -10,7 +10,8 @@ mpi=${2:-openmpi}
 export DEBIAN_FRONTEND=noninteractive
 apt-get update
 apt-get install --yes --no-install-recommends \
-    python3 python3-venv cmake ninja-build gcc gfortran libc6-dev libopenblas-dev \
+    python3 python3-venv cmake ninja-build gcc gfortran libc6-dev \
+    libopenblas-dev libfftw3-dev "libscalapack-$mpi-dev" \
     "lib$mpi-dev" "$([ "$mpi" = mpich ] && echo mpich || echo openmpi-bin)" \
     openssh-client iproute2 numactl hwloc nuttcp iperf3 fio
 rm -rf /var/lib/apt/lists/*

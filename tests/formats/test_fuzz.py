@@ -5,6 +5,7 @@ lines cut, doubled, displaced or shifted, digits that became something else, wor
 in between. Whatever is still read must be what the good output says of the same case and point.
 """
 
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -248,6 +249,42 @@ def test_a_launchers_words_change_nothing_or_are_named(name):
     # Between the rows of a table they are passed over.
     if name in TABLES:
         assert kept > 0.9 * len(places)
+
+
+#: What stands where something else was expected, as JSON.
+STRANGE = (
+    *("null", '""', "0", "-1", "1.5", "true", "[]", "{}", "[null]", '{"name": "x"}'),
+    *('"1e400"', "1" + "0" * 30, '"\\u0007"', '"a.b.c"'),
+)
+DOCUMENTS = tuple(name for name in OTHERS if (DATA / name).read_text().startswith("{"))
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+@FUZZ
+@given(data=st.data())
+def test_values_of_another_kind_are_named(name, data):
+    content = json.loads(good(name)[0])
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = content
+        while True:
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            if not keys:
+                break
+            key = data.draw(st.sampled_from(keys))
+            inside = place[key]
+            if isinstance(inside, dict | list) and data.draw(st.integers(0, 9)):
+                place = inside
+                continue
+            place[key] = json.loads(data.draw(st.sampled_from(STRANGE)))
+            break
+    try:
+        found = read_text(json.dumps(content), Path("strange"))
+    except BarelineError:
+        return
+    for one in found:
+        one.importer.started(one.launch)
+        one.importer.facts(one.launch)
+        assert one.imported.declaration()["metrics"]
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
