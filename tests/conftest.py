@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
@@ -109,6 +107,10 @@ def fits() -> Callable[[str, Any], None]:
 
     A column that the schema does not name is an error here; for readers it is not.
     """
+    # Here, not above: some tests run as if jsonschema were not installed.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
     from bareline.cli.schemas import schema_of
 
     @cache
