@@ -76,6 +76,10 @@ def assert_fits(run):
         if (run / name).exists():
             for line in (run / name).read_text().splitlines():
                 assert wrong(name, json.loads(line)) == [], name
+    kinds = {"cost.json": "cost.json", "facts.json": "facts/*.json", "raw.json": "raw/*.json"}
+    for name, where in kinds.items():
+        for file in run.glob(where):
+            assert wrong(name, json.loads(file.read_text())) == [], file
 
 
 # Outputs ------------------------------------------------------------------------------------------

@@ -9,10 +9,12 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from bareline.store.beside import EVENTS_FILE, Event
+from bareline.store.beside import _FACTS, EVENTS_FILE, Event
+from bareline.store.cost import _COST, COST_FILE
 from bareline.store.header import HEADER_FILE, RECORDS_FILE, SCHEMA, _File
 from bareline.store.left_out import LEFT_OUT_FILE, PLANNED_FILE, _LeftOut, _Planned
 from bareline.store.lines import _Line
+from bareline.store.raw import _About
 from bareline.store.sessions import SESSIONS_FILE, Session
 
 #: What each line of a file holds.
@@ -23,6 +25,12 @@ _LINES = {
     PLANNED_FILE: _Planned,
     LEFT_OUT_FILE: _LeftOut,
 }
+#: What a whole file holds; of facts/<platform>.json and raw/<trial>.json there are many.
+_WHOLE: dict[str, TypeAdapter[Any]] = {
+    COST_FILE: _COST,
+    "facts.json": _FACTS,
+    "raw.json": TypeAdapter(_About),
+}
 
 
 def run_schemas() -> dict[str, dict[str, Any]]:
@@ -31,8 +39,9 @@ def run_schemas() -> dict[str, dict[str, Any]]:
         name: {**TypeAdapter(kind).json_schema(), "title": f"a line of {name}"}
         for name, kind in _LINES.items()
     }
+    whole = {name: {**kind.json_schema(), "title": name} for name, kind in _WHOLE.items()}
     header = _File.model_json_schema()
     header["title"] = HEADER_FILE
     header["properties"] |= {"schema": {"const": SCHEMA}, "config_hash": {"type": "string"}}
     header["required"] += ["schema", "config_hash"]
-    return {HEADER_FILE: header, **lines}
+    return {HEADER_FILE: header, **lines, **whole}

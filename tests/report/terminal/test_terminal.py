@@ -118,7 +118,8 @@ def test_status_and_plan() -> None:
         "run": "runs/q", "study": "quick", "created": "2025-11-20T14:03:22+00:00", "seed": 1,
         "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "skipped": 0, "saved": 0,
         "remaining": 8, "active": False,
-        "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1, "seconds": 90.0}},
+        "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1, "seconds": 90.0,
+                               "core_hours": 0.05}},
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
         "machines": [],
     }  # fmt: skip
