@@ -306,7 +306,6 @@ _PREFIXES = {
     "netns": Group.NETWORK,
     "tcp": Group.NETWORK,
     "mpi": Group.SOFTWARE,
-    "placement": Group.SOFTWARE,
     "compiler": Group.SOFTWARE,
     "library": Group.SOFTWARE,
     "fs": Group.STORAGE,
@@ -351,6 +350,8 @@ def describe(key: str) -> FactKey:
     first, _, rest = key.partition(".")
     if first == "environment":
         return FactKey(key, f"Variable {rest}", Group.PLATFORM)
+    if first == "placement":
+        return _detail(key, f"Cores seen on {rest}", Group.SOFTWARE)
     label, unit = rest or key, ""
     for suffix, its_unit in _SUFFIXES:
         if label.endswith(suffix):
