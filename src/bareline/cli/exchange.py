@@ -97,7 +97,7 @@ def import_(
         typer.Option(
             "--platform",
             metavar="NAME",
-            help="Platform that they come from; ReFrame, asv and Ramble name their own.",
+            help="Platform that they come from; ReFrame and asv name their own.",
         ),
     ] = None,
     title: Annotated[str, typer.Option("--title", metavar="T", help="The platform in words.")] = "",
