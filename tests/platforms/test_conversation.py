@@ -85,6 +85,17 @@ def test_a_node_that_never_ends_its_answer_is_ended(monkeypatch, what):
         talk.wait("told", 20)
 
 
+def test_a_node_that_does_not_listen_holds_up_nobody_for_ever(monkeypatch):
+    """It has hung, and the pipe to it is full: an input file was written to it without an end."""
+    monkeypatch.setattr(peer_module, "_TELL_S", 0.2)
+    with conversation({("n",): ["sleep", "100"]}) as talk:
+        began = time.monotonic()
+        for _ in range(2):
+            with pytest.raises(PlatformError, match="does not take what it is told"):
+                talk.tell("input", b"x" * (1 << 22))
+        assert time.monotonic() - began < 10
+
+
 def test_one_script_keeps_house_for_many_trials_and_leaves_nothing(tmp_path):
     text = house_script().removeprefix(script("answers")) + "keep_house"
     mark = f"BARELINE_TRIAL=house-{tmp_path.name}"

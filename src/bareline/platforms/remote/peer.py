@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import select
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,6 +32,8 @@ _COMPLAINT_BYTES = 1 << 16
 #: Most that is taken at a time: others have something to say, too.
 _HEAR_BYTES = 1 << 20
 _END_S = 3.0
+#: How long a node that does not listen holds up who tells it something.
+_TELL_S = 20.0
 #: Files that this process may come to open for other reasons, and for each other one: three pipes,
 #: and one while it is being started.
 _FILES = 256
@@ -56,7 +59,8 @@ class Peer:
         self._complaint = bytearray()
         #: What is wrong with what it says; it was ended for that.
         self.excess = ""
-        for pipe in (popen.stdout, popen.stderr):
+        self._is_deaf = False
+        for pipe in (popen.stdin, popen.stdout, popen.stderr):
             assert pipe is not None
             os.set_blocking(pipe.fileno(), False)
 
@@ -74,6 +78,7 @@ class Peer:
     def take_turn(self) -> None:
         """Begin to count anew what it says."""
         self._left = MOST_SAID_BYTES
+        self._pieces.clear()
 
     def tell(self, order: str, content: bytes = b"") -> None:
         """Give its nodes an order, and what follows it.
@@ -84,9 +89,18 @@ class Peer:
             It does not hear any more.
         """
         assert self._popen.stdin is not None
+        unsent = memoryview(order.encode() + b"\n" + content)
+        ready = select.poll()
         try:
-            self._popen.stdin.write(order.encode() + b"\n" + content)
-            self._popen.stdin.flush()
+            pipe = self._popen.stdin.fileno()
+            ready.register(pipe, select.POLLOUT)
+            while unsent:
+                if self._is_deaf or not ready.poll(_TELL_S * 1000.0):
+                    self._is_deaf = True
+                    raise PlatformError(
+                        "it does not take what it is told", where=told_nodes(sorted(self.names))
+                    )
+                unsent = unsent[os.write(pipe, unsent) :]
         except (OSError, ValueError) as error:
             raise self.lost() from error
 
@@ -179,14 +193,17 @@ def make_room(count: int) -> None:
         It may not.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = sum(1 for _ in Path("/proc/self/fd").iterdir()) + _FILES + _FILES_EACH * count
+    needed = sum(1 for _ in Path("/proc/self/fd").iterdir()) + _FILES_EACH * count
+    wanted = needed + _FILES
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return
-    if hard != resource.RLIM_INFINITY and hard < wanted:
-        raise PlatformError(
-            f"{count} connections want {wanted} open files, and {hard} are allowed",
-            hint="raise the hard limit (`ulimit -Hn`), or use fewer hosts at a time",
-        )
+    if hard != resource.RLIM_INFINITY:
+        if hard < needed:
+            raise PlatformError(
+                f"{count} connections want {needed} open files, and {hard} are allowed",
+                hint="raise the hard limit (`ulimit -Hn`), or use fewer hosts at a time",
+            )
+        wanted = min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
