@@ -24,6 +24,16 @@ from bareline.vocabulary.plugins import own
 #: Where a page lies in the documentation's folder, and its text.
 Page = tuple[str, str]
 
+#: Where the method of a layer's probes is told.
+_METHOD = {
+    Layer.COMPUTE: "node",
+    Layer.MEMORY: "node",
+    Layer.NETWORK: "mpi",
+    Layer.MPI: "mpi",
+    Layer.IO: "storage",
+    Layer.NPB: "npb",
+    Layer.APP: "apps",
+}
 _UNDERLINED = re.compile(r"^(\w.*)\n-{3,}$", re.MULTILINE)
 
 
@@ -60,6 +70,7 @@ def _probe_page(module: str, probe: Probe[Any], studies: list[str]) -> str:
         "Defined by": probe.source,
         "Ranks": f"at least {probe.min_ranks}" if probe.min_ranks > 1 else "",
         "Nodes": str(probe.nodes or ""),
+        "Method": f"[how it is measured](../../method/{_METHOD[probe.layer]}.md)",
         "Studies that measure it": ", ".join(f"`{study}`" for study in studies),
     }
     params = TypeAdapter(probe.params).json_schema()
@@ -191,7 +202,11 @@ def _attributes(kind: type) -> dict[str, str]:
     """Give what docstrings of a class and of those above it say of its attributes."""
     found: dict[str, str] = {}
     for one in reversed(kind.__mro__):
-        found |= _described(inspect.cleandoc(one.__dict__.get("__doc__") or ""))
+        said = _described(inspect.cleandoc(one.__dict__.get("__doc__") or ""))
+        # "see `Base`" leads a reader of the source to what stands here already.
+        found |= {
+            key: text for key, text in said.items() if key not in found or "see `" not in text
+        }
     return found
 
 
@@ -206,9 +221,13 @@ def _described(text: str) -> dict[str, str]:
 
 
 def _prose(docstring: str) -> str:
-    """Give all of a docstring below its first line, with its sections as headings."""
-    below = inspect.cleandoc(docstring).partition("\n")[2]
-    return _UNDERLINED.sub(r"**\1**\n", below.strip())
+    """Give a docstring below its first line, with its sections as headings.
+
+    Without a package's map of its modules, which begins with the name of one.
+    """
+    below = inspect.cleandoc(docstring).partition("\n")[2].strip()
+    parts = [part for part in below.split("\n\n") if not re.match(r"`\w", part)]
+    return _UNDERLINED.sub(r"**\1**\n", "\n\n".join(parts))
 
 
 def _cell(text: str) -> str:
@@ -216,4 +235,5 @@ def _cell(text: str) -> str:
 
 
 def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    """Let a sentence begin as one does, unless it begins with a program's name ("fio: ...")."""
+    return text if text.partition(" ")[0].endswith(":") else text[:1].upper() + text[1:]

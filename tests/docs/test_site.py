@@ -103,7 +103,9 @@ def test_a_link_that_leads_nowhere_fails(site, tmp_path):
     with (clone / "README.md").open("a") as file:
         file.write("[lost](docs/how-to/no-such-page.md)\n")
     (clone / ".venv" / "bin").mkdir(parents=True)
-    (clone / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    python = clone / ".venv" / "bin" / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
     done = subprocess.run(
         ["scripts/site.sh", str(tmp_path / "out")],
         cwd=clone, env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
