@@ -54,6 +54,7 @@ def test_it_is_tried_once_on_each_platform(made, execute):
     assert all(f"'{_TIMER}' is not installed" in outcome.reason for outcome in skipped)
     counts = status_of(run)["platforms"]["two"]
     assert counts.pop("seconds") > 0
+    assert counts.pop("core_hours") > 0
     assert counts == {"planned": 12, "measured": 6, "failed": 0, "skipped": 1}
 
 
