@@ -144,11 +144,24 @@ def _beside(own: Estimate, cause: Cause, platform: str, facts: Facts, other: Est
     return replace(cause, words=words, lo=ratio.lo)
 
 
+def _carriers(case: Case) -> tuple[str, str] | None:
+    """Give what was seen to carry messages; each library has names of its own for the same."""
+    key = f"mpi.carrier.{'within_node' if case.place.on_one_node else 'between_nodes'}"
+    sides = (case.facts, case.baseline_facts)
+    if len({facts.get("mpi.flavour") for facts in sides}) > 1 or not all(key in f for f in sides):
+        return None
+    own, base = (str(facts[key]) for facts in sides)
+    return own, base
+
+
 def transport(case: Case) -> Cause | Absent:
     """Another way for MPI's messages, e.g. TCP instead of shared memory; nothing bounds it."""
     own, base = case.both("mpi.transport")
+    seen = _carriers(case)
+    if seen and seen[0] != seen[1]:
+        return Cause(f"its messages are carried by {seen[0]}, the baseline's by {seen[1]}")
     if own == base:
-        return Absent(f"both talk over {own}")
+        return Absent(f"both talk over {seen[0] if seen else own}")
     named = ["what the library chooses" if way == "auto" else way for way in (own, base)]
     return Cause(f"its ranks talk over {named[0]}, the baseline's over {named[1]}")
 
