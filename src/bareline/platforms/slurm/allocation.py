@@ -342,7 +342,7 @@ class SlurmAllocation(RemoteAllocation):
         """
         self._events.append(f"{lost}; {then}")
         try:
-            self._renew()
+            self._renew(orderly=False)
         except PlatformError as error:
             raise NodesLost(
                 f"{lost.what}, and there are no others: {error.what}",
@@ -350,8 +350,8 @@ class SlurmAllocation(RemoteAllocation):
                 hint="`bareline continue --retry-failed` goes on when the nodes are back",
             ) from error
 
-    def _renew(self) -> None:
-        self._job.end()
+    def _renew(self, *, orderly: bool = True) -> None:
+        self._job.end(orderly=orderly)
         state = self._job.begin(self._wanted, sorted(self._excluded))
         self._events.append(
             f"allocation {self._job.number} after {self._job.waited_s:.1f} s in the queue"

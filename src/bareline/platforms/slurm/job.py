@@ -27,14 +27,25 @@ from bareline.vocabulary.nodeset import fold
 
 _NAME = "bareline-"
 #: Waits for a word or for the end of its input, which is the end of bareline, and gives the
-#: allocation back. Slurm kills the steps of a killed bareline at once: what they would have removed
-#: is removed by a step before, on all of $2 nodes, by the patterns $3...
+#: allocation back. Where a bareline was killed or a node is lost, Slurm kills the steps at once: what
+#: they would have removed is removed before by a step on all of $2 nodes, or on each that is left, by
+#: the patterns $3...
 _HOLD = """\
 if ! read -r _; then
     job=$1 nodes=$2
     shift 2
-    timeout 10 srun --jobid="$job" --overlap --mpi=none --nodes="$nodes" --ntasks="$nodes" \\
-        --ntasks-per-node=1 --chdir=/ sh -c 'rm -rf -- $*' sh "$@"
+    remove() {
+        count=$1
+        shift
+        timeout 10 srun --jobid="$job" --overlap --mpi=none --nodes="$count" --ntasks="$count" \\
+            --ntasks-per-node=1 --chdir=/ "$@"
+    }
+    if ! remove "$nodes" sh -c 'rm -rf -- $*' sh "$@"; then
+        for node in $(scontrol show hostnames "$(squeue -hj "$job" -o %N)"); do
+            remove 1 --nodelist="$node" sh -c 'rm -rf -- $*' sh "$@" &
+        done
+        wait
+    fi
     set -- "$job"
 fi
 exec scancel "$1"
@@ -164,13 +175,19 @@ class Job:
             clause, hint = state.ending
             raise TimeUp(f"the allocation {self.number} {clause}", hint=hint)
 
-    def end(self) -> None:
-        """Give the nodes back; idempotent."""
+    def end(self, *, orderly: bool = True) -> None:
+        """Give the nodes back; idempotent.
+
+        Parameters
+        ----------
+        orderly
+            Every step has ended by itself, and has removed what it made.
+        """
         holder, self._holder = self._holder, None
         if holder is not None:
             assert holder.stdin is not None
             with contextlib.suppress(BrokenPipeError):
-                holder.stdin.write(b"ended\n")
+                holder.stdin.write(b"ended\n" if orderly else b"")
                 holder.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 holder.wait(20.0)
