@@ -197,13 +197,17 @@ with platform.acquire(Layout()) as allocation:
 """
 
 
-def test_what_a_killed_bareline_left_is_removed_at_the_next_use(open_bench, tmp_path):
+def test_what_a_killed_bareline_left_is_removed_at_the_next_use(open_bench, tmp_path, monkeypatch):
     with subprocess.Popen([sys.executable, "-c", _KILLED, str(tmp_path)]) as process:
         deadline = time.monotonic() + 30
         while not list(tmp_path.glob("*/file")) and time.monotonic() < deadline:
             time.sleep(0.02)
         process.kill()
     (left,) = tmp_path.glob("*/file")
+    monkeypatch.setattr(workdir, "MEMORY", tmp_path / "memory")
+    mark = left.parent.name.removeprefix("bareline-work-")
+    session = Path(workdir.session_folder(mark))
+    session.mkdir(parents=True)
     ours = tmp_path / workdir.folder_name("other-1")
     ours.mkdir()
     strange = tmp_path / "mine"
@@ -211,6 +215,7 @@ def test_what_a_killed_bareline_left_is_removed_at_the_next_use(open_bench, tmp_
     bench = open_bench("local", io_folder=tmp_path)
     bench.shell("cd {workdir}")
     assert not left.parent.exists()
+    assert not session.exists()
     assert ours.exists(), "what is in use must stay"
     assert strange.exists(), "what is not ours must stay"
 

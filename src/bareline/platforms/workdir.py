@@ -32,6 +32,8 @@ own_folder() {
 }
 """
 _PREFIX = "bareline-work-"
+#: Lists what begins like one of its arguments.
+_LIST = 'for begins in "$@"; do ls -1d -- "$begins"* 2>/dev/null; done; :'
 #: Where MPI libraries share memory, and how a folder of bareline's there begins.
 MEMORY = Path("/dev/shm")
 SESSION = "bareline-session-"
@@ -73,16 +75,23 @@ def session_folder(token: str) -> str:
 
 def is_abandoned(name: str) -> bool:
     """Tell whether a directory belongs to a bareline of this host that has ended."""
-    return name.startswith(_PREFIX) and has_ended(name.removeprefix(_PREFIX))
+    begins = _PREFIX if name.startswith(_PREFIX) else SESSION
+    return name.startswith(begins) and has_ended(name.removeprefix(begins))
 
 
 def remove_abandoned(nodes: Everywhere, folder: str) -> None:
-    """Remove the working directories that killed barelines of this host left on nodes."""
+    """Remove what trials of killed barelines of this host left on nodes.
+
+    Parameters
+    ----------
+    folder
+        Where their working directories are.
+    """
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
-        told = nodes.on_every_node('ls -1 -- "$1"', [(folder,)] * count)
+        told = nodes.on_every_node(_LIST, [(f"{folder}/{_PREFIX}", f"{MEMORY}/{SESSION}")] * count)
         left = [
-            [f"{folder}/{name}" for name in said.stdout.splitlines() if is_abandoned(name)]
+            [path for path in said.stdout.splitlines() if is_abandoned(path.rpartition("/")[2])]
             for said in told
         ]
         if any(left):

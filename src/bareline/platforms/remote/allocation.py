@@ -203,8 +203,9 @@ class RemoteAllocation(HostsAllocation):
         values = {"native": "", "workdir": "", "nodes": self.names_of(layout)}
         if mentions(command, "native"):
             values["native"] = self.native_folder()
-        if needs_folder(command):
+        if needs_folder(command) or command.mpi:
             self._tidy()
+        if needs_folder(command):
             values["workdir"] = f"{self.work_folder()}/{folder_name(token)}"
         self.session = session_folder(token) if command.mpi and token else ""
         shared = nodes if self.others_use else []

@@ -27,9 +27,9 @@ from bareline.vocabulary.nodeset import fold
 
 _NAME = "bareline-"
 #: Waits for a word or for the end of its input, which is the end of bareline, and gives the
-#: allocation back. Where a bareline was killed or a node is lost, Slurm kills the steps at once: what
-#: they would have removed is removed before by a step on all of $2 nodes, or on each that is left, by
-#: the patterns $3...
+#: allocation back. Where a bareline was killed or a node is lost, Slurm kills the steps at once:
+#: what they would have removed is removed before by a step on all of $2 nodes, or on each that is
+#: left, by the patterns $3...
 _HOLD = """\
 if ! read -r _; then
     job=$1 nodes=$2
