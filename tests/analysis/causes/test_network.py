@@ -126,7 +126,7 @@ def test_a_guest_with_a_faster_adapter_tells_what_the_adapter_costs(ratio, stand
 def test_what_was_seen_to_carry_messages_goes_before_what_was_asked_for():
     mpi = found("mpi.pingpong", 30.0, rate=False)
     asked = {"mpi.transport": "auto", "mpi.flavour": "openmpi"}
-    seen = [{**asked, "mpi.carrier.between_nodes": carrier} for carrier in ("BTL tcp", "MTL psm2")]
+    seen = [{**asked, "mpi.carrier.within_node": carrier} for carrier in ("BTL tcp", "MTL psm2")]
     one = explained(mpi, facts=seen[0], base=seen[1])
     assert one.standing[0].words == (
         "its messages are carried by BTL tcp, the baseline's by MTL psm2"
