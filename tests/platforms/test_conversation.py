@@ -13,7 +13,7 @@ from bareline.platforms.remote.conversation import conversation, listening, scri
 from bareline.platforms.remote.peer import peers
 from bareline.platforms.remote.trial import house_script, housekeeping
 from bareline.testing.bench import until
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import NotNow, PlatformError
 
 _LOOP = 'while read -r order text; do case $order in turn) say turn "$text" ;; {} esac; done'
 
@@ -65,7 +65,7 @@ def test_the_node_that_is_lost_is_named_also_where_another_was_lost_before():
         until(lambda: first.has_ended)
         second.tell("leave")
         began = time.monotonic()
-        with pytest.raises(PlatformError, match="exit code 7") as caught:
+        with pytest.raises(NotNow, match="exit code 7") as caught:
             talk.wait("told", 20, ["b", "c"])
         assert caught.value.where == "b"
         assert time.monotonic() - began < 10

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from bareline.platforms.process import spawn
-from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.nodeset import told_nodes
 
 _SIGN = b"bareline "
@@ -149,12 +149,11 @@ class Peer:
         return said[-1][:300] if said else ended
 
     def lost(self) -> PlatformError:
-        """Say that it has ended, which it does right now, and why."""
+        """Say that it has ended, which it does right now, and why; another one may do better."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._popen.wait(_END_S)
-        return PlatformError(
-            f"the connection ended: {self.reason()}", where=told_nodes(sorted(self.names))
-        )
+        kind = PlatformError if self.excess else NotNow
+        return kind(f"the connection ended: {self.reason()}", where=told_nodes(sorted(self.names)))
 
     def leave(self) -> None:
         """End its scripts by the end of their input."""
