@@ -9,10 +9,8 @@ import pytest
 from bareline.platforms import kept
 from bareline.platforms.kept import FETCH, KEEP_FILE, MOST_BYTES, Ends, cut_of_file, kind_told
 from bareline.platforms.process import run_process
-from bareline.platforms.remote.conversation import conversation, script
-from bareline.platforms.remote.shell import END_MARKED
-from bareline.platforms.remote.trial import housekeeping
-from bareline.platforms.workdir import OWN_FOLDER
+from bareline.platforms.remote.conversation import conversation
+from bareline.platforms.remote.trial import house_script, housekeeping
 
 LINE = b"step 123456 residual 0.00123456 of a long log\n"
 
@@ -125,11 +123,10 @@ def test_names_that_look_like_options_are_files(tmp_path):
 
 def test_a_node_that_is_talked_with_names_odd_files_and_gives_both_ends(tmp_path):
     folder = tmp_path / "work"
-    script_text = END_MARKED + OWN_FOLDER + KEEP_FILE + script("housekeeper")
-    line = ["sh", "-c", script_text, "sh", "node1", "X=", str(folder)]
+    line = ["sh", "-c", f"{house_script()}keep_house", "sh", "node1"]
     names = ("small", "huge", "fifo", "missing")
     with conversation({("node1",): line}) as talk, housekeeping(talk, {}) as house:
-        house.begin([("small", "text")])
+        house.begin("X=", (str(folder), ""), (), [("small", "text")])
         os.mkfifo(folder / "fifo")
         (folder / "huge").write_bytes(LINE * (MOST_BYTES // len(LINE) + 99) + b"time 1.5 s\n")
         house.start()
