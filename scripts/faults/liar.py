@@ -39,7 +39,8 @@ def main() -> None:
         return
     if lie["kind"] == "gone":
         sys.exit(lie.get("code", 255))
-    process = subprocess.Popen(["sh", "-c", line], stdout=subprocess.PIPE)
+    # Apart, as on another machine: what ends ssh does not end what runs there, which cleans up.
+    process = subprocess.Popen(["sh", "-c", line], stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout is not None
     # What a host that never ends its answer would do, until nobody listens any more.
     try:
@@ -55,7 +56,7 @@ def main() -> None:
                 out.write(told)
                 out.flush()
     except OSError:
-        process.kill()
+        process.stdout.close()
     os._exit(process.wait())
 
 

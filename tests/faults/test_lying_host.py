@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from bareline.store.run import Run
+from bareline.testing.bench import until
 from bareline.vocabulary.model import Failed
 
 LIAR = Path(__file__).resolve().parents[2] / "scripts" / "faults" / "liar.py"
@@ -41,6 +42,7 @@ type = "local"
 type = "ssh"
 hosts = ["liar"]
 connect_s = {connect_s}
+folder = "{folder}"
 """
 
 
@@ -54,7 +56,10 @@ def run_with(tmp_path):
         shutil.copy(LIAR, programs / "ssh")
         (programs / "lie.json").write_text(json.dumps(lie))
         (tmp_path / "s.toml").write_text(STUDY)
-        (tmp_path / "p.toml").write_text(PLATFORMS.format(connect_s=connect_s))
+        folder = tmp_path / "hosts_own"
+        folder.mkdir()
+        platforms = PLATFORMS.format(connect_s=connect_s, folder=folder)
+        (tmp_path / "p.toml").write_text(platforms)
         argv = ["run", "s.toml", "--platforms", "p.toml", "--on", "here", "--on", "host"]
         done = subprocess.run(
             [sys.executable, "-m", "bareline", *argv, "--out", "run"],
@@ -66,6 +71,7 @@ def run_with(tmp_path):
             timeout=100,
         )
         assert "Traceback" not in done.stderr
+        until(lambda: not list(folder.iterdir()))
         return done, Run.open(tmp_path / "run")
 
     return go
