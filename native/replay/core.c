@@ -36,14 +36,9 @@ struct event bl_queue_pop(struct bl_engine *engine)
 /* Remembers a post that the next call completes. */
 static void note_done(struct bl_engine *engine, struct state *state, int64_t post)
 {
-    if (state->done_count == state->done_room) {
-        const int64_t room = state->done_room ? 2 * state->done_room : 8;
-        int64_t *const more = bl_memory_get(engine->memory, (size_t)room, sizeof *more);
-        for (int64_t i = 0; i < state->done_count; i++)
-            more[i] = state->done[i];
-        state->done = more;
-        state->done_room = room;
-    }
+    if (state->done_count == state->done_room)
+        state->done =
+            bl_memory_grow(engine->memory, state->done, &state->done_room, sizeof *state->done);
     state->done[state->done_count++] = post;
 }
 

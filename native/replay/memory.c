@@ -22,6 +22,16 @@ void *bl_memory_get(struct bl_memory *memory, size_t count, size_t size)
     return block->content;
 }
 
+void *bl_memory_grow(struct bl_memory *memory, const void *items, int64_t *room, size_t size)
+{
+    const int64_t more = *room ? 2 * *room : 8;
+    void *const grown = bl_memory_get(memory, (size_t)more, size);
+    if (*room)
+        memcpy(grown, items, (size_t)*room * size);
+    *room = more;
+    return grown;
+}
+
 void bl_memory_free(struct bl_memory *memory)
 {
     while (memory->blocks) {

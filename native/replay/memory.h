@@ -1,14 +1,15 @@
 /*
  * Memory of one replay: all of it goes at once, and who gets none leaves the replay.
  *
- * Exported: struct bl_memory, struct bl_pool, bl_memory_get, bl_memory_free, bl_pool_take,
- * bl_pool_give.
+ * Exported: struct bl_memory, struct bl_pool, bl_memory_get, bl_memory_grow, bl_memory_free,
+ * bl_pool_take, bl_pool_give.
  */
 #ifndef BL_REPLAY_MEMORY_H
 #define BL_REPLAY_MEMORY_H
 
 #include <setjmp.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct bl_memory {
     struct bl_block *blocks;
@@ -24,6 +25,9 @@ struct bl_pool {
 
 /* Returns zeroed memory. */
 void *bl_memory_get(struct bl_memory *memory, size_t count, size_t size);
+
+/* Returns a copy with twice the room; the old items stay until all goes. */
+void *bl_memory_grow(struct bl_memory *memory, const void *items, int64_t *room, size_t size);
 
 void bl_memory_free(struct bl_memory *memory);
 

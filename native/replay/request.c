@@ -59,14 +59,9 @@ static struct request *close_post(struct state *state, int64_t post)
 void bl_await(struct bl_engine *engine, int32_t rank, struct request *request)
 {
     struct requests *const waited = &engine->states[rank].waited;
-    if (waited->count == waited->room) {
-        const int64_t room = waited->room ? 2 * waited->room : 4;
-        struct request **const more = bl_memory_get(engine->memory, (size_t)room, sizeof *more);
-        for (int64_t i = 0; i < waited->count; i++)
-            more[i] = waited->items[i];
-        waited->items = more;
-        waited->room = room;
-    }
+    if (waited->count == waited->room)
+        waited->items =
+            bl_memory_grow(engine->memory, waited->items, &waited->room, sizeof *waited->items);
     waited->items[waited->count++] = request;
 }
 
