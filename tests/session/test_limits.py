@@ -12,7 +12,7 @@ from bareline.session.outlook import outlook, told
 from bareline.session.status import status_of
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
-from bareline.vocabulary.errors import LimitReached, StoreError, UsageError
+from bareline.vocabulary.errors import LimitReached, StoreError, TimeUp, UsageError
 from bareline.vocabulary.limits import Limits, closed_until, parse_hours
 
 #: A trial of a null platform takes so long, on one core.
@@ -108,9 +108,19 @@ def test_a_run_waits_for_the_end_of_the_hours_and_says_in_which_zone(monkeypatch
         at[0] += timedelta(seconds=seconds)
 
     monkeypatch.setattr(hours.time, "sleep", sleep)
-    see_hours([None, "08:00-18:00"], told.append, lambda: at[0])
+    see_hours([None, "08:00-18:00"], lambda *words: told.append(words), lambda: at[0])
     assert slept == [30.0, 15.0]
-    assert told == ["no trial begins between 08:00-18:00: waiting until 18:00 (CET, UTC+0100)"]
+    assert told == [("no trial begins between 08:00-18:00", "18:00 (CET, UTC+0100)")]
+
+
+def test_a_job_that_was_submitted_ends_instead_of_holding_its_nodes(make_run, execute, monkeypatch):
+    begin = datetime.now().astimezone() - timedelta(hours=1)
+    closed = f"{begin:%H:%M}-{begin + timedelta(hours=2):%H:%M}"
+    run = make_run()
+    monkeypatch.setenv("BARELINE_JOB_OF", run.id)
+    with pytest.raises(TimeUp, match=r"no trial begins between .* would hold the job's nodes"):
+        execute(run, limits=Limits(not_between=closed))
+    assert run.finished() == {}
 
 
 def test_a_group_that_shares_its_files_can_go_on_with_a_run(make_run, execute):

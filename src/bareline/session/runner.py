@@ -29,6 +29,7 @@ from bareline.session.meter import Meter
 from bareline.session.origin import declare_today, platforms_of, study_of
 from bareline.session.pauses import Pauses
 from bareline.session.placement import Placements
+from bareline.session.submission import runs_in_job
 from bareline.store.beside import now
 from bareline.store.raw import shortened
 from bareline.store.run import Run
@@ -250,11 +251,15 @@ class Runner:
         ------
         LimitReached
             This trial would pass the limit.
+        TimeUp
+            Waiting would cost the nodes of the job that bareline runs in.
         """
 
-        def wait(told: str) -> None:
+        def wait(closed: str, until: str) -> None:
+            if runs_in_job(self._run):
+                raise TimeUp(f"{closed}, and waiting until {until} would hold the job's nodes")
             self._allocations.give_back()
-            self._allocations.note(trial.platform, told)
+            self._allocations.note(trial.platform, f"{closed}: waiting until {until}")
 
         with self._between.apart():
             see_hours(self._hours, wait)

@@ -204,7 +204,7 @@ def see_to_jobs(run: Run) -> list[str]:
         One measures it now: file systems of clusters do not always know locks.
     """
     submission = submission_of(run)
-    if submission is None or os.environ.get(_INSIDE) == run.id:
+    if submission is None or runs_in_job(run):
         return []
     told = []
     for job, state in zip(submission.jobs, states_of(submission), strict=True):
@@ -223,13 +223,18 @@ def see_to_jobs(run: Run) -> list[str]:
     return told
 
 
+def runs_in_job(run: Run) -> bool:
+    """Tell whether this process measures a run in a job that it was submitted as."""
+    return os.environ.get(_INSIDE) == run.id
+
+
 def end_chain(run: Run) -> None:
     """Take back the jobs that still wait when one of them has measured all there was.
 
     Where the node of a job has no commands of the batch system, they begin, and end at once.
     """
     submission = submission_of(run)
-    if submission is None or os.environ.get(_INSIDE) != run.id:
+    if submission is None or not runs_in_job(run):
         return
     for job, state in zip(submission.jobs, states_of(submission), strict=True):
         if state.waits:
