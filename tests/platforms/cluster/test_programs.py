@@ -65,7 +65,7 @@ def test_sources_that_do_not_compile_there_show_the_compilers_words(
     [
         ({"cmake"}, "'cmake' is not installed", "apt-get install cmake"),
         ({"cc", "gcc"}, "'gcc' is not installed", "apt-get install gcc"),
-        ({"mpicc", "mpicc.openmpi"}, "without its compiler wrapper", "`modules`"),
+        ({"mpicc", "mpicc.openmpi"}, "without its compiler wrapper", "`software`"),
     ],
 )
 def test_a_host_without_a_compiler_is_named_with_the_next_step(

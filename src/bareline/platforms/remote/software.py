@@ -19,7 +19,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.remote.conversation import conversation
+from bareline.platforms.remote.conversation import conversation, script
 from bareline.platforms.remote.native import Nodes
 from bareline.vocabulary.errors import PlatformError
 
@@ -103,7 +103,8 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
     if not software:
         return
     everyone = range(len(nodes.nodes))
-    with conversation(nodes.talk_lines(everyone, _TRY, loader(software))) as talk:
+    lines = nodes.talk_lines(everyone, script("answers") + _TRY, loader(software))
+    with conversation(lines) as talk:
         talk.wait("tried", _LOAD_S)
         for node, said in talk.said.items():
             for reason in said.get("unloaded", ()):
