@@ -1,7 +1,7 @@
 """The JSON Schemas of what people and programs read and write: ``bareline schema``.
 
-Each is made from the model that checks the file, or from the columns of `bareline.cli.rows` and
-`bareline.cli.listed`, whenever it is asked for: there is no second description to go stale.
+Each is made from the model that checks the file, or from the columns of `bareline.cli.rows`,
+`explanations` and `listed`, whenever it is asked for: there is no second description to go stale.
 """
 
 from __future__ import annotations
@@ -10,14 +10,20 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from bareline.cli import listed, rows
+from bareline.cli import explanations, listed, rows
 from bareline.vocabulary.errors import UsageError, did_you_mean
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-_FINDINGS = rows.Finding | rows.Explained | rows.Concluded | rows.Suited | rows.Controlled
-_ANSWERS = rows.NeededFact | rows.NeededMeasurement | rows.WhyNot
+_FINDINGS = (
+    explanations.Finding
+    | explanations.Explained
+    | explanations.Concluded
+    | explanations.Suited
+    | explanations.Controlled
+)
+_ANSWERS = explanations.NeededFact | explanations.NeededMeasurement | explanations.WhyNot
 
 #: The type of what each command prints with ``--json``; an option that changes it follows the name.
 OUTPUTS: Mapping[str, Any] = MappingProxyType(
