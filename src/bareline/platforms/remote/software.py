@@ -75,6 +75,12 @@ said=$("$@" true 2>&1 </dev/null) || say unloaded "$(printf '%s' "$said" | tail 
 say tried
 stay
 """
+#: What a node shows that could be loaded, by what of that could not.
+_LISTS = {
+    "the module": "module avail",
+    "the Spack": "spack env list",
+    "the conda": "conda env list",
+}
 
 
 def loader(software: Sequence[str]) -> list[str]:
@@ -108,6 +114,7 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
         talk.wait("tried", _LOAD_S)
         for node, said in talk.said.items():
             for reason in said.get("unloaded", ()):
-                raise PlatformError(
-                    reason, where=node, hint="load it by hand in a login shell there"
-                )
+                lists = next((one for kind, one in _LISTS.items() if kind in reason), "")
+                also = f"see what `{lists}` shows there, or " if lists else ""
+                hint = f"{also}load it by hand in a login shell there"
+                raise PlatformError(reason, where=node, hint=hint)
