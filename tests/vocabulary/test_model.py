@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bareline.vocabulary.caveats import CAVEATS, Caveat, notes
-from bareline.vocabulary.model import Layout, format_point, parse_point
+from bareline.vocabulary.model import Case, Layout, format_point, parse_point
 
 names = st.from_regex(r"[a-z][a-z0-9_]{0,10}", fullmatch=True)
 scalars = st.one_of(
@@ -58,3 +58,10 @@ def test_a_footnote_says_the_share_and_what_to_do_once():
     assert list(told) == [few, all_, profiled]
     assert told[few] == f"{CAVEATS['oversubscribed']} (3 of 8 trials); {few.next_step}"
     assert told[all_] == CAVEATS["oversubscribed"] and told[profiled] == CAVEATS["profiled"]
+
+
+@pytest.mark.parametrize(("nodes", "words"), [(1, "1 node"), (2, "2 nodes")])
+def test_a_case_within_a_node_names_one_node_and_not_nodes(nodes, words):
+    assert (
+        Case(probe="mpi.pingpong", ranks=2, nodes=nodes).label == f"mpi.pingpong, 2 ranks, {words}"
+    )

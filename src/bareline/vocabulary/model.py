@@ -291,7 +291,7 @@ class Case:
         if self.threads > 1:
             parts.append(f"{self.threads} threads")
         if self.nodes is not None:
-            parts.append(f"{self.nodes} nodes")
+            parts.append("1 node" if self.nodes == 1 else f"{self.nodes} nodes")
         if self.params:
             parts.append(shown_name(self.params))
         if self.pinning:
