@@ -36,10 +36,10 @@ bench: setup-tests
 faults: setup-tests
 	@.venv/bin/python scripts/faults $(FAULTS)
 
-site: setup
+site: setup-tests
 	@scripts/site.sh
 
-docs-check: setup
+docs-check: setup-tests
 	@BARELINE_DOCS_CHECK=1 .venv/bin/python -m pytest tests/docs/test_commands.py -k shell
 
 clean:

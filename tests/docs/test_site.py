@@ -97,6 +97,14 @@ def test_names_of_probes_lead_to_their_pages(site):
     )
 
 
+@pytest.mark.parametrize("target", ["site", "docs-check"])
+def test_a_fresh_clone_gets_pytest_which_the_contracts_import(target):
+    planned = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    assert planned.splitlines()[0] == "scripts/setup.sh tests"
+
+
 def test_a_link_that_leads_nowhere_fails(site, tmp_path):
     shutil.copytree(ROOT, tmp_path / "clone", ignore=_left_out)
     clone = tmp_path / "clone"
