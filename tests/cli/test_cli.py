@@ -157,6 +157,7 @@ def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
         (["continue", "nowhere"], "not a run directory"),
         (["probes", "mpi.pingpnog"], "did you mean 'mpi.pingpong'?"),
         (["platforms", "show", "bear"], "did you mean"),
+        (["platforms", "lan"], "`bareline platforms show lan` shows a platform"),
         (["platforms", "show", "bare", "--xml"], "only virtual machines"),
         (["platforms", "--platforms", "planted.toml"], "unknown table 'study'"),
     ],

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
 from bareline.cli.output import emit
+from bareline.vocabulary.errors import UsageError
+
+
+class _PlatformsGroup(TyperGroup):
+    """Takes an unknown word for a platform's name: the likeness of 'lan' to 'clean' is no advice."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            raise UsageError(
+                f"platforms has no command '{args[0]}'; it has {', '.join(self.commands)}",
+                hint=f"`bareline platforms show {args[0]}` shows a platform",
+            )
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=_PlatformsGroup,
     help="List the platforms, show one, or remove what a killed bareline left behind.",
     invoke_without_command=True,
     rich_markup_mode=None,
