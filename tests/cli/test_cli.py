@@ -157,7 +157,6 @@ def test_a_platform_file_can_be_shown_and_read_again(bareline, place):
         (["continue", "nowhere"], "not a run directory"),
         (["probes", "mpi.pingpnog"], "did you mean 'mpi.pingpong'?"),
         (["platforms", "show", "bear"], "did you mean"),
-        (["platforms", "lan"], "`bareline platforms show lan` shows a platform"),
         (["platforms", "show", "bare", "--xml"], "only virtual machines"),
         (["platforms", "--platforms", "planted.toml"], "unknown table 'study'"),
     ],
@@ -169,6 +168,12 @@ def test_mistakes_are_one_line_and_exit_code_2(bareline, arguments, words):
     assert lines[0].startswith("bareline: ")
     assert words in lines[0]
     assert done.stdout == ""
+
+
+def test_a_platform_given_for_a_command_names_the_command_that_shows_it(bareline):
+    wrong = bareline("platforms", "lan", code=2).stderr
+    assert "`bareline platforms show lan` shows a platform" in wrong
+    assert "clean" not in wrong
 
 
 @pytest.mark.parametrize(

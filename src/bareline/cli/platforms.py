@@ -11,17 +11,16 @@ from typer.core import TyperGroup
 from bareline.cli import completing
 from bareline.cli.options import FileOption, JsonOption, PlatformsOption
 from bareline.cli.output import emit
-from bareline.vocabulary.errors import UsageError
 
 
 class _PlatformsGroup(TyperGroup):
-    """Takes an unknown word for a platform's name: the likeness of 'lan' to 'clean' is no advice."""
+    """Takes an unknown word for a platform: that 'lan' resembles 'clean' is no advice."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise UsageError(
-                f"platforms has no command '{args[0]}'; it has {', '.join(self.commands)}",
-                hint=f"`bareline platforms show {args[0]}` shows a platform",
+        name = args[0]
+        if not name.startswith("-") and name not in self.commands:
+            ctx.fail(
+                f"No such command '{name}'. `bareline platforms show {name}` shows a platform."
             )
         return super().resolve_command(ctx, args)
 
