@@ -40,5 +40,5 @@ def new(
     rows = [{"file": str(path), "form": path.suffix.removeprefix(".")} for path in written]
     emit(as_json, lambda: rows, lambda _: print(*written, sep="\n"))
     folder = shlex.quote(str(written[0].parent))
-    commands = [f"pip install -e {folder}", f"python -m pytest {folder}"]
+    commands = [f"pip install -e {folder} pytest", f"python -m pytest {folder}"]
     print_next(commands, console(stderr=True))
