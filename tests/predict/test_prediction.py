@@ -125,6 +125,8 @@ def test_curves_that_do_not_carry_it_are_refused_with_the_measure_to_add():
     told = refusal("mpi.pingpong", torn)
     assert "the launches of mpi.pingpong of 2 ranks on 2 nodes differ by" in told
     assert "which moves the prediction by" in told and 'probe = "mpi.pingpong"' in told
+    told = refusal("mpi.pingpong", lambda curve: torn(curve, 3, 20_000))
+    assert "times their median" in told, "no per cent in millions"
     shaped = replace(planted.b, facts={**planted.b.facts, "net.shaped_bps": 1e8})
     with pytest.raises(AnalysisError, match=r"faster than the wire of 0\.1 Gb/s"):
         predict(replace(planted, b=shaped))
@@ -134,10 +136,10 @@ def test_curves_that_do_not_carry_it_are_refused_with_the_measure_to_add():
         predict(replace(planted, b=replace(planted.b, curves=without)))
 
 
-def torn(curve):
-    """Make every second launch five times as slow."""
+def torn(curve, every=2, times=5):
+    """Make every second launch five times as slow, or fewer of them more."""
     rows = curve.launches.copy()
-    rows[::2] *= 5
+    rows[::every] *= times
     return Curve(curve.key, curve.sizes, rows)
 
 

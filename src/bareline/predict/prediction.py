@@ -21,6 +21,7 @@ from bareline.profile.model import Profile
 from bareline.profile.summary import DISTURBED, queued_share
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.units import significant
 
 Model = Literal["auto", "replay", "delta"]
 #: How the replay's change is carried over: as a ratio, or as a difference.
@@ -165,12 +166,17 @@ def _needs(profile: Profile, ladder: Ladder) -> Sequence[Need]:
     return needs_of(profile, spread=ladder.layout.nodes > 1)
 
 
+def _apart(spread: float) -> str:
+    """Say how far launches lie apart: in per cent, or in times where those would be thousands."""
+    return f"{spread:.0%}" if spread < 10 else f"{significant(spread)} times their median"
+
+
 def _refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> None:
     """Refuse curves whose launches contradict each other, where the prediction hangs on them."""
     gaps = [
         Gap(
-            f"the launches of {curve.key} differ by {curve.spread:.0%}, which moves the prediction "
-            f"by {math.expm1(drawn):.0%}",
+            f"the launches of {curve.key} differ by {_apart(curve.spread)}, which moves the "
+            f"prediction by {math.expm1(drawn):.0%}",
             "\n\n".join(need.measures(curve.key.nodes)),
         )
         for need, curve in ladder.used(_needs(profile, ladder))
