@@ -50,7 +50,8 @@ def check(run, fail, mend, says):
     mend()
     runner.execute(run, Silent(), retry_failed=True)
     every = run.finished().values()
-    assert [record.status for record in every] == ["measured"] * 3, [r.outcome for r in every]
+    failed = [record.outcome.reason for record in every if record.status != "measured"]
+    assert len(every) == 3 and not failed
     assert [record.attempt for record in every] == [1, 2, 2]
 
 
