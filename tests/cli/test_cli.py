@@ -54,6 +54,15 @@ def test_dry_run_shows_the_plan_and_makes_nothing(bareline, place):
     assert {path.name for path in place.iterdir()} == {"planted.toml", "platforms.toml"}
 
 
+def test_a_run_at_its_limit_of_core_hours_tells_as_asked(bareline, place):
+    # A trial takes 0.2 s on one core, and 0.0001 core hours are 0.36 s.
+    (place / "platforms.toml").write_text('[platform.slow]\ntype = "null"\npause_s = 0.2\n')
+    least = ("--max-core-hours", "0.0001", "--json", "--out", "r")
+    done = bareline("run", "planted.toml", "--on", "slow", *least, code=130)
+    (row,) = json.loads(done.stdout)
+    assert row["measured"] < row["planned"] and "--max-core-hours" in done.stderr
+
+
 def test_a_scale_is_shown_and_kept_by_the_run(bareline, place):
     small = ("run", "planted.toml", "--on", "a", "--scale", "small")
     assert "2 trials in 2 blocks, at scale small" in bareline(*small, "--dry-run").stdout

@@ -56,6 +56,12 @@ def test_dry_run_shows_script_command_and_plan_and_submits_nothing(bareline, pla
     assert not slurm.exists() and not (place / "run").exists()
 
 
+def test_a_chain_that_nobody_means_is_refused(bareline, place, slurm):
+    said = submit(bareline, "--chain", "101", "--out", "run", code=2).stderr
+    assert "--chain: 101 jobs are too many" in said and "at most 100" in said
+    assert not slurm.exists() and not (place / "run").exists()
+
+
 def test_dry_run_as_json_has_all_of_it(bareline, place, slurm, fits):
     said = json.loads(submit(bareline, "--dry-run", "--json", "--out", "run").stdout)
     fits("submit-dry-run", said)

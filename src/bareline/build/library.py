@@ -48,10 +48,14 @@ def _load(*, build: bool = False) -> ctypes.CDLL | None:
 
 def _built() -> Path | None:
     """Give the build of these sources that was used last, for whatever MPI library."""
-    key = sources_key(source_folder())
     for build in build_cache.finished(cache_folder() / "native"):
-        if build.name.endswith(f"-{key}") and (build / _NAME).exists():
+        if build.name.endswith(f"-{_key()}") and (build / _NAME).exists():
             build_cache.use(build)
             trusted(build)
             return build
     return None
+
+
+@cache
+def _key() -> str:
+    return sources_key(source_folder())

@@ -50,7 +50,6 @@ ChainOption = Annotated[
         "--chain",
         metavar="N",
         min=1,
-        max=100,
         help="Jobs, each of which goes on where the one before has stopped.",
     ),
 ]
@@ -317,7 +316,7 @@ def _execute(
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except LimitReached as error:
         complain(f"{error}; `bareline continue --max-core-hours N {path}` goes on")
-        print(made.path)
+        _tell(made, as_json)
         raise typer.Exit(EXIT_INTERRUPTED) from None
     except TimeUp as error:
         complain(f"{error}; `bareline continue {path}` in another job goes on")

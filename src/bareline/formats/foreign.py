@@ -117,7 +117,7 @@ def _spelled(unit: str) -> str:
         return word
     match = _PREFIX.fullmatch(unit)
     assert match is not None
-    prefix = match[1].replace("K", "k") if match[1] == "K" else match[1]
+    prefix = "k" if match[1] == "K" else match[1]
     for spelling, rate in _RATES:
         if spelling.fullmatch(match[2]):
             return prefix + rate

@@ -23,8 +23,8 @@ from bareline.predict.calls import (
     nodes_of_communicators,
 )
 from bareline.predict.costs import Costs
-from bareline.predict.needs import IO_KINDS, POINT_TO_POINT
-from bareline.profile.records import ANYBODY, NOBODY, Shape
+from bareline.predict.needs import IO_KINDS
+from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Stream, Trace
 
 #: A trace of so many calls is worth building the library.

@@ -15,11 +15,11 @@ from bareline.predict.costs import Costs
 from bareline.predict.needs import (
     COMMUNICATOR_REDUCTIONS,
     IO_KINDS,
-    POINT_TO_POINT,
     collective_of,
     curve_size,
 )
 from bareline.profile.model import Profile
+from bareline.profile.records import POINT_TO_POINT
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bareline.profile.model import Profile
+from bareline.profile.records import POINT_TO_POINT
 from bareline.vocabulary.model import Layout
 
 #: How the ranks of a collective depend on each other: all on all, all on the root, or the root on
@@ -56,7 +57,6 @@ COLLECTIVES = {
 COMMUNICATOR_REDUCTIONS = 3
 #: Smallest message that a reduction of doubles can have.
 _DOUBLE = 8
-POINT_TO_POINT = ("send", "receive", "send-receive")
 #: What starting up takes: once, and once for each rank that a rank talks to.
 INIT, FIRST_MESSAGE = "mpi.init", "mpi.first_message"
 START_UP = (INIT, FIRST_MESSAGE)

@@ -21,7 +21,7 @@ from bareline.predict.calls import (
 from bareline.predict.costs import Costs
 from bareline.predict.matching import Message, Pending, Request, every_name
 from bareline.predict.needs import IO_KINDS
-from bareline.profile.records import ANYBODY, NOBODY, Shape
+from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Stream, Trace
 
 
@@ -132,7 +132,7 @@ class _Replay:
         if not shape.posts:
             self._progress(rank, now)
         kind = shape.kind
-        if kind in ("send", "receive", "send-receive"):
+        if kind in POINT_TO_POINT:
             self._messages(rank, shape, now)
         elif kind == "wait":
             self._wait(rank, now)

@@ -20,6 +20,8 @@ _MOST_SHAPES = 1 << 20
 _MOST_AMOUNT = 1 << 60
 #: As ranks of a call: nobody (or no such argument), any or an unknown one.
 NOBODY, ANYBODY = -2, -1
+#: Kinds of calls that move messages between two ranks.
+POINT_TO_POINT = ("send", "receive", "send-receive")
 
 
 @dataclass(frozen=True, slots=True)

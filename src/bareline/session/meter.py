@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from bareline.store.cost import write_cost
 from bareline.store.run import Run
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import HOUR_S
 
-_HOUR_S = 3600.0
 #: The file is written so often at most: a kill loses no more than that.
 _WRITE_S = 5.0
 
@@ -68,7 +68,7 @@ class Meter:
     @property
     def core_hours(self) -> Mapping[str, float]:
         """Core hours so far by platform."""
-        return {name: used / _HOUR_S for name, used in self._used_s.items()}
+        return {name: used / HOUR_S for name, used in self._used_s.items()}
 
     # What costs ----------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class Meter:
 
     def _left_s(self, limit: float, of: set[str], running: str) -> float:
         """Give after how many seconds some platforms have used a limit, while one of them runs."""
-        left = limit * _HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
+        left = limit * HOUR_S - sum(self._used_s.get(name, 0.0) for name in of)
         if left <= 0:
             return 0.0
         rate = sum(

@@ -15,8 +15,8 @@ from bareline.study.study import Study
 from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.model import Case, Trial
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import HOUR_S
 
-_HOUR_S = 3600.0
 #: So many of the latest runs of a study are asked how long its trials took.
 _MOST_RUNS = 3
 _MOST_BYTES = 16 << 20
@@ -59,7 +59,7 @@ def outlook(
         cores = kind.cores(spec, largest_layout(plan, spec.name))
         during = list(most_s) if kind.borrows else [spec.name]
         expected, most = (
-            cores * sum(seconds.get(name, 0.0) for name in during) / _HOUR_S
+            cores * sum(seconds.get(name, 0.0) for name in during) / HOUR_S
             if cores is not None and seconds
             else None
             for seconds in (expected_s, most_s)

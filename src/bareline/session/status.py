@@ -11,6 +11,7 @@ from bareline.session.origin import plan_of, platforms_of, study_of
 from bareline.store.run import Run
 from bareline.vocabulary.capacity import told
 from bareline.vocabulary.model import Record, Trial
+from bareline.vocabulary.units import HOUR_S
 
 #: Up to so many bytes of records each sample is read, and damage in one is named.
 _READ_WHOLE_BYTES = 32 << 20
@@ -58,7 +59,7 @@ def _by_platform(
     cost = run.cost()
     counted: dict[str, dict[str, Any]] = {
         name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
-        | {"core_hours": None if cost is None else cost.get(name, 0.0) / 3600}
+        | {"core_hours": None if cost is None else cost.get(name, 0.0) / HOUR_S}
         for name in run.header.platforms
     }
     for trial in plan:

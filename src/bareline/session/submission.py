@@ -29,7 +29,7 @@ _SCRIPT = "submission.sh"
 #: A batch system and a job, as commands get them: a run that comes from elsewhere names no option.
 _WORD = re.compile(r"[A-Za-z0-9ƒ][A-Za-z0-9_.@,\[\]-]{0,199}")
 #: Longest chain of jobs; a queue of more is a mistake.
-LONGEST_CHAIN = 100
+_LONGEST_CHAIN = 100
 #: Tells bareline that the job it runs in is one of its run's own.
 _INSIDE = "BARELINE_JOB_OF"
 
@@ -70,12 +70,22 @@ class Order:
         Number of jobs: each goes on with what the one before has left.
     measuring
         What `continue` is told in each job.
+
+    Raises
+    ------
+    UsageError
+        The chain is longer than any that is meant.
     """
 
     system: str
     request: Request
     chain: int = 1
     measuring: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.chain > _LONGEST_CHAIN:
+            hint = f"a chain has at most {_LONGEST_CHAIN}; `bareline continue` begins another"
+            raise UsageError(f"{self.chain} jobs are too many", where="--chain", hint=hint)
 
     def shown(self, folder: Path) -> dict[str, Any]:
         """Show what would be handed over for a run directory that is not made."""
@@ -176,7 +186,7 @@ def submission_of(run: Run) -> Submission | None:
 def _jobs(stored: dict[str, Any]) -> tuple[str, ...]:
     # Runs of earlier versions name one job.
     jobs = stored["jobs"] if "jobs" in stored else [stored["job"]]
-    return tuple(str(job) for job in jobs[:LONGEST_CHAIN])
+    return tuple(str(job) for job in jobs[:_LONGEST_CHAIN])
 
 
 def states_of(submission: Submission) -> list[State]:

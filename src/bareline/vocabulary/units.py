@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from bareline.vocabulary.errors import UsageError
 
+HOUR_S = 3600
 #: Units in which samples are stored. "1" is a pure number.
 BASE_UNITS = frozenset({"s", "B", "B/s", "bit/s", "flop/s", "op/s", "1", "%", "Hz"})
 
@@ -171,9 +172,9 @@ def format_duration(seconds: float) -> str:
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
-    if whole < 3600:
+    if whole < HOUR_S:
         return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // HOUR_S} h {whole % HOUR_S // 60:02d} min"
 
 
 def parse_duration(text: str) -> float:
@@ -187,7 +188,7 @@ def parse_duration(text: str) -> float:
     match = _DURATION.fullmatch(text)
     if match is None:
         raise UsageError(f"'{text}' is not a time", hint="write e.g. 90s, 10min or 2h")
-    return float(match[1]) * {"s": 1, "m": 60, "h": 3600}[(match[2] or "s")[0]]
+    return float(match[1]) * {"s": 1, "m": 60, "h": HOUR_S}[(match[2] or "s")[0]]
 
 
 def parse_size(text: str | int) -> int:

@@ -75,12 +75,8 @@ said=$("$@" true 2>&1 </dev/null) || say unloaded "$(printf '%s' "$said" | tail 
 say tried
 stay
 """
-#: What a node shows that could be loaded, by what of that could not.
-_LISTS = {
-    "the module": "module avail",
-    "the Spack": "spack env list",
-    "the conda": "conda env list",
-}
+#: What shows on a node what could be loaded, by its kind.
+_LISTS = {"module": "module avail", "spack": "spack env list", "conda": "conda env list"}
 
 
 def loader(software: Sequence[str]) -> list[str]:
@@ -114,7 +110,10 @@ def try_software(nodes: Nodes, software: Sequence[str]) -> None:
         talk.wait("tried", _LOAD_S)
         for node, said in talk.said.items():
             for reason in said.get("unloaded", ()):
-                lists = next((one for kind, one in _LISTS.items() if kind in reason), "")
-                also = f"see what `{lists}` shows there, or " if lists else ""
-                hint = f"{also}load it by hand in a login shell there"
-                raise PlatformError(reason, where=node, hint=hint)
+                raise PlatformError(reason, where=node, hint=_hint(software))
+
+
+def _hint(software: Sequence[str]) -> str:
+    kinds = dict.fromkeys(each.partition(":")[0] for each in software)
+    lists = " and ".join(f"`{_LISTS[kind]}`" for kind in kinds)
+    return f"see in a login shell there what {lists} names, and load it by hand"

@@ -16,14 +16,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from bareline.profile.records import ANYBODY, NOBODY, Shape
+from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Stream, Trace
 from bareline.vocabulary.errors import PlatformError
 
 #: SimGrid's numbers of the types of elements.
 _DOUBLE, _BYTE = 0, 6
 _DOUBLE_BYTES = 8
-_POINT_TO_POINT = ("send", "receive", "send-receive")
 _ONE_SIDED = ("one-sided", "one-sided-sync")
 #: As in predictions: making a communicator takes about so many short reductions.
 _COMMUNICATOR_REDUCTIONS = 3
@@ -94,7 +93,7 @@ def _unknown(stream: Stream) -> Shape | None:
 
 def _asks(shape: Shape) -> bool:
     """Tell whether a call receives from anybody, or a message of any tag."""
-    if shape.kind not in _POINT_TO_POINT or shape.from_ == NOBODY:
+    if shape.kind not in POINT_TO_POINT or shape.from_ == NOBODY:
         return False
     return shape.from_ == ANYBODY or shape.receive_tag == _ANY_TAG
 
@@ -104,7 +103,7 @@ def _is_known(arrival: Shape | None) -> bool:
 
 
 def _why_not(shape: Shape, ranks: int) -> str:
-    if shape.kind in _POINT_TO_POINT and shape.to == ANYBODY:
+    if shape.kind in POINT_TO_POINT and shape.to == ANYBODY:
         return "it sends to a process that is none of the traced ranks"
     if shape.kind in _ONE_SIDED:
         return "one-sided communication is not replayed"
@@ -215,7 +214,7 @@ def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
 
 
 def _act(rank: _Rank, shape: Shape, spent_s: float, collectives: Iterator[int], ranks: int) -> None:
-    if shape.kind in _POINT_TO_POINT:
+    if shape.kind in POINT_TO_POINT:
         rank.message(shape)
     elif shape.kind == "collective" and shape.comm_size > 1:
         rank.act(*_collective(function_of(shape.call), shape, next(collectives), ranks))

@@ -22,7 +22,7 @@ from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.units import HOUR_S, listing, significant
 
 #: Less is a minute of one core.
 _LEAST_CORE_HOURS = 1 / 60
@@ -111,7 +111,7 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
 
 def cost_texts(run: Run) -> list[str]:
     """Give the core hours of each platform of a run; nothing where they are not worth a word."""
-    hours = {name: core_s / 3600 for name, core_s in (run.cost() or {}).items()}
+    hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
     if sum(hours.values()) < _LEAST_CORE_HOURS:
         return []
     return [f"{name} {significant(each)}" for name, each in hours.items()]
