@@ -63,9 +63,24 @@ def test_a_run_at_its_limit_of_core_hours_tells_as_asked(bareline, place):
     assert row["measured"] < row["planned"] and "--max-core-hours" in done.stderr
 
 
+def test_a_run_says_first_what_it_measures_on_where_nobody_named_it(bareline, place):
+    study = (
+        (place / "planted.toml")
+        .read_text()
+        .replace("precision", 'platforms = ["a", "b"]\nprecision')
+    )
+    study = study.replace("min_launches = 2", 'min_launches = 2\nplatforms = ["b"]')
+    (place / "own.toml").write_text(study)
+    done = bareline("run", "own.toml", "--out", "r")
+    assert done.stderr.startswith("bareline: measuring on a and b; --on chooses\n")
+    small = bareline("run", "own.toml", "--scale", "small", "--out", "s")
+    assert "measuring on b; --on chooses" in small.stderr
+    assert "--on chooses" not in bareline("run", "own.toml", "--on", "a", "--out", "t").stderr
+
+
 def test_a_scale_is_shown_and_kept_by_the_run(bareline, place):
     small = ("run", "planted.toml", "--on", "a", "--scale", "small")
-    assert "2 trials in 2 blocks, at scale small" in bareline(*small, "--dry-run").stdout
+    assert "2 trials in 2 blocks on a, at scale small" in bareline(*small, "--dry-run").stdout
     (row, _) = json.loads(bareline(*small, "--dry-run", "--json").stdout)
     assert row["params"] == "points=1 spread=0.01"
     done = bareline("run", "planted.toml", "--on", "a", "--scale", "tiny", code=2)

@@ -22,6 +22,7 @@ from bareline.cli.options import (
 )
 from bareline.cli.output import EXIT_INTERRUPTED, EXIT_TRIALS_FAILED, complain, console, emit
 from bareline.vocabulary.errors import LimitReached, Stopped, TimeUp, UsageError
+from bareline.vocabulary.units import listing
 
 if TYPE_CHECKING:
     from bareline.platforms.slurm.options import SlurmOptions
@@ -85,6 +86,8 @@ def run(asked: Asked) -> None:
         _show_plan(asked, planned)
         return
     begin.refuse_unusable(planned.platforms)
+    if not asked.on:
+        complain(f"measuring on {listing([spec.name for spec in planned.platforms])}; --on chooses")
     made = _make(asked, planned)
     see_to_quiet(planned.platforms, began, wait_s, complain)
     _execute(made, asked.as_json, stop_on_failure=asked.stop_on_failure, quiet=asked.quiet)

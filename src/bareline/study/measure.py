@@ -89,6 +89,11 @@ class Measure(PinningKeys, _Table):
         return self.platforms is None or platform in self.platforms
 
     @property
+    def called(self) -> str:
+        """Its probe; with the nodes that it asks for, where another one of this probe may not."""
+        return self.probe if self.nodes is None else f"{self.probe} (nodes {self.nodes})"
+
+    @property
     def follows_platforms(self) -> bool:
         """Tell whether its cases depend on the platforms of the run."""
         return self._shapes().follows_platforms

@@ -36,6 +36,7 @@ class StudyScale(_Table):
     Attributes
     ----------
     launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches, control
+    platforms, baseline
         As in ``[study]``.
     """
 
@@ -46,6 +47,8 @@ class StudyScale(_Table):
     blocks_per_boot: int | None = None
     emulated_launches: int | None = None
     control: bool | None = None
+    platforms: list[str] | None = None
+    baseline: str | None = None
 
     def over(self, head: dict[str, Any]) -> dict[str, Any]:
         """Lay this over the content of a ``[study]``."""

@@ -238,7 +238,7 @@ class Study(Limits, BaseModel):
         measures, changes = [], []
         for measure, table in zip(self.measures, content["measure"], strict=True):
             change = measure.scale.get(name, MeasureScale())
-            changes += [f"{measure.probe}: {text}" for text in change.changes(table)]
+            changes += [f"{measure.called}: {text}" for text in change.changes(table)]
             table.pop("scale", None)
             if not change.skip:
                 measures.append(change.over(table))

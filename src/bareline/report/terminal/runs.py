@@ -18,7 +18,7 @@ from bareline.report.terminal.tables import Column, print_table
 from bareline.store.run import Run
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import format_duration, format_value, significant
+from bareline.vocabulary.units import format_duration, format_value, listing, significant
 
 #: Probes of every node or link of a cluster are called so.
 _OF_EACH = (".each_node", ".each_pair")
@@ -76,32 +76,34 @@ class PlanNotes:
 
 
 def print_plan(rows: Sequence[Mapping[str, Any]], console: Console, notes: PlanNotes) -> None:
-    """Print the trials of a plan in their order, and what is to be said of it."""
+    """Print what a plan measures, a line for each case, and what is to be said of it."""
     columns = [
-        Column("trial", "number"),
-        Column("block", "number"),
-        Column("platform"),
         Column("probe"),
         Column("layout"),
         Column("parameters"),
+        Column("trials", "number"),
+        Column("platforms"),
     ]
+    cases: dict[tuple[str, ...], list[str]] = {}
+    for row in rows:
+        profiled = "profiled" if row["profile"] else ""
+        parameters = ", ".join(filter(None, [shown_name(row["params"]), profiled]))
+        case = (row["probe"], row["layout"] or "-", parameters)
+        cases.setdefault(case, []).append(row["platform"])
+    everywhere = {row["platform"] for row in rows}
     fields = [
-        [
-            str(row["trial"]),
-            str(row["block"]),
-            row["platform"],
-            row["probe"],
-            row["layout"] or "-",
-            ", ".join(
-                filter(None, [shown_name(row["params"]), "profiled" if row["profile"] else ""])
-            ),
-        ]
-        for row in rows
+        [*case, str(len(on)), "all" if {*on} == everywhere else listing(sorted({*on}))]
+        for case, on in sorted(cases.items())
     ]
     print_table(columns, fields, console)
     blocks = len({row["block"] for row in rows})
     at = f", at scale {clean(notes.scale)}" if notes.scale else ""
-    console.print(f"{count(len(rows), 'trial')} in {count(blocks, 'block')}{at}")
+    order = "; --json lists them in their order"
+    on = listing([clean(name) for name in sorted(everywhere)])
+    console.print(
+        f"{count(len(rows), 'trial')} in {count(blocks, 'block')} on {on}{at}{order}",
+        highlight=False,
+    )
     _print_notes(rows, console, notes)
 
 
