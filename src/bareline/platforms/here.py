@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
 
@@ -11,7 +12,10 @@ from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import HostsAllocation, Node
 from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.layers.beside import busy_neighbours, facts_of
+from bareline.platforms.layers.neighbours import Neighbours
 from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout, Scalar
 
 
 def mpi_availability(choice: str) -> Availability:
@@ -25,6 +29,39 @@ def mpi_availability(choice: str) -> Availability:
         usable = isinstance(error, ToolMissing) and choice == "auto"
         return Availability(usable, error.what, error.hint or "")
     return Availability(True)
+
+
+def check_cores(cores: Sequence[int] | None, where: str | None = None) -> None:
+    """Refuse cores that this process may not use.
+
+    Raises
+    ------
+    PlatformError
+        With one of them, and those that it may.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    for core in cores or ():
+        if core not in allowed:
+            raise PlatformError(
+                f"this process may not use core {core}",
+                where=where,
+                hint=f"use some of {', '.join(map(str, allowed))}",
+            )
+
+
+def check_neighbours(neighbours: Neighbours | None, where: str | None = None) -> None:
+    """Refuse neighbours that cannot be kept busy here.
+
+    Raises
+    ------
+    ToolMissing
+        The program that does it is not installed.
+    PlatformError
+        They have a core that this process may not use.
+    """
+    if neighbours is not None:
+        neighbours.check()
+        check_cores(neighbours.cores, where)
 
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
@@ -58,12 +95,21 @@ class HereAllocation(HostsAllocation):
         The library, as the option of that name gives it.
     io_folder
         Folder whose file system is measured; the scratch folder without it.
+    neighbours
+        Who shares the nodes.
     """
 
     def __init__(
-        self, nodes: Sequence[Node], context: Context, *, mpi: str, io_folder: Path | None
+        self,
+        nodes: Sequence[Node],
+        context: Context,
+        *,
+        mpi: str,
+        io_folder: Path | None,
+        neighbours: Neighbours | None,
     ) -> None:
         super().__init__(nodes)
+        self._neighbours = neighbours
         self._context = context
         self._mpi_choice = mpi
         self._io_folder = io_folder
@@ -84,6 +130,19 @@ class HereAllocation(HostsAllocation):
         except ToolMissing:
             mpi = None  # What needs no MPI can still be measured.
         return str(ensure_native(mpi, self._context.cache))
+
+    def beside(self, token: str) -> AbstractContextManager[None]:
+        """Keep the neighbours busy."""
+        return busy_neighbours(self, self._neighbours, token)
+
+    def neighbour_facts(self) -> dict[str, Scalar]:
+        """Tell who shares the nodes."""
+        return facts_of(self, self._neighbours, self.nodes[0].cores)
+
+    def caveats(self, layout: Layout) -> tuple[str, ...]:
+        """Name what makes every number measured with this layout doubtful."""
+        shared = self._neighbours.caveats() if self._neighbours else ()
+        return (*super().caveats(layout), *shared)
 
     def native_folder(self) -> str:
         """Build the native programs for this machine's MPI library, once."""

@@ -12,7 +12,7 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -98,6 +98,16 @@ class HostsAllocation(Allocation):
     def work_folder(self) -> str:
         """Give a folder on the nodes in which trials may make their own working directories."""
 
+    def beside(self, token: str) -> AbstractContextManager[None]:
+        """Do what has to be done on the nodes while a trial runs, and at no other time.
+
+        Parameters
+        ----------
+        token
+            The trial's mark.
+        """
+        return contextlib.nullcontext()
+
     def end_marked(self, token: str) -> None:
         """Kill what carries a trial's mark on any node."""
         kill_marked(token)
@@ -173,7 +183,8 @@ class HostsAllocation(Allocation):
         before = read_steal(self, watched)
         # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
         mark = {name: value for name, value in env.items() if name == TRIAL_VARIABLE}
-        done = run_process(line, env=local_environment(mark), timeout_s=timeout_s)
+        with self.beside(mark.get(TRIAL_VARIABLE, "")):
+            done = run_process(line, env=local_environment(mark), timeout_s=timeout_s)
         caveats = steal_caveats(before, read_steal(self, watched))
         files, cut = {}, list(done.cut)
         if command.outputs and done.exit_code == 0:

@@ -15,13 +15,20 @@ from pydantic import Field
 from bareline.build.native import NativeBuild
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.here import HereAllocation, build_here, mpi_availability
+from bareline.platforms.here import (
+    HereAllocation,
+    build_here,
+    check_cores,
+    check_neighbours,
+    mpi_availability,
+)
 from bareline.platforms.hosts import Node, core_facts
 from bareline.platforms.launchers import (
     Job,
     Transport,
     mpi_facts,
 )
+from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout, Scalar
@@ -48,12 +55,15 @@ class LocalOptions(PinningOptions):
     io_folder
         Folder in which trials make their working directories: its file system is what I/O probes
         measure. bareline's scratch folder by default.
+    neighbours
+        Who shares this machine; see `Neighbours`.
     """
 
     mpi: str = "auto"
     transport: Transport = "auto"
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
     io_folder: Path | None = None
+    neighbours: Neighbours | None = None
 
     @property
     def cores_per_node(self) -> int:
@@ -73,6 +83,7 @@ class LocalAllocation(HereAllocation):
             context,
             mpi=options.mpi,
             io_folder=options.io_folder,
+            neighbours=options.neighbours,
         )
 
     @property
@@ -116,6 +127,7 @@ class LocalAllocation(HereAllocation):
             **gather(self),
             **mpi_facts(self._options.mpi, self._options.transport),
             **(core_facts({self.nodes[0].name: cores}) if cores else {}),
+            **self.neighbour_facts(),
         }
 
 
@@ -176,14 +188,9 @@ def _session_folder() -> Iterator[Path | None]:
 
 
 def _check(options: LocalOptions, where: str | None = None) -> None:
-    allowed = os.sched_getaffinity(0)
-    for core in options.cores or ():
-        if core not in allowed:
-            listed = ", ".join(map(str, sorted(allowed)))
-            raise PlatformError(
-                f"this process may not use core {core}", where=where, hint=f"use some of {listed}"
-            )
+    check_cores(options.cores, where)
     check_io_folder(options.io_folder, where)
+    check_neighbours(options.neighbours, where)
 
 
 PLATFORM = LocalPlatform

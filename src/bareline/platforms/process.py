@@ -21,6 +21,8 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE
 
 _GRACE_S = 2.0
+#: How long a program has that ends with its standard input.
+_HELD_S = 5.0
 #: How often it is looked whether a process is lost.
 _LOOK_S = 0.5
 _PR_SET_PDEATHSIG = 1
@@ -148,6 +150,32 @@ def spawn(
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+
+@contextmanager
+def holding(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str],
+    output: IO[bytes] | None = None,
+    errors: IO[bytes] | None = None,
+) -> Iterator[Process]:
+    """Start a program that ends by itself when its standard input does, thus with bareline.
+
+    Parameters
+    ----------
+    output, errors
+        As in `spawn`.
+    """
+    with spawn(argv, env=env, stdin=True, output=output, errors=errors) as process:
+        try:
+            yield process
+        finally:
+            assert process.popen.stdin is not None
+            with contextlib.suppress(OSError):
+                process.popen.stdin.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):  # `spawn` kills it then.
+                process.popen.wait(_HELD_S)
 
 
 def end_group(process: Process) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from bareline.platforms.process import end_group, spawn
+from bareline.platforms.process import end_group, holding, spawn
 from bareline.vocabulary.errors import PlatformError
 
 #: How long a server may take until it listens.
@@ -48,6 +48,7 @@ def serving(
     *,
     env: Mapping[str, str],
     clean: Callable[[str], str] = lambda text: text,
+    hold: bool = False,
 ) -> Iterator[dict[str, str]]:
     """Start a server, wait until it listens, and end it with the context.
 
@@ -61,6 +62,8 @@ def serving(
         The complete environment of that command.
     clean
         Leaves out what the way to the node adds to the server's own words.
+    hold
+        It ends by itself with its standard input; see `holding`.
 
     Yields
     ------
@@ -72,7 +75,7 @@ def serving(
     PlatformError
         It does not come to listen on any of some ports.
     """
-    problem = ""
+    problem, start = "", holding if hold else spawn
     for _ in range(_TRIES):
         taken = ports.taken()
         free = [one for one in _PORTS if one not in taken]
@@ -83,7 +86,7 @@ def serving(
         # A file for what it says: nobody reads pipes while the command is measured.
         with (
             tempfile.TemporaryFile() as said,
-            spawn(line(values), env=env, output=said) as process,
+            start(line(values), env=env, output=said) as process,
         ):
             problem = ports.wait_listening(port, lambda: process.popen.poll() is not None)
             if not problem:

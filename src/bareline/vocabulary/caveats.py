@@ -61,6 +61,7 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
         "80 % of their rate",
         "shared-host": "all nodes of this platform share one machine's cores and memory",
+        "cores-with-neighbours": "busy neighbours run on the same cores: they take turns",
         "generic-blas": "OpenBLAS ran kernels for an old processor (SSE) on one with AVX2 or "
         "AVX-512, as it does where it does not know the processor; OPENBLAS_CORETYPE chooses "
         "others",
@@ -116,6 +117,7 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "lopsided-noise": "no larger than launches spread, which is to one side",
         "two-machines": "measured on two machines",
         "link-below-rate": "links below their rate",
+        "cores-with-neighbours": "cores shared with busy neighbours",
         "generic-blas": "BLAS kernels of an old processor",
     }
 )
@@ -148,6 +150,8 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "the library has",
         "another MPI library": "load the library that the programs were built with, or build for "
         "this one (`bareline build --on`)",
+        "cores-with-neighbours": "to see what else neighbours cost, give them cores of their own "
+        "(`neighbours.cores`)",
         "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
     }
 )

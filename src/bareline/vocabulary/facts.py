@@ -250,6 +250,9 @@ _PLATFORM = (
     _identity(NODES_NAMES, "Nodes", Group.PLATFORM),
     _identity(NODES_SWITCHES, "Switches", Group.PLATFORM),
     _identity(NODES_EXCLUDED, "Nodes left out", Group.PLATFORM),
+    FactKey("neighbours.count", "Neighbours", Group.PLATFORM),
+    FactKey("neighbours.processors_per_core", "Processors promised per core", Group.PLATFORM),
+    _volatile("neighbours.busy_cores", "Cores that neighbours keep busy alone", Group.PLATFORM),
 )
 _STORAGE = (
     FactKey("fs.type", "File system", Group.STORAGE),

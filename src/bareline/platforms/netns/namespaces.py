@@ -23,7 +23,7 @@ from pathlib import Path
 from bareline.host.load import orphans_s
 from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Process, spawn
+from bareline.platforms.process import Process, holding
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 #: What a holder does before it waits for the end of its standard input. A daemon that detaches
@@ -50,7 +50,6 @@ ip link add port1 type veth peer name eth0
 {_HOLD}
 """
 _READY_S = 20.0
-_END_S = 5.0
 _KINDS = ("--net", "--mount", "--uts", "--ipc", "--pid")
 _TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "ethtool", "bash")
 #: Where Debian keeps ip and tc, which an ordinary user's path lacks.
@@ -230,7 +229,7 @@ def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
         They did not come up.
     """
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
-    with _holding(_unshare(privilege, argv)) as process:
+    with holding(_unshare(privilege, argv), env=_environment()) as process:
         init = _wait_ready(process, "the switch")
         yield Namespaces(init, 1, privilege)
 
@@ -248,27 +247,13 @@ def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Names
         started = []
         for name in names:
             inner = _unshare(Privilege.ROOT, ["sh", "-c", _HOLD, "host", name, ""])
-            started.append((name, stack.enter_context(_holding(switch.enter(inner)))))
+            holder = holding(switch.enter(inner), env=_environment())
+            started.append((name, stack.enter_context(holder)))
         found = []
         for name, process in started:
             init = _wait_ready(process, f"host {name}")
             found.append(Namespaces(init, _pid_in_parent(init), switch.privilege))
         yield tuple(found)
-
-
-@contextmanager
-def _holding(argv: Sequence[str]) -> Iterator[Process]:
-    """Keep a holder alive; it ends with its standard input, thus with bareline."""
-    with spawn(argv, env=_environment(), stdin=True) as process:
-        try:
-            yield process
-        finally:
-            assert process.popen.stdin is not None
-            process.popen.stdin.close()
-            try:
-                process.popen.wait(_END_S)
-            except subprocess.TimeoutExpired:
-                pass  # `spawn` kills it.
 
 
 def _environment() -> dict[str, str]:

@@ -12,10 +12,17 @@ from pydantic import Field, field_validator
 
 from bareline.build.native import NativeBuild
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.here import HereAllocation, build_here, mpi_availability
+from bareline.platforms.here import (
+    HereAllocation,
+    build_here,
+    check_cores,
+    check_neighbours,
+    mpi_availability,
+)
 from bareline.platforms.hosts import Node, core_facts, local_environment
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
+from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
@@ -71,6 +78,8 @@ class NetnsOptions(Options):
     io_folder
         Folder in which trials make their working directories: its file system is what I/O probes
         measure. bareline's scratch folder by default.
+    neighbours
+        Who shares the hosts; see `Neighbours`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2
@@ -82,6 +91,7 @@ class NetnsOptions(Options):
     transport: Literal["auto", "tcp"] = "auto"
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
     io_folder: Path | None = None
+    neighbours: Neighbours | None = None
 
     @property
     def node_count(self) -> int:
@@ -140,6 +150,7 @@ class NetnsAllocation(HereAllocation):
             context,
             mpi=options.mpi,
             io_folder=options.io_folder,
+            neighbours=options.neighbours,
         )
 
     def _pinned(self, node: int, argv: Sequence[str]) -> list[str]:
@@ -208,7 +219,7 @@ class NetnsAllocation(HereAllocation):
         used = self._cores[: layout.nodes]
         distinct = len({core for cores in used for core in cores})
         over = busy * layout.nodes > distinct or any(busy > len(cores) for cores in used)
-        found = ["shared-host"]
+        found = ["shared-host", *(self._neighbours.caveats() if self._neighbours else ())]
         if over:
             found.append("oversubscribed")
         if layout.nodes > 1 and self.pace and self.pace.falls_short(self._options.rate_bits_per_s):
@@ -224,6 +235,7 @@ class NetnsAllocation(HereAllocation):
             **mpi_facts(self._options.mpi, self._options.transport),
             **(self.pace.facts() if self.pace else {}),
             **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),
+            **self.neighbour_facts(),
         }
 
 
@@ -240,14 +252,8 @@ def usable_cores(options: NetnsOptions) -> tuple[int, ...]:
     PlatformError
         This process may not use one that was chosen.
     """
-    allowed = sorted(os.sched_getaffinity(0))
-    for core in options.cores or ():
-        if core not in allowed:
-            raise PlatformError(
-                f"this process may not use core {core}",
-                hint=f"use some of {', '.join(map(str, allowed))}",
-            )
-    return options.cores or tuple(allowed)
+    check_cores(options.cores)
+    return options.cores or tuple(sorted(os.sched_getaffinity(0)))
 
 
 def _with_env(argv: Sequence[str], env: Mapping[str, str], cwd: str | None) -> list[str]:
@@ -272,6 +278,7 @@ class NetnsPlatform(Platform[NetnsOptions]):
             find_privilege()
             usable_cores(spec.options)
             check_io_folder(spec.options.io_folder)
+            check_neighbours(spec.options.neighbours)
         except PlatformError as error:
             return Availability(False, error.what, error.hint or "")
         return mpi_availability(spec.options.mpi)
@@ -291,6 +298,7 @@ class NetnsPlatform(Platform[NetnsOptions]):
             )
         usable_cores(options)
         check_io_folder(options.io_folder, self.spec.name)
+        check_neighbours(options.neighbours, self.spec.name)
         names = [host_name(index) for index in range(options.hosts)]
         with (
             open_switch(find_privilege(), self._hosts_file(names)) as switch,

@@ -1,0 +1,300 @@
+"""Neighbours at work: their loads run while a trial does, and were really busy meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import resources
+from typing import IO, Protocol
+
+from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.process import Process, holding
+from bareline.platforms.serving import AskedPorts, serving
+from bareline.platforms.workdir import folder_name
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import TRIAL_VARIABLE, Scalar
+
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+#: A load works when it has used so much processor time, more of it where that is all it does.
+_READY_TICKS, _READY_TICKS_ARITHMETIC = 1, 3
+_READY_S = 30.0
+_ANSWER_S = 30.0
+_POLL_S = 0.02
+#: Of its fair share of one core a load that only computes has had so much at least.
+_LEAST_OF_FAIR = 0.1
+#: A trial may be over before the kernel has counted a tick.
+_LATE_S = 10.0
+_PROOF_S = 0.3
+_FOREVER_S = 86_400
+_TAIL_BYTES = 4096
+
+
+class Places(Protocol):
+    """Nodes on which neighbours run; see `HostsAllocation`."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The nodes."""
+
+    def node_argv(self, node: int, argv: Sequence[str], env: dict[str, str]) -> list[str]:
+        """Give the command line that runs a program on a node."""
+
+    def server_environment(self, env: dict[str, str]) -> dict[str, str]:
+        """Give the environment of the local program that starts something there."""
+
+    def work_folder(self) -> str:
+        """Give the folder that is measured."""
+
+    def listening_ports(self, node: int) -> set[int]:
+        """List a node's TCP ports on which something listens."""
+
+
+class Node(Protocol):
+    """A node, of which a neighbour must know so much."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def address(self) -> str:
+        """Where others reach it."""
+
+    @property
+    def cores(self) -> int:
+        """Its cores."""
+
+
+@contextmanager
+def busy_neighbours(places: Places, neighbours: Neighbours | None, token: str) -> Iterator[None]:
+    """Keep neighbours busy on all nodes as long as a context lasts.
+
+    Parameters
+    ----------
+    token
+        Mark of the trial, which their processes carry.
+
+    Raises
+    ------
+    PlatformError
+        One did not come to work, or did not work until the end: then the trial was not measured
+        beside it.
+    """
+    with _working(places, neighbours, token) as loads:
+        yield
+        for load in loads:
+            load.must_have_worked()
+
+
+def facts_of(places: Places, neighbours: Neighbours | None, cores: int) -> dict[str, Scalar]:
+    """Tell what neighbours there are, and how busy they are where nothing is measured.
+
+    Parameters
+    ----------
+    cores
+        Cores of each node.
+    """
+    if neighbours is None:
+        return {}
+    told = neighbours.facts(cores)
+    if neighbours.busy:
+        with _working(places, neighbours, "") as loads:
+            before = [load.read() for load in loads]
+            time.sleep(_PROOF_S)
+            shares = [load.share_since(one) for load, one in zip(loads, before, strict=True)]
+        told["neighbours.busy_cores"] = round(sum(shares), 2)
+    return told
+
+
+@contextmanager
+def _working(
+    places: Places, neighbours: Neighbours | None, token: str
+) -> Iterator[Sequence[_Load]]:
+    """Start the loads of all neighbours and wait until each one works."""
+    if neighbours is None or not neighbours.busy:
+        yield ()
+        return
+    with ExitStack() as stack:
+        start = _Start(places, neighbours, token, stack)
+        loads = [
+            start.load(number, node)
+            for number in range(1, neighbours.count + 1)
+            for node in range(len(places.nodes))
+        ]
+        for load in loads:
+            load.wait_working()
+        yield loads
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """How the loads of a trial's neighbours are started."""
+
+    places: Places
+    neighbours: Neighbours
+    token: str
+    stack: ExitStack
+
+    def load(self, number: int, node: int) -> _Load:
+        """Start one neighbour's load on a node."""
+        at, folder = self.places.nodes[node], ""
+        workers = self.neighbours.workers or at.cores
+        if self.neighbours.load == "disk":
+            name = f"{folder_name(self.token)}-neighbour{number}-{node}"
+            folder = f"{self.places.work_folder()}/{name}"
+        if self.neighbours.load == "network":
+            argv = self._streams(node, workers)
+        else:
+            argv = self.neighbours.stress_argv(workers, folder)
+        said = self.stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+        line = self._line(node, argv, folder)
+        process = self.stack.enter_context(holding(line, env=self._environment(), errors=said))
+        computes = self.neighbours.load in ("cpu", "memory")
+        least = _LEAST_OF_FAIR / (self.neighbours.count + 1) if computes else 0.0
+        return _Load(f"neighbour {number} on {at.name}", process, said, least)
+
+    def _streams(self, node: int, streams: int) -> list[str]:
+        """Start what takes the streams of a node on the next one; say what sends them."""
+        to = (node + 1) % len(self.places.nodes)
+
+        def server(chosen: Mapping[str, str]) -> list[str]:
+            return self._line(to, ["iperf3", "-s", "-p", chosen["server_port"]])
+
+        ports = AskedPorts(partial(self.places.listening_ports, to))
+        known = self.stack.enter_context(
+            serving("iperf3", server, ports, env=self._environment(), hold=True)
+        )
+        port, address = known["server_port"], self.places.nodes[to].address
+        argv = ["iperf3", "-c", address, "-p", port, "--bidir", "-P", str(streams)]
+        return [*argv, "-t", str(_FOREVER_S), "-i", "0"]
+
+    def _environment(self) -> dict[str, str]:
+        return self.places.server_environment(_marked(self.token))
+
+    def _line(self, node: int, argv: Sequence[str], folder: str = "") -> list[str]:
+        """Give the command line that keeps a load on a node until its standard input ends."""
+        held = ["sh", "-c", _script(), "sh", folder, *argv]
+        if self.neighbours.cores:
+            held = ["taskset", "--cpu-list", ",".join(map(str, self.neighbours.cores)), *held]
+        return self.places.node_argv(node, held, _marked(self.token))
+
+
+def _marked(token: str) -> dict[str, str]:
+    return {TRIAL_VARIABLE: token} if token else {}
+
+
+@cache
+def _script() -> str:
+    return (resources.files(__package__) / "keep_busy").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What a load was at a moment: its processes, and its processor time so far."""
+
+    at_s: float
+    processes: int
+    ticks: int
+
+
+class _Load:
+    """A neighbour's load on one node, which tells its own processor time.
+
+    Parameters
+    ----------
+    least
+        Share of a processor that it has at least where it only computes; else 0.
+    """
+
+    def __init__(self, name: str, process: Process, said: IO[bytes], least: float) -> None:
+        self._name = name
+        self._process = process
+        self._said = said
+        self._least = least
+        self._began = _Reading(0.0, 0, 0)
+
+    def read(self) -> _Reading:
+        """Ask it.
+
+        Raises
+        ------
+        PlatformError
+            Nothing answers.
+        """
+        popen = self._process.popen
+        assert popen.stdin is not None and popen.stdout is not None
+        line = b""
+        with contextlib.suppress(OSError):
+            popen.stdin.write(b"\n")
+            popen.stdin.flush()
+            deadline = time.monotonic() + _ANSWER_S
+            while not line.endswith(b"\n"):
+                left_s = max(0.0, deadline - time.monotonic())
+                readable, _, _ = select.select([popen.stdout], [], [], left_s)
+                chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
+                if not chunk:
+                    break
+                line += chunk
+        words = line.split()
+        if len(words) != 2:
+            raise self._failure("does not answer")
+        return _Reading(time.monotonic(), int(words[0]), int(words[1]))
+
+    def wait_working(self) -> None:
+        """Wait until it has used some processor time.
+
+        Raises
+        ------
+        PlatformError
+            It ended, or does nothing.
+        """
+        deadline = time.monotonic() + _READY_S
+        enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
+        while (now := self.read()).ticks < enough:
+            if now.processes == 0 or time.monotonic() > deadline:
+                raise self._failure("did not begin to work")
+            time.sleep(_POLL_S)
+        self._began = now
+
+    def must_have_worked(self) -> None:
+        """See that it has worked since, and still does.
+
+        Raises
+        ------
+        PlatformError
+            It died, or did next to nothing.
+        """
+        deadline = time.monotonic() + _LATE_S
+        while True:
+            now = self.read()
+            if now.processes < self._began.processes:
+                raise self._failure("ended during the trial")
+            if now.ticks > self._began.ticks:
+                break
+            if time.monotonic() > deadline:
+                raise self._failure("did nothing during the trial")
+            time.sleep(_POLL_S)
+        share = (now.ticks - self._began.ticks) * _TICK_S / (now.at_s - self._began.at_s)
+        if share < self._least:
+            raise self._failure(f"had {share:.1%} of a processor during the trial")
+
+    def share_since(self, before: _Reading) -> float:
+        """Give how many processors it kept busy since a reading."""
+        now = self.read()
+        return (now.ticks - before.ticks) * _TICK_S / (now.at_s - before.at_s)
+
+    def _failure(self, what: str) -> PlatformError:
+        self._said.seek(max(0, self._said.seek(0, os.SEEK_END) - _TAIL_BYTES))
+        words = self._said.read(_TAIL_BYTES).decode(errors="replace").strip().splitlines()
+        told = f": {words[-1]}" if words else ""
+        return PlatformError(
+            f"{self._name} {what}{told}; the trial was not measured beside it",
+            hint="measure it again with `bareline continue`",
+        )
