@@ -174,8 +174,9 @@ def _options_table(schema: Mapping[str, Any], meaning: Mapping[str, str]) -> lis
 
 def _kind(schema: Mapping[str, Any]) -> str:
     """Say in words what a value may be, from its JSON Schema."""
-    if "anyOf" in schema:
-        return " or ".join(_kind(one) for one in schema["anyOf"] if one.get("type") != "null")
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            return " or ".join(_kind(one) for one in schema[several] if one.get("type") != "null")
     if "enum" in schema or "const" in schema:
         return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
     if "$ref" in schema:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from bareline.testing.platforms import MpiContract, PlatformContract
@@ -14,10 +16,12 @@ def _case(name, kind, *marks, **options):
     return pytest.param((kind, options), id=name, marks=marks)
 
 
+root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 netns = pytest.mark.netns
 mpi = pytest.mark.mpi
 PLATFORMS = [
     _case("local", "local"),
+    _case("local-loop", "local", root, filesystem={"type": "loop-ext4"}),
     _case("netns-root", "netns", netns, **ROOT),
     _case("netns-user", "netns", netns, **USER),
 ]

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 import bareline
 from bareline.host.load import foreign_cores, read_load
 from bareline.platforms.netns import links, pace
-from bareline.platforms.netns.platform import NetnsOptions, share_cores
+from bareline.platforms.netns.options import NetnsOptions, share_cores
 from bareline.probes.base import find_probe
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError

@@ -184,6 +184,7 @@ storage() {
     section folder
     (cd "$folder" 2>/dev/null && pwd -P)
     output df df -PTk -- "$folder"
+    output statfs stat -f -c '%S' -- "$folder"
     section mountinfo
     cat /proc/self/mountinfo
     section blocks

@@ -18,6 +18,7 @@ def parse_storage(sections: Sections) -> Facts:
         for key, column in (("fs.total_bytes", columns[2]), ("fs.free_bytes", columns[4])):
             blocks = integer(column)
             put(facts, key, None if blocks is None else blocks * 1024)
+    put(facts, "fs.block_bytes", integer(sections.get("statfs", "").strip()))
     mount = _mount_of(sections)
     if mount is None:
         return facts

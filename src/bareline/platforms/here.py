@@ -150,4 +150,6 @@ class HereAllocation(HostsAllocation):
 
     def work_folder(self) -> str:
         """Give the folder whose file system is measured: all nodes see the machine's."""
+        if self.mounted is not None:
+            return self.mounted.folder
         return str((self._io_folder or self._context.scratch).absolute())

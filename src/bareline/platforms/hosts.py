@@ -10,7 +10,6 @@ import contextlib
 import os
 import re
 from abc import abstractmethod
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from types import MappingProxyType
 from bareline.facts import read_steal, steal_caveats
 from bareline.platforms.base import Allocation
 from bareline.platforms.kept import FETCH, cut_of_file, kind_told
+from bareline.platforms.layers.filesystem.mounted import Mounted
 from bareline.platforms.process import Finished, kill_marked, run_process
 from bareline.platforms.serving import AskedPorts, Ports, serving
 from bareline.platforms.workdir import (
@@ -30,7 +30,7 @@ from bareline.platforms.workdir import (
     remove_abandoned,
 )
 from bareline.vocabulary.errors import PlatformError, ToolMissing
-from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar, Server
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold
 
 _PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
@@ -64,6 +64,8 @@ class HostsAllocation(Allocation):
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
+        #: The file system that was mounted for the trials, where the options ask for one.
+        self.mounted: Mounted | None = None
         self._tools: dict[tuple[int, str], bool] = {}
         self._is_tidy = False
 
@@ -319,7 +321,8 @@ class HostsAllocation(Allocation):
         PlatformError
             There is less free than needed.
         """
-        return check_storage(told, folder, needed_bytes)
+        found = check_storage(told, folder, needed_bytes)
+        return (*found, *(self.mounted.caveats if self.mounted else ()))
 
     def _must(self, node: int, argv: Sequence[str], stdin: str | None = None) -> Finished:
         done = self.on_node(node, argv, stdin=stdin)
@@ -352,29 +355,6 @@ def tool_missing(tool: str, node: str) -> ToolMissing:
     from bareline.host.tools import install_hint
 
     return ToolMissing(f"'{tool}' is not installed", where=node, hint=install_hint(tool))
-
-
-def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
-    """Tell which of this machine's cores each node may use, and which of them it shares.
-
-    Two nodes on one core look like two nodes on two in every other fact.
-
-    Parameters
-    ----------
-    cores
-        Numbers of the cores by the node's name.
-    """
-    users = Counter(core for each in cores.values() for core in set(each))
-    shared = sorted(core for core, count in users.items() if count > 1)
-    listed = [f"{name}: {_numbers(each)}" for name, each in cores.items()]
-    return {
-        "cpu.pinned_to": "; ".join(listed),
-        "cpu.shared_cores": _numbers(shared) or "none",
-    }
-
-
-def _numbers(cores: Sequence[int]) -> str:
-    return ", ".join(map(str, sorted(cores)))
 
 
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from pydantic import Field
 from bareline.build.native import NativeBuild
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.cores import core_facts
 from bareline.platforms.here import (
     HereAllocation,
     build_here,
@@ -22,12 +23,17 @@ from bareline.platforms.here import (
     check_neighbours,
     mpi_availability,
 )
-from bareline.platforms.hosts import Node, core_facts
+from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import (
     Job,
     Transport,
     mpi_facts,
 )
+from bareline.platforms.layers.filesystem.available import check_here
+from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
+from bareline.platforms.layers.filesystem.mounted import Mounted
+from bareline.platforms.layers.filesystem.options import OneNode
+from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
 from bareline.vocabulary.errors import PlatformError
@@ -57,6 +63,9 @@ class LocalOptions(PinningOptions):
         measure. bareline's scratch folder by default.
     neighbours
         Who shares this machine; see `Neighbours`.
+    filesystem
+        A file system that is mounted for the trials alone, which then work on it; a file that it
+        lies in is in `io_folder`.
     """
 
     mpi: str = "auto"
@@ -64,6 +73,7 @@ class LocalOptions(PinningOptions):
     cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
     io_folder: Path | None = None
     neighbours: Neighbours | None = None
+    filesystem: OneNode | None = None
 
     @property
     def cores_per_node(self) -> int:
@@ -72,9 +82,15 @@ class LocalOptions(PinningOptions):
 
 
 class LocalAllocation(HereAllocation):
-    """The machine that bareline runs on, as it is."""
+    """The machine that bareline runs on, as it is, or with mounts of its own."""
 
-    def __init__(self, options: LocalOptions, context: Context, session: Path | None) -> None:
+    def __init__(
+        self,
+        options: LocalOptions,
+        context: Context,
+        session: Path | None,
+        mounts: tuple[Mounts, Mounted] | None = None,
+    ) -> None:
         self._options = options
         self._session = session
         cores = options.cores or tuple(os.sched_getaffinity(0))
@@ -85,13 +101,15 @@ class LocalAllocation(HereAllocation):
             io_folder=options.io_folder,
             neighbours=options.neighbours,
         )
+        self._mounts = mounts[0] if mounts else None
+        self.mounted = mounts[1] if mounts else None
 
-    @property
-    def _pin(self) -> list[str]:
-        """Give the prefix that keeps a program on the chosen cores."""
-        if self._options.cores is None:
-            return []
-        return ["taskset", "--cpu-list", ",".join(map(str, self._options.cores))]
+    def _placed(self, argv: Sequence[str]) -> list[str]:
+        """Give the command line that sees the mounts and keeps to the chosen cores."""
+        line = list(argv)
+        if self._options.cores is not None:
+            line = ["taskset", "--cpu-list", ",".join(map(str, self._options.cores)), *line]
+        return self._mounts.enter(line) if self._mounts else line
 
     def node_argv(
         self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
@@ -101,7 +119,7 @@ class LocalAllocation(HereAllocation):
         setting = [f"{name}={value}" for name, value in env.items()]
         folder = [f"--chdir={cwd}"] if cwd else []
         wrapped = ["env", *folder, *setting] if folder or setting else []
-        return [*self._pin, *wrapped, *argv]
+        return self._placed([*wrapped, *argv])
 
     def mpi_argv(
         self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
@@ -116,7 +134,7 @@ class LocalAllocation(HereAllocation):
             transport=self._options.transport,
             session_folder=str(self._session) if self._session else None,
         )
-        return [*self._pin, *self._mpi.argv(job)]
+        return self._placed(self._mpi.argv(job))
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe this machine and how MPI runs on it."""
@@ -126,6 +144,7 @@ class LocalAllocation(HereAllocation):
         return {
             **gather(self),
             **mpi_facts(self._options.mpi, self._options.transport),
+            **(self.mounted.facts if self.mounted else {}),
             **(core_facts({self.nodes[0].name: cores}) if cores else {}),
             **self.neighbour_facts(),
         }
@@ -160,8 +179,22 @@ class LocalPlatform(Platform[LocalOptions]):
         if layout.nodes > 1:
             raise PlatformError("a local platform has one node", where=self.spec.name)
         self.clean()
-        with _session_folder() as session:
-            yield LocalAllocation(self.spec.options, self.context, session)
+        with ExitStack() as stack:
+            session = stack.enter_context(_session_folder())
+            mounts = stack.enter_context(self._mounted())
+            yield LocalAllocation(self.spec.options, self.context, session, mounts)
+
+    @contextmanager
+    def _mounted(self) -> Iterator[tuple[Mounts, Mounted] | None]:
+        options = self.spec.options
+        if options.filesystem is None or options.filesystem.type == "local":
+            yield None
+            return
+        scratch = self.context.scratch.absolute()
+        below = (options.io_folder or scratch).absolute()
+        with private_mounts() as mounts:
+            mounted = mount_volume(mounts.run, options.filesystem, scratch / "mounted", below)
+            yield mounts, mounted
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -191,6 +224,7 @@ def _check(options: LocalOptions, where: str | None = None) -> None:
     check_cores(options.cores, where)
     check_io_folder(options.io_folder, where)
     check_neighbours(options.neighbours, where)
+    check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False)
 
 
 PLATFORM = LocalPlatform

@@ -27,6 +27,10 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "cache's, not memory's",
         "host-cache": "the disk is virtual: its host may answer from memory",
         "memory-file-system": "the file system lies in memory: no device is measured",
+        "loop-file": "the file system lies in a file: the page cache below it may answer for the "
+        "device",
+        "server-cache": "the file system is another program's or machine's, which may answer from "
+        "its memory",
         "not-direct": "direct I/O may have gone through the page cache",
         "not-synced": "the data was handed to the kernel, nothing waited for the device",
         "short-file": "the time budget ended the file before its full size",
@@ -104,6 +108,8 @@ _BRIEF: Mapping[str, str] = MappingProxyType(
         "in-cache": "arrays within the cache",
         "host-cache": "perhaps from the host's memory",
         "memory-file-system": "a file system in memory",
+        "loop-file": "a file system in a file",
+        "server-cache": "perhaps from the file server's memory",
         "steal-time": "processor time stolen",
         "busy-machine": "busy machine",
         "simulated": "simulated time",
@@ -130,6 +136,8 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "page-cache": "write more than the memory holds, or use direct I/O",
         "in-cache": "leave the size to the probe, or give arrays of four times the cache",
         "memory-file-system": "name a folder on a device",
+        "loop-file": "write more than the memory holds, or set `direct` of `filesystem`",
+        "server-cache": "write more than the server's memory holds",
         "n-too-small": "run the study with `--launches 6` or more",
         "precision-not-reached": "measure more launches, or on a quieter machine",
         "steal-time": "measure while the host's other guests are idle",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,9 +10,7 @@ from functools import cache
 from types import MappingProxyType
 
 from bareline.vocabulary.instructions import INSTRUCTION_SETS
-from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import fold_numbers
-from bareline.vocabulary.units import format_duration, format_value, significant
 
 
 class Group(StrEnum):
@@ -256,10 +253,21 @@ _PLATFORM = (
 )
 _STORAGE = (
     FactKey("fs.type", "File system", Group.STORAGE),
+    FactKey("fs.layer", "File system mounted for the trials", Group.STORAGE),
+    FactKey("fs.below", "File system below it", Group.STORAGE),
+    FactKey("fs.below_cache", "Cache below it", Group.STORAGE),
+    FactKey("fs.server", "File server", Group.STORAGE),
+    FactKey("fs.server_program", "Program of the file server", Group.STORAGE),
+    FactKey("fs.export", "Export options", Group.STORAGE),
+    FactKey("fs.bricks", "Bricks", Group.STORAGE),
+    _detail("fs.brick_places", "Bricks lie on", Group.STORAGE),
+    FactKey("fs.guest_cache", "What guests keep of it", Group.STORAGE),
+    FactKey("fs.striping", "Striping", Group.STORAGE),
     _identity("fs.device", "Device", Group.STORAGE),
     _identity("fs.mount", "Mounted on", Group.STORAGE),
     FactKey("fs.options", "Mount options", Group.STORAGE),
     FactKey("fs.total_bytes", "Size", Group.STORAGE, "B"),
+    FactKey("fs.block_bytes", "Block size", Group.STORAGE, "B"),
     _identity("fs.disk.name", "Disk", Group.STORAGE),
     FactKey("fs.disk.model", "Disk model", Group.STORAGE),
     FactKey("fs.disk.rotational", "Disk reported as rotating", Group.STORAGE),
@@ -284,18 +292,6 @@ FACT_KEYS: Mapping[str, FactKey] = MappingProxyType(
         for fact in group
     }
 )
-
-#: Texts that read better spelled out.
-_SPELLED = {
-    ("mpi.flavour", "openmpi"): "Open MPI",
-    ("mpi.flavour", "mpich"): "MPICH",
-    ("mpi.flavour", "intel"): "Intel MPI",
-    ("virt.hypervisor", "kvm"): "KVM",
-    ("virt.hypervisor", "qemu"): "QEMU (emulation)",
-    ("virt.hypervisor", "xen"): "Xen",
-    ("virt.hypervisor", "vmware"): "VMware",
-    ("virt.hypervisor", "microsoft"): "Hyper-V",
-}
 
 _PREFIXES = {
     "cpu": Group.PROCESSOR,
@@ -364,36 +360,3 @@ def describe(key: str) -> FactKey:
     kind = Kind.VOLATILE if first == "load" else Kind.CHARACTERISTIC
     group = _PREFIXES.get(first, Group.PLATFORM)
     return FactKey(key, words[:1].upper() + words[1:], group, unit, kind)
-
-
-def same_value(left: Scalar | None, right: Scalar | None) -> bool:
-    """Tell whether two values of a fact agree; measured ones within one part in a thousand.
-
-    A frequency that the kernel calibrates at boot differs in its last digits each time.
-    """
-    if isinstance(left, float) and isinstance(right, float):
-        return math.isclose(left, right, rel_tol=1e-3)
-    return left == right and isinstance(left, bool) == isinstance(right, bool)
-
-
-def format_fact(key: str, value: Scalar | None) -> str:
-    """Write a fact's value for people, e.g. ``2.80 GHz``; ``-`` where it is not known."""
-    if value is None:
-        return "-"
-    unit = describe(key).unit
-    if isinstance(value, bool):
-        return ("on" if value else "off") if unit == "switch" else ("yes" if value else "no")
-    if isinstance(value, str):
-        return _SPELLED.get((split_nodes(key)[1], value), value)
-    if unit == "ratio":
-        return f"{significant(100 * value, 2)} %"
-    if unit == "bit/s":
-        # The decimal prefixes are those of bytes per second.
-        return format_value(value, "B/s").removesuffix("B/s") + "b/s"
-    if unit == "T/s":
-        return f"{significant(value / 1e6, 4)} MT/s"
-    if unit == "s" and value >= 60:
-        return format_duration(value)
-    if unit and unit != "switch":
-        return format_value(value, unit)
-    return str(value) if isinstance(value, int) else significant(value)

@@ -50,6 +50,8 @@ _SENTENCES: Mapping[str, str] = {
     "too_short": "it holds {actual_length}, and at least {min_length} are needed",
     "too_long": "it holds {actual_length}, and at most {max_length} are possible",
     "path_type": "{value} is no path; write it in quotes",
+    "union_tag_invalid": "{tag} is none of {expected_tags}",
+    "union_tag_not_found": "it says no {discriminator}",
     "json_invalid": "it is no JSON: {error}",
 }
 
@@ -109,10 +111,9 @@ def _said(one: Mapping[str, Any]) -> str:
     if sentence is None:
         return str(one["msg"]).removeprefix("Value error, ").removeprefix("Assertion failed, ")
     context = {name: _shown(value) for name, value in one.get("ctx", {}).items()}
-    if "expected" in context:
-        context["expected"] = one["ctx"]["expected"]
-    if "pattern" in context:
-        context["pattern"] = one["ctx"]["pattern"]
+    for listed in ("expected", "expected_tags", "pattern", "discriminator"):
+        if listed in context:
+            context[listed] = one["ctx"][listed]
     return sentence.format_map({**context, "value": _shown(given)})
 
 

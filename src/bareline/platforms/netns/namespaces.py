@@ -9,10 +9,7 @@ and its hosts and removes their links.
 from __future__ import annotations
 
 import os
-import select
-import shutil
 import subprocess
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -21,27 +18,19 @@ from functools import cache
 from pathlib import Path
 
 from bareline.host.load import orphans_s
-from bareline.host.tools import install_hint
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Process, holding
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.platforms.held import SETUP_S, WAIT, system_environment, tool, wait_ready
+from bareline.platforms.process import Finished, holding, run_process
+from bareline.vocabulary.errors import PlatformError
 
-#: What a holder does before it waits for the end of its standard input. A daemon that detaches
-#: itself has this process as its parent, and so have the ranks that a launcher's daemon leaves:
-#: bash reaps each of them, whereupon the kernel counts its processor time as the holder's
-#: children's. (A process that ignores SIGCHLD has no zombies either, but no times of theirs; dash
-#: does not reap while it reads.)
-#: The arguments are the host name and a file to lie over /etc/hosts.
-_HOLD = """
+#: Makes a host of new namespaces. The arguments are its name and a file to lie over /etc/hosts.
+_HOLD = f"""
 set -e
 hostname "$1"
 mount -t tmpfs -o mode=1777 shm /dev/shm
 mount -t sysfs sysfs /sys
 [ -z "$2" ] || [ ! -e /etc/hosts ] || mount --bind "$2" /etc/hosts
 ip link set lo up
-echo ready
-exec bash --norc -c 'while read -r _; do :; done'
-"""
+{WAIT}"""
 #: Tries what `acquire` will need, in namespaces that end at once with an empty input.
 _TRY = f"""
 set -e
@@ -49,11 +38,8 @@ ip link add br0 type bridge
 ip link add port1 type veth peer name eth0
 {_HOLD}
 """
-_READY_S = 20.0
 _KINDS = ("--net", "--mount", "--uts", "--ipc", "--pid")
 _TOOLS = ("unshare", "nsenter", "mount", "hostname", "ip", "tc", "taskset", "ethtool", "bash")
-#: Where Debian keeps ip and tc, which an ordinary user's path lacks.
-_SYSTEM_FOLDERS = "/usr/sbin:/sbin"
 
 
 class Privilege(Enum):
@@ -100,6 +86,11 @@ class Namespaces:
             *argv,
         ]
 
+    def run(self, argv: Sequence[str], stdin: str = "") -> Finished:
+        """Run a program of the set-up inside."""
+        line = self.enter(argv)
+        return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
+
     def alive(self) -> bool:
         """Tell whether they still exist."""
         return Path(f"/proc/{self.pid}/ns/net").exists()
@@ -114,25 +105,6 @@ class Namespaces:
     def enter_from_switch(self, argv: Sequence[str]) -> list[str]:
         """Give the command line that runs a program inside, from inside the switch."""
         return [tool("nsenter"), f"--target={self.pid_in_switch}", *_KINDS, "--", *argv]
-
-
-def tool(name: str) -> str:
-    """Find a program, also where only root's path looks.
-
-    Raises
-    ------
-    ToolMissing
-        It is not installed.
-    """
-    path = shutil.which(name, path=system_path())
-    if path is None:
-        raise ToolMissing(f"'{name}' is not installed", hint=install_hint(name))
-    return path
-
-
-def system_path() -> str:
-    """Give the search path with the folders of system programs."""
-    return f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_FOLDERS}"
 
 
 def find_privilege() -> Privilege:
@@ -171,7 +143,7 @@ def obstacle(privilege: Privilege) -> str:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        env=_environment(),
+        env=system_environment(),
         check=False,
     )
     if done.returncode == 0:
@@ -229,8 +201,8 @@ def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
         They did not come up.
     """
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
-    with holding(_unshare(privilege, argv), env=_environment()) as process:
-        init = _wait_ready(process, "the switch")
+    with holding(_unshare(privilege, argv), env=system_environment()) as process:
+        init = wait_ready(process, "the switch")
         yield Namespaces(init, 1, privilege)
 
 
@@ -247,43 +219,13 @@ def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Names
         started = []
         for name in names:
             inner = _unshare(Privilege.ROOT, ["sh", "-c", _HOLD, "host", name, ""])
-            holder = holding(switch.enter(inner), env=_environment())
+            holder = holding(switch.enter(inner), env=system_environment())
             started.append((name, stack.enter_context(holder)))
         found = []
         for name, process in started:
-            init = _wait_ready(process, f"host {name}")
+            init = wait_ready(process, f"host {name}")
             found.append(Namespaces(init, _pid_in_parent(init), switch.privilege))
         yield tuple(found)
-
-
-def _environment() -> dict[str, str]:
-    return local_environment({"PATH": system_path()})
-
-
-def _wait_ready(process: Process, who: str) -> int:
-    """Wait for a holder's word; give its process number."""
-    popen = process.popen
-    assert popen.stdout is not None and popen.stderr is not None
-    deadline = time.monotonic() + _READY_S
-    said = b""
-    while b"ready\n" not in said:
-        readable, _, _ = select.select([popen.stdout], [], [], max(0, deadline - time.monotonic()))
-        chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
-        if not chunk:
-            reason = "it said nothing in time"
-            if readable:
-                lines = popen.stderr.read().decode(errors="replace").strip().splitlines()
-                reason = lines[-1] if lines else "it ended"
-            raise PlatformError(f"{who} did not come up: {reason}")
-        said += chunk
-    return _youngest(popen.pid)
-
-
-def _youngest(pid: int) -> int:
-    """Follow the only child of each process down to the one that has none."""
-    while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
-        pid = int(children[0])
-    return pid
 
 
 def _pid_in_parent(pid: int) -> int:

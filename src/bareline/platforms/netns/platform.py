@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import Field, field_validator
 
 from bareline.build.native import NativeBuild
 from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.cores import core_facts
+from bareline.platforms.held import tool
 from bareline.platforms.here import (
     HereAllocation,
     build_here,
@@ -19,110 +18,35 @@ from bareline.platforms.here import (
     check_neighbours,
     mpi_availability,
 )
-from bareline.platforms.hosts import Node, core_facts, local_environment
+from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
-from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.layers.filesystem.available import check_here
+from bareline.platforms.layers.filesystem.mounted import Mounted
+from bareline.platforms.layers.filesystem.options import Loop, Tmpfs
+from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,
+    Privilege,
     find_privilege,
     open_hosts,
     open_switch,
-    system_path,
-    tool,
 )
+from bareline.platforms.netns.options import NetnsOptions, share_cores
 from bareline.platforms.netns.pace import (
     Pace,
     carried_bits_per_s,
     choose_packet,
     timer_lateness_s,
 )
-from bareline.platforms.process import run_process
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
-from bareline.vocabulary.platform import Options, PlatformSpec
+from bareline.vocabulary.platform import PlatformSpec
 
-_SETUP_S = 20.0
 #: In the namespaces' own memory: no other path is certain to be short, private and executable.
 _AGENT = "/dev/shm/agent"
-
-
-class NetnsOptions(Options):
-    """Options of a platform of network namespaces.
-
-    Attributes
-    ----------
-    hosts
-        Number of hosts.
-    rate
-        Rate of each link in each direction, e.g. ``1gbit``; not limited by default.
-    shaper
-        What limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the simple
-        token bucket, lets two packets outrun the link after every pause.
-    mtu
-        Largest packet of the links, in bytes.
-    offloads
-        Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does;
-        a limited link by default only such as it carries in 12 us, because a packet outruns it,
-        or so long ones (up to 60 us) that this machine can fill the link.
-    mpi
-        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
-        that an MPI library was installed into.
-    transport
-        ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
-    cores
-        Numbers of the cores to share out among the hosts; all that this process may use by
-        default. Every host is pinned to its own share.
-    io_folder
-        Folder in which trials make their working directories: its file system is what I/O probes
-        measure. bareline's scratch folder by default.
-    neighbours
-        Who shares the hosts; see `Neighbours`.
-    """
-
-    hosts: Annotated[int, Field(ge=2, le=16)] = 2
-    rate: str | None = None
-    shaper: links.Shaper = "htb"
-    mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
-    offloads: bool | None = None
-    mpi: str = "auto"
-    transport: Literal["auto", "tcp"] = "auto"
-    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
-    io_folder: Path | None = None
-    neighbours: Neighbours | None = None
-
-    @property
-    def node_count(self) -> int:
-        """Number of hosts."""
-        return self.hosts
-
-    @property
-    def cores_per_node(self) -> int:
-        """Cores of each host's share."""
-        cores = self.cores or tuple(sorted(os.sched_getaffinity(0)))
-        return len(share_cores(cores, self.hosts)[0])
-
-    @property
-    def rate_bits_per_s(self) -> int | None:
-        """Rate of a link, None when it is not limited."""
-        return None if self.rate is None else links.parse_rate(self.rate)
-
-    @field_validator("rate")
-    @classmethod
-    def _check_rate(cls, value: str | None) -> str | None:
-        if value is not None:
-            links.parse_rate(value)
-        return value
-
-
-def share_cores(cores: Sequence[int], hosts: int) -> tuple[tuple[int, ...], ...]:
-    """Share cores out among hosts in equal parts; hosts share a core when there are too few."""
-    each = len(cores) // hosts
-    if each == 0:
-        return tuple((cores[host % len(cores)],) for host in range(hosts))
-    return tuple(tuple(cores[host * each : (host + 1) * each]) for host in range(hosts))
 
 
 class NetnsAllocation(HereAllocation):
@@ -234,9 +158,25 @@ class NetnsAllocation(HereAllocation):
             **gather(self),
             **mpi_facts(self._options.mpi, self._options.transport),
             **(self.pace.facts() if self.pace else {}),
+            **(self.mounted.facts if self.mounted else {}),
             **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),
             **self.neighbour_facts(),
         }
+
+
+def _check(options: NetnsOptions, where: str | None = None) -> None:
+    """See that namespaces can be made here, and cores, folder and file system be had.
+
+    Raises
+    ------
+    PlatformError
+        One cannot.
+    """
+    root = find_privilege() is Privilege.ROOT
+    usable_cores(options)
+    check_io_folder(options.io_folder, where)
+    check_neighbours(options.neighbours, where)
+    check_here(options.filesystem, root=root, user_namespace=not root)
 
 
 def host_name(index: int) -> str:
@@ -275,10 +215,7 @@ class NetnsPlatform(Platform[NetnsOptions]):
     def available(cls, spec: PlatformSpec[NetnsOptions]) -> Availability:
         """Say whether namespaces can be made here, and the tools, cores and MPI are there."""
         try:
-            find_privilege()
-            usable_cores(spec.options)
-            check_io_folder(spec.options.io_folder)
-            check_neighbours(spec.options.neighbours)
+            _check(spec.options)
         except PlatformError as error:
             return Availability(False, error.what, error.hint or "")
         return mpi_availability(spec.options.mpi)
@@ -296,20 +233,29 @@ class NetnsPlatform(Platform[NetnsOptions]):
             raise PlatformError(
                 f"{layout.nodes} nodes are wanted of {options.hosts} hosts", where=self.spec.name
             )
-        usable_cores(options)
-        check_io_folder(options.io_folder, self.spec.name)
-        check_neighbours(options.neighbours, self.spec.name)
+        _check(options, self.spec.name)
         names = [host_name(index) for index in range(options.hosts)]
-        with (
-            open_switch(find_privilege(), self._hosts_file(names)) as switch,
-            open_hosts(switch, names) as hosts,
-        ):
+        with ExitStack() as stack:
+            opened = open_switch(find_privilege(), self._hosts_file(names))
+            switch = stack.enter_context(opened)
+            # Mounts of the switch are those of the hosts that come after.
+            mounted = self._mount_volume(switch)
+            hosts = stack.enter_context(open_hosts(switch, names))
             _connect(switch, hosts, options)
             allocation = NetnsAllocation(options, self.context, switch, hosts)
+            allocation.mounted = mounted
             if options.rate_bits_per_s is not None:
                 rate = options.rate_bits_per_s
                 allocation.pace = _pace(allocation, switch, hosts, options, rate)
             yield allocation
+
+    def _mount_volume(self, switch: Namespaces) -> Mounted | None:
+        """Mount what is this machine's own; all hosts see it as they see its other folders."""
+        options, scratch = self.spec.options, self.context.scratch.absolute()
+        if not isinstance(options.filesystem, Tmpfs | Loop):
+            return None
+        below = (options.io_folder or scratch).absolute()
+        return mount_volume(switch.run, options.filesystem, scratch / "mounted", below)
 
     def _hosts_file(self, names: Sequence[str]) -> Path:
         lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]
@@ -378,12 +324,7 @@ def _shape(
 
 def _must(where: Namespaces, argv: Sequence[str], lines: Sequence[str] = ()) -> None:
     """Run one set-up command inside and insist that it works."""
-    done = run_process(
-        where.enter([tool(argv[0]), *argv[1:]]),
-        env=local_environment({"PATH": system_path()}),
-        timeout_s=_SETUP_S,
-        stdin="\n".join([*lines, ""]),
-    )
+    done = where.run([tool(argv[0]), *argv[1:]], "\n".join([*lines, ""]))
     if done.exit_code != 0:
         said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
         raise PlatformError(

@@ -15,8 +15,8 @@ from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import cache_folder
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.platforms.cores import core_facts
 from bareline.platforms.here import build_here
-from bareline.platforms.hosts import core_facts
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version

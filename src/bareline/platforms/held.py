@@ -1,0 +1,79 @@
+"""Processes that hold namespaces open, and how to run programs in them.
+
+A holder ends with its standard input, thus with bareline in whatever way that ends; the kernel
+then takes away what lived in its namespaces alone: mounts, links, processes.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import time
+from pathlib import Path
+
+from bareline.host.tools import install_hint
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import Process
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+
+#: What a holder does once its namespaces are as they are to be. A daemon that detaches itself has
+#: this process as its parent: bash reaps each of them, whereupon the kernel counts its processor
+#: time as the holder's children's. (A process that ignores SIGCHLD has no zombies either, but no
+#: times of theirs; dash does not reap while it reads.)
+WAIT = "echo ready\nexec bash --norc -c 'while read -r _; do :; done'\n"
+#: How long a program of the set-up may take: making a file system on a slow disk.
+SETUP_S = 120.0
+_READY_S = 20.0
+#: Where Debian keeps ip, tc and mkfs, which an ordinary user's path lacks.
+_SYSTEM_FOLDERS = "/usr/sbin:/sbin"
+
+
+def tool(name: str) -> str:
+    """Find a program, also where only root's path looks.
+
+    Raises
+    ------
+    ToolMissing
+        It is not installed.
+    """
+    path = shutil.which(name, path=system_path())
+    if path is None:
+        raise ToolMissing(f"'{name}' is not installed", hint=install_hint(name))
+    return path
+
+
+def system_path() -> str:
+    """Give the search path with the folders of system programs."""
+    return f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_FOLDERS}"
+
+
+def system_environment() -> dict[str, str]:
+    """Give the environment for set-up on this machine: ours with the path of the system."""
+    return local_environment({"PATH": system_path()})
+
+
+def wait_ready(process: Process, who: str) -> int:
+    """Wait for a holder's word; give its process number."""
+    popen = process.popen
+    assert popen.stdout is not None and popen.stderr is not None
+    deadline = time.monotonic() + _READY_S
+    said = b""
+    while b"ready\n" not in said:
+        readable, _, _ = select.select([popen.stdout], [], [], max(0, deadline - time.monotonic()))
+        chunk = os.read(popen.stdout.fileno(), 4096) if readable else b""
+        if not chunk:
+            reason = "it said nothing in time"
+            if readable:
+                lines = popen.stderr.read().decode(errors="replace").strip().splitlines()
+                reason = lines[-1] if lines else "it ended"
+            raise PlatformError(f"{who} did not come up: {reason}")
+        said += chunk
+    return _youngest(popen.pid)
+
+
+def _youngest(pid: int) -> int:
+    """Follow the only child of each process down to the one that has none."""
+    while children := Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split():
+        pid = int(children[0])
+    return pid

@@ -1,0 +1,56 @@
+"""A file system that is mounted on nodes: where trials work, and what is to be said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from types import MappingProxyType
+
+from bareline.platforms.process import Finished
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Scalar
+
+#: Runs a command as root on a node, with a text as its standard input.
+Run = Callable[[Sequence[str], str], Finished]
+
+
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """What the nodes of a platform see.
+
+    Parameters
+    ----------
+    folder
+        Where it is mounted on every node.
+    facts
+        What nobody can see on a node.
+    caveats
+        Codes for figures of storage that were measured on it.
+    """
+
+    folder: str
+    facts: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
+    caveats: tuple[str, ...] = ()
+
+
+def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
+    """Run a script of the folder ``scripts`` on a node; give the lines "KEY VALUE" that it prints.
+
+    Raises
+    ------
+    PlatformError
+        It failed; the message holds its last line.
+    """
+    text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
+    done = run(["sh", "-s", "--", *arguments], text)
+    if done.exit_code or done.timed_out:
+        said = done.stderr.strip().splitlines()
+        why = "it took too long" if done.timed_out else said[-1] if said else "no reason given"
+        raise PlatformError(
+            f"the file system cannot be mounted: {why}",
+            where="filesystem",
+            hint="`bareline doctor` says which programs are missing",
+        )
+    lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
+    return {key: value.strip() for key, value in lines}

@@ -1,0 +1,95 @@
+"""Options of the netns platform type."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, field_validator
+
+from bareline.platforms.layers.filesystem.options import Networked
+from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.netns import links
+from bareline.vocabulary.platform import Options
+
+
+class NetnsOptions(Options):
+    """Options of a platform of network namespaces.
+
+    Attributes
+    ----------
+    hosts
+        Number of hosts.
+    rate
+        Rate of each link in each direction, e.g. ``1gbit``; not limited by default.
+    shaper
+        What limits it: ``htb`` holds the rate from the second packet on; ``tbf``, the simple
+        token bucket, lets two packets outrun the link after every pause.
+    mtu
+        Largest packet of the links, in bytes.
+    offloads
+        Whether the links take packets of up to 64 KiB as a NIC with segmentation offload does;
+        a limited link by default only such as it carries in 12 us, because a packet outruns it,
+        or so long ones (up to 60 us) that this machine can fill the link.
+    mpi
+        ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun or of the folder
+        that an MPI library was installed into.
+    transport
+        ``auto`` (TCP between hosts, shared memory inside one) or ``tcp`` (everywhere).
+    cores
+        Numbers of the cores to share out among the hosts; all that this process may use by
+        default. Every host is pinned to its own share.
+    io_folder
+        Folder in which trials make their working directories: its file system is what I/O probes
+        measure. bareline's scratch folder by default.
+    neighbours
+        Who shares the hosts; see `Neighbours`.
+    filesystem
+        A file system that is mounted for the trials alone, which then work on it: all hosts see
+        the same one. What it lies in is in `io_folder`.
+    """
+
+    hosts: Annotated[int, Field(ge=2, le=16)] = 2
+    rate: str | None = None
+    shaper: links.Shaper = "htb"
+    mtu: Annotated[int, Field(ge=576, le=65_535)] = 1500
+    offloads: bool | None = None
+    mpi: str = "auto"
+    transport: Literal["auto", "tcp"] = "auto"
+    cores: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)] | None = None
+    io_folder: Path | None = None
+    neighbours: Neighbours | None = None
+    filesystem: Networked | None = None
+
+    @property
+    def node_count(self) -> int:
+        """Number of hosts."""
+        return self.hosts
+
+    @property
+    def cores_per_node(self) -> int:
+        """Cores of each host's share."""
+        cores = self.cores or tuple(sorted(os.sched_getaffinity(0)))
+        return len(share_cores(cores, self.hosts)[0])
+
+    @property
+    def rate_bits_per_s(self) -> int | None:
+        """Rate of a link, None when it is not limited."""
+        return None if self.rate is None else links.parse_rate(self.rate)
+
+    @field_validator("rate")
+    @classmethod
+    def _check_rate(cls, value: str | None) -> str | None:
+        if value is not None:
+            links.parse_rate(value)
+        return value
+
+
+def share_cores(cores: Sequence[int], hosts: int) -> tuple[tuple[int, ...], ...]:
+    """Share cores out among hosts in equal parts; hosts share a core when there are too few."""
+    each = len(cores) // hosts
+    if each == 0:
+        return tuple((cores[host % len(cores)],) for host in range(hosts))
+    return tuple(tuple(cores[host * each : (host + 1) * each]) for host in range(hosts))
