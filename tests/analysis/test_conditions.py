@@ -126,6 +126,8 @@ def test_what_is_no_condition_is_refused(text):
 def test_a_condition_on_nothing_is_refused(doubled):
     with pytest.raises(UsageError, match=r"nothing in this comparison is named 'npb\.time'"):
         lines(doubled, "npb.time > 1")
+    with pytest.raises(UsageError, match=r"did you mean 'mpi\.latency'"):
+        lines(doubled, "mpi.latencey > 1")
 
 
 def test_a_row_that_meets_a_condition_is_named_with_nodes_and_ranks(plant_study):

@@ -26,6 +26,14 @@ def test_short_names_stand_for_paths(runs):
     assert "not a run directory" in runs("status", "beta", code=2).stderr
 
 
+def test_what_is_nearly_a_name_is_told(bareline):
+    bareline("run", "planted.toml", "--on", "a")
+    done = bareline("show", "@latets", code=2)
+    assert (
+        "no run begins with '@latets'" in done.stderr and "did you mean '@latest'?" in done.stderr
+    )
+
+
 def test_runs_are_listed(runs):
     Path("runs/torn").mkdir()
     rows = json.loads(runs("runs", "--json").stdout)

@@ -34,7 +34,7 @@ from bareline.analysis.amounts import mean_pieces, with_interval
 from bareline.analysis.cell import Cell, Estimate, Lost, read_cell
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.parts import sentence
-from bareline.vocabulary.errors import UsageError
+from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.units import significant
 from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Verdict, parse_verdict
 
@@ -196,9 +196,19 @@ class Condition:
         if chosen.is_empty():
             raise UsageError(
                 f"--fail-if '{self.text}': nothing in this comparison is named '{self.selector}'",
-                hint="`--json` shows probes, metrics and platforms",
+                hint=did_you_mean(
+                    self.selector, _names(points), "`--json` shows probes, metrics and platforms"
+                ),
             )
         return chosen
+
+
+def _names(points: pl.DataFrame) -> list[str]:
+    """Give what a selector may name, in its longest form."""
+    rows = points.filter(pl.col("better") != "none").select("probe", "metric", "layer").unique()
+    full = {f"{probe}.{metric}" for probe, metric, _ in rows.iter_rows()}
+    short = {f"{layer}.{metric}" for _, metric, layer in rows.iter_rows()}
+    return sorted(full | short | {*rows["probe"], *rows["layer"]})
 
 
 def _unjudged(cell: Cell) -> str:

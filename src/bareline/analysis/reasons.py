@@ -1,7 +1,8 @@
 """Why losses are there, in words: the end of a layer's sentence.
 
-Three words keep apart what is known of a cause: it explains a loss, it contributes to one of which
-a part remains unexplained (which is said first), or it differs and nothing measured its effect.
+Four words keep apart what is known of a cause: it explains a loss, it may explain all of it or
+nothing, it contributes to one of which a part remains unexplained (which is said first), or it
+differs and nothing measured its effect.
 """
 
 from __future__ import annotations
@@ -53,8 +54,9 @@ def _bounded_reason(
     subject, on = first.finding.subject, Platform(platform)
     rest = f"; likewise {_several(others, named)}" if others else ""
     rest += f"; not {first.withdrawn}" if first.withdrawn else ""
-    if word is Word.EXPLAINS:
-        return ["Cause on ", on, f": {words} ({subject}: {first.text}){rest}."]
+    if word in (Word.EXPLAINS, Word.MAY_EXPLAIN):
+        cause = "Cause on " if word is Word.EXPLAINS else "Possible cause on "
+        return [cause, on, f": {words} ({subject}: {first.text}){rest}."]
     return [f"Of {subject} on ", on, f" {first.text}; contributes: {words}{rest}."]
 
 

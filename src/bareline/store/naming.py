@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.store.header import RECORDS_FILE, Header, read_header
-from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.errors import StoreError, did_you_mean
 from bareline.vocabulary.files import open_regular, step_to_read
 
 #: Where `bareline run` makes run directories when nothing else is said.
@@ -65,7 +65,7 @@ def find_run(text: str) -> Path:
     Raises
     ------
     StoreError
-        Several runs begin so, or there is none to be the latest.
+        Several runs begin so, there is none to be the latest, or it is nearly the name of one.
     """
     path = Path(text)
     if path.exists() or "/" in text:
@@ -85,6 +85,8 @@ def find_run(text: str) -> Path:
             where=f"{RUNS}/",
             hint=f"type more of it, or {text}{_LATEST}",
         )
+    if close := did_you_mean(text, [_LATEST, *(one.path.name for one in list_runs())], ""):
+        raise StoreError(f"no run begins with '{text}'", where=f"{RUNS}/", hint=close)
     return path
 
 

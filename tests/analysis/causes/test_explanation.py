@@ -50,11 +50,15 @@ def test_parts_of_a_program_s_time_add_up():
             "2.10 to 3.06 times remain unexplained (measured 3.00 [2.94, 3.06], "
             "explained 1.00 to 1.40)",
         ),
+        (
+            3.0, Cause("x", 1.0, 6.0), Word.MAY_EXPLAIN,
+            "measured 3.00 [2.94, 3.06]; it costs 1.00 to 6.00 times, all of it or nothing",
+        ),
         (3.0, Cause("x"), Word.DIFFERS, "measured 3.00 [2.94, 3.06], effect not measured"),
         (3.0, Cause("x", withdrawn="y"), None, "no known cause"),
     ],
 )  # fmt: skip
-def test_three_words_tell_what_is_known_of_a_cause(ratio, cause, word, text):
+def test_four_words_tell_what_is_known_of_a_cause(ratio, cause, word, text):
     one = explanation(ratio, cause)
     assert (one.word, one.text) == (word, text)
     assert one.word_of(one.causes[0]) is word
@@ -201,7 +205,9 @@ def test_whatever_differs_what_is_said_agrees_with_itself():
         assert (one.word is None) == (not one.standing) == one.text.startswith("no known cause")
         if one.bounded:
             assert hi >= 1 / 1.02, "explains certainly more than was lost"
-            assert (one.word is Word.EXPLAINS) == (lo is not None and lo <= 1.02)
+            assert (one.word in (Word.EXPLAINS, Word.MAY_EXPLAIN)) == (
+                lo is not None and lo <= 1.02
+            )
             assert one.explained[1] is None or one.explained[1] / one.explained[0] <= 10
         for cause in one.causes:
             assert cause.lo >= 1 and (cause.hi is None or cause.lo <= cause.hi), cause
@@ -210,5 +216,5 @@ def test_whatever_differs_what_is_said_agrees_with_itself():
             # However many rest on it, a measurement counts once.
             group = [cause for cause in one.bounded if cause.measurement == rest]
             assert product(group) == (min(c.lo for c in group), max(c.hi for c in group))
-    assert min(words[word] for word in (*Word, None)) > 50, words
+    assert min(words[word] for word in (*Word, None)) > 25, words
     assert withdrawn[True] > 50

@@ -14,6 +14,8 @@ class Word(StrEnum):
 
     EXPLAINS = "explains"
     """Nothing else is needed: what is left of the loss may be nothing."""
+    MAY_EXPLAIN = "may explain"
+    """What bounds it leaves open whether it costs all of the loss or nothing."""
     CONTRIBUTES = "contributes"
     """It costs something, and a part of the loss remains unexplained."""
     DIFFERS = "differs"

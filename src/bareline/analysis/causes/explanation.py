@@ -20,6 +20,8 @@ from bareline.vocabulary.units import listing, significant
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 _Bounds = tuple[float, float | None]
+#: What is bounded at more than the loss times this was not bounded for this loss.
+_LOOSE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +92,18 @@ class Explanation:
         """What its causes do together; None where none is known."""
         if not self.bounded:
             return Word.DIFFERS if self.standing else None
-        whole = self.point.exact or _may_be_one(*self.residual)
-        return Word.EXPLAINS if whole else Word.CONTRIBUTES
+        if self.point.exact:
+            return Word.EXPLAINS
+        if not _may_be_one(*self.residual):
+            return Word.CONTRIBUTES
+        return Word.MAY_EXPLAIN if self._loose else Word.EXPLAINS
+
+    @property
+    def _loose(self) -> bool:
+        """Whether nothing is as possible as much more than was lost: bounds that tell little."""
+        least, _ = self.residual
+        too_much = least is not None and least < 1 / _LOOSE
+        return too_much and _may_be_one(*self.explained)
 
     def word_of(self, cause: Cause) -> Word | None:
         """Give what one of its causes does; None where it is withdrawn."""
@@ -123,6 +135,8 @@ class Explanation:
                 return f"{measured} = explained {_range(*self.explained)} x residual " + _range(
                     *self.residual
                 )
+            case Word.MAY_EXPLAIN:
+                return f"{measured}; it costs {_range(*self.explained)} times, all of it or nothing"
             case Word.CONTRIBUTES:
                 remains = f"{_range(*self.residual)} times remain unexplained"
                 return f"{remains} ({measured}, explained {_range(*self.explained)})"

@@ -18,6 +18,7 @@ from bareline.vocabulary.units import listing
 
 _WORDS = {
     Word.EXPLAINS: "explains",
+    Word.MAY_EXPLAIN: "may explain all of it or nothing",
     Word.CONTRIBUTES: "contributes",
     Word.DIFFERS: "differs, effect not measured",
     None: "no",
