@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.platforms.vm.access import Keys, known_hosts
+from bareline.platforms.remote.keys import Keys, known_hosts
 from bareline.platforms.vm.exports import ganesha_config
 from bareline.platforms.vm.guest import (
     last_words,

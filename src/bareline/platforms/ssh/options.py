@@ -16,24 +16,16 @@ from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import unfold
 
 
-class SshOptions(FleetOptions):
-    """Options of a platform of hosts reached by ssh.
+class ReachedOptions(FleetOptions):
+    """Options of nodes on which programs are started over ssh, whoever made them.
 
     Attributes
     ----------
-    hosts
-        Their names for ssh, with ranges as ``n[1-4]``.
-    inventory, group
-        An inventory of Ansible (INI or YAML) instead, and a group of it.
-    config
-        Configuration of ssh; the user's own without it.
     mpi
         ``auto``, ``openmpi``, ``mpich``, ``intel``, or the path of an mpirun on the hosts.
     launcher
         Where mpirun starts: on the ``first`` host, which must be able to log in to the others, or
         ``here``, on this machine, which the hosts must be able to reach.
-    agent
-        Program with which the first host reaches the others.
     subnet, device
         The network that MPI uses, e.g. ``10.0.0.0/24``, or its device, e.g. ``ib0``. Without
         either the library chooses, and hosts are known by the address that leads to their name.
@@ -54,13 +46,8 @@ class SshOptions(FleetOptions):
         See `FleetOptions`.
     """
 
-    hosts: tuple[str, ...] = ()
-    inventory: Path | None = None
-    group: str | None = None
-    config: Path | None = None
     mpi: str = "auto"
     launcher: Literal["first", "here"] = "first"
-    agent: str = "ssh"
     subnet: str | None = None
     device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:@-]+$")] | None = None
     transport: Transport = "auto"
@@ -68,6 +55,35 @@ class SshOptions(FleetOptions):
     folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/tmp"
     io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] | None = None
     connect_s: Annotated[float, Field(gt=0, le=600)] = 20.0
+
+    @field_validator("subnet")
+    @classmethod
+    def _check_subnet(cls, value: str | None) -> str | None:
+        if value is not None:
+            ipaddress.ip_network(value)
+        return value
+
+
+class SshOptions(ReachedOptions):
+    """Options of a platform of hosts reached by ssh.
+
+    Attributes
+    ----------
+    hosts
+        Their names for ssh, with ranges as ``n[1-4]``.
+    inventory, group
+        An inventory of Ansible (INI or YAML) instead, and a group of it.
+    config
+        Configuration of ssh; the user's own without it.
+    agent
+        Program with which the first host reaches the others.
+    """
+
+    hosts: tuple[str, ...] = ()
+    inventory: Path | None = None
+    group: str | None = None
+    config: Path | None = None
+    agent: str = "ssh"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,13 +101,6 @@ class SshOptions(FleetOptions):
     def node_count(self) -> int:
         """Number of hosts."""
         return len(self.names)
-
-    @field_validator("subnet")
-    @classmethod
-    def _check_subnet(cls, value: str | None) -> str | None:
-        if value is not None:
-            ipaddress.ip_network(value)
-        return value
 
     @model_validator(mode="after")
     def _fits_together(self) -> SshOptions:

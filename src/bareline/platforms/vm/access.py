@@ -10,47 +10,18 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import Finished, run_process
+from bareline.platforms.remote.keys import Keys, known_hosts
 from bareline.platforms.remote.shell import remote_line
 from bareline.platforms.vm.hypervisor import Hypervisor
-from bareline.vocabulary.errors import PlatformError
 
 #: Cheapest key exchange for a processor without wide multiplication.
 _KEX = "curve25519-sha256"
 _HANDSHAKE_S = 60.0
 _REFUSED_S, _PAUSE_S = 60.0, 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Keys:
-    """Key pairs of one platform's guests: one to log in with, one that every guest shows."""
-
-    client: str
-    client_public: str
-    host: str
-    host_public: str
-
-
-def make_keys(folder: Path) -> Keys:
-    """Generate both pairs, or read those that a folder already has."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    texts = []
-    for name in ("client", "host"):
-        path = folder / name
-        if not path.exists():
-            done = run_process(
-                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "bareline", "-f", str(path)],
-                env=local_environment(),
-                timeout_s=20.0,
-            )
-            if done.exit_code:
-                raise PlatformError(f"ssh-keygen failed: {done.stderr.strip()}")
-        texts += [path.read_text(), path.with_suffix(".pub").read_text()]
-    return Keys(*texts)
 
 
 def server_config() -> str:
@@ -80,12 +51,6 @@ def guest_client_config() -> str:
         f"  KexAlgorithms {_KEX}\n"
         "  ControlPath /run/bareline/to-%h\n"
     )
-
-
-def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:
-    """Pin the guests' key under all their addresses."""
-    kind, key = keys.host_public.split()[:2]
-    return "".join(f"{address} {kind} {key}\n" for address in addresses)
 
 
 class Access:

@@ -8,12 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from bareline.platforms.vm.access import (
-    Keys,
-    guest_client_config,
-    known_hosts,
-    server_config,
-)
+from bareline.platforms.remote.keys import Keys, known_hosts
+from bareline.platforms.vm.access import guest_client_config, server_config
 from bareline.platforms.vm.devices import MANAGEMENT_MAC, MEASURED_MAC, share_tag
 from bareline.platforms.vm.initramfs import File
 from bareline.platforms.vm.options import VmOptions

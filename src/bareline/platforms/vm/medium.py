@@ -12,7 +12,7 @@ from pathlib import Path
 from bareline.host.tools import install_hint
 from bareline.platforms.hosts import local_environment
 from bareline.platforms.process import run_process
-from bareline.platforms.vm.access import Keys
+from bareline.platforms.remote.keys import Keys
 from bareline.platforms.vm.fleet import overlay
 from bareline.platforms.vm.guest import (
     DEVICE,

@@ -18,9 +18,10 @@ from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.cores import core_facts
 from bareline.platforms.here import build_here
 from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.remote.keys import make_keys
 from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
-from bareline.platforms.vm.access import Access, make_keys
+from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.allocation import VmAllocation
 from bareline.platforms.vm.domain import domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.exports import start_exports

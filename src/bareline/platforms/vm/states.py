@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
-from bareline.platforms.vm.access import Keys, make_keys
+from bareline.platforms.remote.keys import Keys, make_keys
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.parts import describe_parts, find_damage, note_whole

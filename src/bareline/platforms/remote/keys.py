@@ -1,0 +1,45 @@
+"""Generated keys for nodes that bareline makes: pinned on both sides, and gone with the nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import run_process
+from bareline.vocabulary.errors import PlatformError
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Key pairs of one platform's nodes: one to log in with, one that every node shows."""
+
+    client: str
+    client_public: str
+    host: str
+    host_public: str
+
+
+def make_keys(folder: Path) -> Keys:
+    """Generate both pairs, or read those that a folder already has."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    texts = []
+    for name in ("client", "host"):
+        path = folder / name
+        if not path.exists():
+            done = run_process(
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "bareline", "-f", str(path)],
+                env=local_environment(),
+                timeout_s=20.0,
+            )
+            if done.exit_code:
+                raise PlatformError(f"ssh-keygen failed: {done.stderr.strip()}")
+        texts += [path.read_text(), path.with_suffix(".pub").read_text()]
+    return Keys(*texts)
+
+
+def known_hosts(keys: Keys, addresses: Sequence[str]) -> str:
+    """Pin the nodes' key under all their addresses; ``*`` stands for any."""
+    kind, key = keys.host_public.split()[:2]
+    return "".join(f"{address} {kind} {key}\n" for address in addresses)
