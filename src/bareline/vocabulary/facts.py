@@ -243,6 +243,29 @@ _SOFTWARE = (
 )
 #: Names of a platform's nodes, which of them hang on which switch, and which were left out.
 NODES_NAMES, NODES_SWITCHES, NODES_EXCLUDED = "nodes.names", "nodes.switches", "nodes.excluded"
+#: What a node costs, and a core of it, in which currency; `bareline status` counts with them.
+PRICE_PER_HOUR, PRICE_PER_CORE_HOUR = "price.per_hour", "price.per_core_hour"
+PRICE_CURRENCY = "price.currency"
+_CLOUD = (
+    FactKey("cloud.flavor", "Flavor", Group.PLATFORM),
+    FactKey("cloud.flavor_specs", "Flavor's extra specs", Group.PLATFORM),
+    FactKey("cloud.vcpus", "Processors of an instance", Group.PLATFORM),
+    FactKey("cloud.memory_bytes", "Memory of an instance", Group.PLATFORM, "B"),
+    FactKey("cloud.ports", "Ports", Group.PLATFORM),
+    FactKey("cloud.placement", "Server group", Group.PLATFORM),
+    FactKey("cloud.image", "Image", Group.PLATFORM),
+    _detail("cloud.image_id", "Image's id", Group.PLATFORM),
+    FactKey("cloud.image_checksum", "Image's checksum", Group.PLATFORM),
+    FactKey("cloud.zone", "Availability zone", Group.PLATFORM),
+    FactKey("cloud.hosts", "Machines under the instances", Group.PLATFORM),
+    _identity("cloud.host_ids", "Which machine each instance is on", Group.PLATFORM),
+    _volatile("cloud.active_s", "Until the last instance ran", Group.PLATFORM, "s"),
+    _volatile("cloud.ssh_s", "From then until it answered over ssh", Group.PLATFORM, "s"),
+    _volatile("cloud.retries", "Instances made again", Group.PLATFORM),
+    FactKey(PRICE_PER_HOUR, "Price of a node-hour", Group.PLATFORM),
+    FactKey(PRICE_PER_CORE_HOUR, "Price of a core hour", Group.PLATFORM),
+    FactKey(PRICE_CURRENCY, "Currency", Group.PLATFORM),
+)
 _PLATFORM = (
     _identity(NODES_NAMES, "Nodes", Group.PLATFORM),
     _identity(NODES_SWITCHES, "Switches", Group.PLATFORM),
@@ -288,6 +311,7 @@ FACT_KEYS: Mapping[str, FactKey] = MappingProxyType(
             _SOFTWARE,
             _STORAGE,
             _PLATFORM,
+            _CLOUD,
         )
         for fact in group
     }

@@ -1,0 +1,123 @@
+"""How instances are reached: with generated keys, pinned on both sides."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import run_process
+from bareline.platforms.remote.keys import Keys, known_hosts, make_keys
+
+#: ssh to a host that is not there yet must not take longer than it takes to come.
+_TRY_S = 10.0
+_PAUSE_S = 1.0
+_AT_ONCE = 16
+
+
+class Access:
+    """The keys of a group of instances, and the ssh configuration that leads to them.
+
+    Parameters
+    ----------
+    folder
+        Private, of this machine.
+    """
+
+    def __init__(self, folder: Path, options: CloudOptions) -> None:
+        self._options = options
+        self.keys: Keys = make_keys(folder)
+        self._client = folder / "client"
+        self._known = folder / "known_hosts"
+        # One key for all, made for them alone: their addresses need not be known before.
+        self._known.write_text(known_hosts(self.keys, ["*"]), encoding="utf-8")
+        self.config = folder / "config"
+        self.addresses: dict[str, str] = {}
+
+    def lead(self, addresses: Mapping[str, str]) -> None:
+        """Let names lead to addresses."""
+        self.addresses = dict(addresses)
+        text = _config(self.addresses, self._options.user, str(self._client), str(self._known))
+        if self._options.jump:
+            text += f"  ProxyJump {self._options.jump}\nInclude ~/.ssh/config\n"
+        self.config.write_text(text, encoding="utf-8")
+
+    def user_data(self, name: str) -> str:
+        """Give what cloud-init makes of an instance: its name, its host key, who may log in."""
+        keys, user = self.keys, self._options.user
+        public = keys.client_public.strip()
+        account: dict[str, object] = {"name": user, "ssh_authorized_keys": [public]}
+        if user != "root":
+            account |= {"shell": "/bin/bash", "lock_passwd": True}
+        content = {
+            "hostname": name,
+            "preserve_hostname": False,
+            "disable_root": user != "root",
+            "ssh_pwauth": False,
+            "ssh_deletekeys": True,
+            "ssh_keys": {"ed25519_private": keys.host, "ed25519_public": keys.host_public.strip()},
+            "users": ["default", account],
+        }
+        return "#cloud-config\n" + json.dumps(content)
+
+    def inner_files(self, folder: str) -> dict[str, str]:
+        """Give the files with which one instance logs in to the others, by their names."""
+        return {
+            "client": self.keys.client,
+            "known_hosts": known_hosts(self.keys, ["*"]),
+            "config": _config(
+                self.addresses, self._options.user, f"{folder}/client", f"{folder}/known_hosts"
+            ),
+        }
+
+    def reach(self, names: list[str], within_s: float) -> dict[str, tuple[float | None, str]]:
+        """Wait until instances answer over ssh, all at once.
+
+        Gives the seconds that each took, or None and why it does not answer.
+        """
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            found = pool.map(lambda name: self._reach(name, within_s), names)
+            return dict(zip(names, found, strict=True))
+
+    def _reach(self, name: str, within_s: float) -> tuple[float | None, str]:
+        began = time.monotonic()
+        while True:
+            reason = self.try_once(name)
+            took_s = time.monotonic() - began
+            if not reason:
+                return took_s, ""
+            # A key that is not the pinned one, or none that is let in, may be that of before
+            # cloud-init: only time tells.
+            if took_s > within_s:
+                return None, reason
+            time.sleep(_PAUSE_S)
+
+    def try_once(self, name: str) -> str:
+        """Log in once; "" where that works, else why it does not."""
+        options = ["BatchMode=yes", f"ConnectTimeout={_TRY_S:.0f}", "ControlPath=none"]
+        words = [word for option in options for word in ("-o", option)]
+        done = run_process(
+            ["ssh", "-F", str(self.config), *words, name, "true"],
+            env=local_environment(),
+            timeout_s=2 * _TRY_S,
+        )
+        if done.exit_code == 0:
+            return ""
+        lines = done.stderr.strip().splitlines()
+        return lines[-1] if lines else f"ssh ended with {done.exit_code}"
+
+
+def _config(addresses: Mapping[str, str], user: str, client: str, known: str) -> str:
+    hosts = "".join(f"Host {name}\n  HostName {address}\n" for name, address in addresses.items())
+    # Of these alone: a host through which ssh jumps has settings of its own.
+    return hosts + (
+        f"Host {' '.join(addresses)}\n"
+        f"  User {user}\n  IdentityFile {client}\n  IdentitiesOnly yes\n"
+        f"  UserKnownHostsFile {known}\n  GlobalKnownHostsFile none\n"
+        "  StrictHostKeyChecking yes\n  CheckHostIP no\n  LogLevel ERROR\n"
+        "  GSSAPIAuthentication no\n"
+    )

@@ -1,0 +1,282 @@
+"""A group of instances: brought up side by side, replaced where they fail, given back whole."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from bareline.platforms.cloud.access import Access
+from bareline.platforms.cloud.budget import Budget
+from bareline.platforms.cloud.journal import Journal
+from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.cloud.patience import BackOff, Insistence
+from bareline.platforms.cloud.provider import (
+    INSTANCE,
+    Instance,
+    Launch,
+    Provider,
+    State,
+    Thing,
+)
+from bareline.platforms.cloud.release import remove
+from bareline.vocabulary.errors import NotNow, PlatformError
+
+_LOOK_S = 1.0
+#: Between giving an instance up and making another in its place.
+_AGAIN = BackOff(first_s=2.0, longest_s=30.0, most_s=600.0)
+
+
+@dataclass(slots=True)
+class Member:
+    """A place in the group, whatever instance fills it.
+
+    Parameters
+    ----------
+    name
+        Of the node.
+    failures
+        Why each attempt before this one was given up.
+    active_s, reach_s
+        What the cloud took until it ran, and it until it answered over ssh.
+    """
+
+    name: str
+    things: list[Thing] = field(default_factory=list)
+    instance: Instance | None = None
+    failures: list[str] = field(default_factory=list)
+    asked_at: float = 0.0
+    active_s: float = 0.0
+    reach_s: float = 0.0
+
+    @property
+    def thing(self) -> Thing:
+        """The instance itself."""
+        return self.things[-1]
+
+
+class Group:
+    """The instances of a platform in use.
+
+    Parameters
+    ----------
+    tell
+        Takes a sentence about each attempt that failed and each request that was made again.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        options: CloudOptions,
+        journal: Journal,
+        access: Access,
+        budget: Budget,
+        tell: Callable[[str], None],
+    ) -> None:
+        self._provider = provider
+        self._options = options
+        self._journal = journal
+        self._access = access
+        self._budget = budget
+        self._tell = tell
+        self.insist = Insistence(tell)
+        self._shared: list[Thing] = []
+        self._attempts = 0
+        self.members: list[Member] = []
+
+    # Coming ------------------------------------------------------------------------------------
+
+    def start(self, count: int) -> None:
+        """Bring instances up.
+
+        Raises
+        ------
+        PlatformError
+            One did not come up in so many attempts as are allowed; nothing is given back yet.
+        """
+        self.insist.ask("asking for quota, image and size", lambda: self._provider.check(count))
+        for thing in self._provider.shared(self._journal.prefix):
+            self._shared.append(self._make(thing, "", self._shared))
+        self.members = [Member(f"n{number}") for number in range(1, count + 1)]
+        self._fill(self.members)
+
+    def replace(self, lost: Iterable[tuple[Member, str]]) -> None:
+        """Give instances back that were lost, and bring others up in their places.
+
+        Parameters
+        ----------
+        lost
+            Each with why.
+        """
+        members = []
+        for member, why in lost:
+            self._give_up(member, why)
+            member.failures.clear()  # it had come up: what replaces it has all its attempts
+            members.append(member)
+        self._fill(members)
+
+    def _fill(self, wanted: Sequence[Member]) -> None:
+        failures, waited_s = 0, 0.0
+        while wanted:
+            for member in wanted:
+                self._ask_for(member)
+            failed = self._wait_active(wanted)
+            failed += self._wait_reached([one for one in wanted if one not in dict(failed)])
+            for member, why in failed:
+                self._give_up(member, why)
+            self._see_attempts(failed)
+            wanted = [member for member, _ in failed]
+            if wanted:
+                failures += 1
+                pause_s = _AGAIN.pause_s(failures, waited_s, None) or _AGAIN.longest_s
+                time.sleep(pause_s)
+                waited_s += pause_s
+
+    def _make(self, thing: Thing, user_data: str, made: Sequence[Thing]) -> Thing:
+        """Make a thing: noted before it is asked for, and again when it is there."""
+        launch = Launch(
+            owner=self._journal.story.owner,
+            public_key=self._access.keys.client_public.strip(),
+            user_data=user_data,
+            made=tuple(made),
+        )
+        self._journal.asked(thing)
+
+        def done() -> str | None:
+            return next(iter(self._provider.find(thing)), None)
+
+        id_ = self.insist.ask(
+            f"making the {thing.kind} {thing.name}",
+            lambda: self._provider.create(thing, launch),
+            done,
+        )
+        return self._journal.made(thing, id_)
+
+    def _ask_for(self, member: Member) -> None:
+        self._attempts += 1
+        # Each attempt has names of its own: what failed may still be going.
+        prefix = f"{self._journal.prefix}-{member.name}-{self._attempts}"
+        member.asked_at = time.monotonic()
+        for thing in self._provider.parts(prefix):
+            if thing.kind == INSTANCE:
+                self._budget.begin(thing.name)
+            made = (*self._shared, *member.things)
+            member.things.append(self._make(thing, self._access.user_data(member.name), made))
+
+    def _wait_active(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
+        """Wait until each runs; give those that do not, with why."""
+        failed, left = [], list(members)
+        while left:
+            for member in list(left):
+                found = self.look(member)
+                took_s = time.monotonic() - member.asked_at
+                if found.state is State.COMING and took_s <= self._options.active_s:
+                    continue
+                left.remove(member)
+                if found.state is State.UP and found.address:
+                    member.active_s = took_s
+                else:
+                    failed.append((member, self._why_not(found, took_s)))
+            if left:
+                time.sleep(_LOOK_S)
+        return failed
+
+    def _why_not(self, found: Instance, took_s: float) -> str:
+        if found.state is State.FAILED:
+            return f"{found.said}: {found.fault or 'the cloud does not say why'}"
+        if found.state is State.GONE:
+            return "it was removed by somebody else"
+        if found.state is State.UP:
+            return f"{found.said}, but it has no address"
+        return f"still {found.said} after {took_s:.0f} s"
+
+    def _wait_reached(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
+        """Wait until those that run answer over ssh; give those that do not, with why."""
+        if not members:
+            return []
+        self._access.lead(
+            {
+                member.name: member.instance.address
+                for member in self.members
+                if member.instance is not None
+            }
+        )
+        names = [member.name for member in members]
+        failed = []
+        for name, (took_s, reason) in self._access.reach(names, self._options.reach_s).items():
+            member = next(one for one in members if one.name == name)
+            if took_s is None:
+                said = member.instance.said if member.instance else ""
+                text = f"{said}, but no ssh within {self._options.reach_s:g} s: {reason}"
+                failed.append((member, text))
+            else:
+                member.reach_s = took_s
+        return failed
+
+    def look(self, member: Member) -> Instance:
+        """Ask the cloud how a member stands."""
+        member.instance = self.insist.ask(
+            f"asking for {member.thing.name}", lambda: self._provider.look(member.thing)
+        )
+        return member.instance
+
+    # Going -------------------------------------------------------------------------------------
+
+    def _give_up(self, member: Member, why: str) -> None:
+        """Remove an instance that is of no use, and tell it."""
+        member.failures.append(why)
+        self._tell(f"{member.name} ({member.thing.id or member.thing.name}) is given up: {why}")
+        self._remove(member.things)
+        member.things, member.instance = [], None
+
+    def _see_attempts(self, failed: Sequence[tuple[Member, str]]) -> None:
+        for member, why in failed:
+            count = len(member.failures)
+            if count >= self._options.attempts:
+                raise NotNow(
+                    f"{member.name} did not come up in {count} attempt{'s' * (count > 1)}; the "
+                    f"last: {why}",
+                    hint="raise `attempts`, or try again when the cloud has room",
+                )
+
+    def lost(self) -> list[tuple[Member, str]]:
+        """Give the members that are gone, failed or silent, with why."""
+        found = []
+        for member in self.members:
+            instance = self.look(member)
+            if instance.state is not State.UP:
+                found.append((member, f"lost: {self._why_not(instance, 0.0)}"))
+            elif reason := self._access.try_once(member.name):
+                found.append((member, f"lost: {instance.said}, but no ssh: {reason}"))
+        return found
+
+    def _remove(self, things: Sequence[Thing]) -> None:
+        remove(self._provider, things, self.insist, self._gone)
+
+    def _gone(self, thing: Thing) -> None:
+        self._journal.gone(thing)
+        self._budget.end(thing.name)
+
+    def release(self) -> None:
+        """Remove all that the journal names; idempotent.
+
+        Raises
+        ------
+        PlatformError
+            Something does not go; the journal stays.
+        """
+        try:
+            # What was asked for and not answered before an interruption is looked for by name.
+            self._remove(list(self._journal.story.things.values()))
+        except PlatformError as error:
+            error.hint = error.hint or "`bareline platforms clean` tries again later"
+            raise
+        finally:
+            self._journal.close()
+
+    # What they are -----------------------------------------------------------------------------
+
+    @property
+    def retries(self) -> int:
+        """Instances that were made beyond the first of each member."""
+        return self._attempts - len(self.members)

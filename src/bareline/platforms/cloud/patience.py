@@ -1,0 +1,111 @@
+"""How long to wait when a cloud does not answer or asks for patience, and when to give up."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar
+
+from bareline.platforms.cloud.provider import Busy
+from bareline.vocabulary.errors import NotNow
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class BackOff:
+    """Pauses that double, up to a longest one, until a time is over.
+
+    Parameters
+    ----------
+    first_s, longest_s
+        Of the pauses.
+    most_s
+        All pauses together; what a cloud asks for is waited for if it fits in.
+    """
+
+    first_s: float = 1.0
+    longest_s: float = 30.0
+    most_s: float = 180.0
+
+    def pause_s(self, failures: int, waited_s: float, asked_s: float | None) -> float | None:
+        """Give the pause after a number of failures; None where it is time to give up.
+
+        Parameters
+        ----------
+        waited_s
+            In pauses before.
+        asked_s
+            For how long the cloud asks to be left alone, if it says so.
+        """
+        own_s = min(self.first_s * 2.0 ** (failures - 1), self.longest_s)
+        pause_s = own_s if asked_s is None else max(asked_s, self.first_s)
+        return pause_s if waited_s + pause_s <= self.most_s else None
+
+
+class Insistence:
+    """Asks again what a cloud was too busy for.
+
+    Parameters
+    ----------
+    tell
+        Takes a sentence about each request that is made again.
+
+    Attributes
+    ----------
+    retries
+        Requests that were made again so far.
+    """
+
+    def __init__(
+        self,
+        tell: Callable[[str], None],
+        back_off: BackOff = BackOff(),
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._tell = tell
+        self._back_off = back_off
+        self._sleep = sleep
+        # Of several that were refused at once, not all should come again at once.
+        self._random = random.Random()
+        self.retries = 0
+
+    def ask(self, what: str, act: Callable[[], T], done: Callable[[], T | None] | None = None) -> T:
+        """Give what a request gives, as soon as it succeeds.
+
+        Parameters
+        ----------
+        what
+            It does, in words.
+        done
+            Looks whether an earlier try was carried out although it seemed to fail, and gives what
+            came of it: what is made must not be made twice.
+
+        Raises
+        ------
+        NotNow
+            It did not succeed in time.
+        """
+        waited_s = 0.0
+        for failures in count(1):
+            try:
+                if failures > 1 and done is not None and (found := done()) is not None:
+                    return found
+                return act()
+            except Busy as error:
+                pause_s = self._back_off.pause_s(failures, waited_s, error.retry_after_s)
+                if pause_s is None:
+                    raise NotNow(
+                        f"{what} failed {failures} times in {waited_s:.0f} s: {error.what}",
+                        hint="try again when the cloud answers",
+                    ) from error
+                if error.retry_after_s is None:
+                    pause_s *= self._random.uniform(0.75, 1.0)
+                self.retries += 1
+                self._tell(f"{what}: {error.what}; asked again in {pause_s:.1f} s")
+                self._sleep(pause_s)
+                waited_s += pause_s
+        raise AssertionError("unreachable")

@@ -1,0 +1,158 @@
+"""What platform types of clouds have in common: how their instances come and go."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+
+from typing_extensions import TypeVar
+
+from bareline.build.native import NativeBuild
+from bareline.host.cache import cache_folder, scratch_folder
+from bareline.host.owner import owner_mark
+from bareline.host.tools import install_hint
+from bareline.platforms.base import Availability, Context, Platform
+from bareline.platforms.cloud import remains
+from bareline.platforms.cloud.access import Access
+from bareline.platforms.cloud.allocation import CloudAllocation
+from bareline.platforms.cloud.budget import Budget
+from bareline.platforms.cloud.group import Group
+from bareline.platforms.cloud.journal import Journal
+from bareline.platforms.cloud.options import CloudOptions
+from bareline.platforms.cloud.provider import Provider, Steward
+from bareline.platforms.ssh.allocation import SshAllocation
+from bareline.platforms.ssh.options import ReachedOptions, SshOptions
+from bareline.platforms.ssh.platform import SshPlatform
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout
+from bareline.vocabulary.platform import PlatformSpec
+
+C_co = TypeVar("C_co", bound=CloudOptions, default=CloudOptions, covariant=True)
+
+
+class CloudPlatform(Platform[C_co]):
+    """Instances of a cloud; a type of cloud says who makes them."""
+
+    boots = True
+    borrows = True
+
+    # What a type of cloud must say -------------------------------------------------------------
+
+    @classmethod
+    @abstractmethod
+    def account(cls, options: C_co) -> Mapping[str, str]:  # type: ignore[misc]
+        """Say how the cloud is reached, without any secret."""
+
+    @classmethod
+    @abstractmethod
+    def steward(cls, account: Mapping[str, str]) -> Steward:
+        """Reach a cloud to find and remove things.
+
+        Raises
+        ------
+        PlatformError
+            It is not known here any more.
+        """
+
+    @abstractmethod
+    def provider(self) -> Provider:
+        """Reach the cloud to make what the options ask for."""
+
+    # What is then the same for all -------------------------------------------------------------
+
+    @classmethod
+    def available(cls, spec: PlatformSpec[C_co]) -> Availability:
+        """Say whether ssh is here; a cloud is only asked when it is used."""
+        if shutil.which("ssh") is None:
+            return Availability(False, "'ssh' is not installed", install_hint("ssh"))
+        return Availability(True)
+
+    @classmethod
+    def build(cls, spec: PlatformSpec[C_co], cache: Path) -> NativeBuild:
+        """Build the native programs on an instance that is made for it, with its compilers."""
+        with (
+            scratch_folder(spec.name) as scratch,
+            cls(spec, Context(scratch, cache)).acquire(Layout()) as nodes,
+        ):
+            return nodes.hosts.build_native()
+
+    @classmethod
+    def clean(cls) -> list[str]:
+        """Remove what killed barelines left in the clouds that were used from here."""
+        return remains.clean(cache_folder(), cls.type_name, cls.steward)
+
+    @classmethod
+    def running(cls, spec: PlatformSpec[C_co]) -> str:
+        """Say what barelines of this machine have in the cloud for a platform, and since when."""
+        now = time.time()
+        stories = remains.running(cache_folder(), spec.name)
+        return "; ".join(remains.told(story, now) for story in stories if story.kind == spec.type)
+
+    @contextmanager
+    def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
+        """Make the instances that the layout needs, and remove them on every exit.
+
+        Raises
+        ------
+        PlatformError
+            The cloud refuses, or they do not come up.
+        """
+        options, cache = self.spec.options, self.context.cache
+        count = max(1, layout.nodes)
+        if count > options.instances:
+            raise PlatformError(
+                f"{count} nodes are wanted of {options.instances} instances", where=self.spec.name
+            )
+        if shutil.which("ssh") is None:
+            raise ToolMissing("'ssh' is not installed", hint=install_hint("ssh"))
+        account = self.account(options)
+        told: list[str] = []
+        with ExitStack() as stack:
+            try:
+                provider = self.provider()
+                remains.remember(cache, self.type_name, account)
+                told += remains.clean(cache, self.type_name, lambda _: provider, only=account)
+                budget = Budget(self.spec.name, options)
+                access = Access(self.context.scratch / "access", options)
+                journal = Journal(cache, self.type_name, self.spec.name, account)
+                group = Group(provider, options, journal, access, budget, told.append)
+                stack.callback(group.release)
+                group.start(count)
+                inner = f"{options.folder}/bareline-{owner_mark()}-access"
+                allocation = CloudAllocation(
+                    group,
+                    access,
+                    budget,
+                    options,
+                    hosts_of=self._hosts_of(access, count, inner),
+                    inner=inner,
+                    told=told,
+                    about=provider.facts(),
+                )
+                stack.callback(allocation.close)
+            except PlatformError as error:
+                error.where = f"{self.spec.name}, {error.where}" if error.where else self.spec.name
+                raise
+            yield allocation
+
+    def _hosts_of(
+        self, access: Access, count: int, inner: str
+    ) -> Callable[[], AbstractContextManager[SshAllocation]]:
+        """Give what opens connections to instances: a platform of type ``ssh`` of its own."""
+        options = self.spec.options
+        same = {name: getattr(options, name) for name in ReachedOptions.model_fields}
+        spec = PlatformSpec(
+            self.spec.name,
+            SshPlatform.type_name,
+            SshOptions(
+                **same,
+                hosts=tuple(f"n{number}" for number in range(1, count + 1)),
+                config=access.config,
+                agent=f"ssh -F {inner}/config",
+            ),
+        )
+        return lambda: SshPlatform(spec, self.context).acquire(Layout(count))

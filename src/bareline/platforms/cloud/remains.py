@@ -1,0 +1,139 @@
+"""What a killed bareline has left in a cloud, and what one that lives has there now."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from bareline.host.locks import file_lock
+from bareline.platforms.cloud.journal import (
+    PREFIX,
+    Story,
+    folder_of,
+    is_abandoned,
+    journals,
+    sync_folder,
+)
+from bareline.platforms.cloud.patience import BackOff, Insistence
+from bareline.platforms.cloud.provider import Steward, Thing
+from bareline.platforms.cloud.release import remove
+from bareline.vocabulary.errors import PlatformError
+
+#: How a cloud is reached again, without any secret.
+Account = Mapping[str, str]
+
+
+def remember(cache: Path, kind: str, account: Account) -> None:
+    """Keep that a cloud was used, for as long as the cache lives: it is looked at by `clean`."""
+    path = _known_file(cache)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with file_lock(path.with_suffix(".lock")):
+        entry = {"kind": kind, "account": dict(account)}
+        known = _known(cache)
+        if entry not in known:
+            new = path.with_suffix(".new")
+            new.write_text(json.dumps([*known, entry]), encoding="utf-8")
+            new.rename(path)
+            sync_folder(path.parent)
+
+
+def _known_file(cache: Path) -> Path:
+    return cache / "cloud" / "accounts.json"
+
+
+def _known(cache: Path) -> list[Any]:
+    try:
+        found = json.loads(_known_file(cache).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return found if isinstance(found, list) else []
+
+
+def _accounts(cache: Path, kind: str) -> Iterator[dict[str, str]]:
+    """Give every account of a kind of cloud that bareline has used, once."""
+    seen = []
+    for entry in _known(cache):
+        account = entry.get("account") if isinstance(entry, dict) else None
+        if isinstance(account, dict) and entry.get("kind") == kind and account not in seen:
+            seen.append(account)
+            yield {str(key): str(value) for key, value in account.items()}
+
+
+def clean(
+    cache: Path, kind: str, steward_of: Callable[[Account], Steward], only: Account | None = None
+) -> list[str]:
+    """Remove what killed barelines of this machine left in the clouds of a kind; say what.
+
+    First what their journals name, then what carries the mark of one that has ended. What another
+    bareline uses, what was made from another machine, and what is anybody else's stays.
+
+    Parameters
+    ----------
+    only
+        Look at this account alone.
+    """
+    removed: list[str] = []
+    for account in _accounts(cache, kind):
+        if only is not None and account != dict(only):
+            continue
+        try:
+            with file_lock(folder_of(cache) / ".clean"):
+                removed += _clean_account(cache, kind, account, steward_of(account))
+        except PlatformError as error:
+            told = " ".join(account.values())
+            removed.append(f"{kind} {told}: cannot be looked at, nothing is removed: {error}")
+    return removed
+
+
+def _clean_account(cache: Path, kind: str, account: Account, steward: Steward) -> list[str]:
+    insist = Insistence(lambda _: None, BackOff(most_s=60.0))
+    told: list[str] = []
+
+    def say(things: list[Thing]) -> None:
+        told.extend(f"{' '.join(account.values())}: {each.kind} {each.name} removed"
+                    for each in things)  # fmt: skip
+
+    for path, story in journals(cache):
+        if (story.kind, dict(story.account)) == (kind, dict(account)) and story.is_abandoned:
+            say(_settle(path, story, steward, insist))
+    every = insist.ask("listing", lambda: list(steward.named(PREFIX)))
+    stray = [thing for thing in every if is_abandoned(thing.name)]
+    stray.sort(key=lambda thing: steward.kinds.index(thing.kind))
+    say(remove(steward, stray, insist, lambda _: None))
+    return told
+
+
+def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> list[Thing]:
+    """Remove what a journal names; it stays where something may still appear."""
+    gone: set[str] = set()
+    found = remove(steward, list(story.things.values()), insist, lambda thing: gone.add(thing.name))
+    there = {thing.name for thing in found}
+    now = time.time()
+    waits = [
+        thing
+        for thing in story.things.values()
+        if thing.name not in there and story.may_appear(thing, now)
+    ]
+    if not waits:
+        path.unlink(missing_ok=True)
+    return found
+
+
+def running(cache: Path, platform: str) -> Iterator[Story]:
+    """Give the journals of a platform whose barelines live and have instances."""
+    with suppress(OSError):
+        for _, story in journals(cache):
+            if story.platform == platform and not story.is_abandoned and story.instances:
+                yield story
+
+
+def told(story: Story, now: float) -> str:
+    """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
+    names = story.instances
+    hours = max(now - story.up_since[name] for name in names) / 3600
+    count = f"{len(names)} instance{'s' if len(names) > 1 else ''}"
+    return f"{count} for {hours:.1f} h (process {story.process})"

@@ -1,0 +1,155 @@
+"""Reaching an OpenStack cloud through openstacksdk, and reading its refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any
+
+from bareline.platforms.cloud.provider import Busy, QuotaReached
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+
+if TYPE_CHECKING:
+    from openstack.connection import Connection
+
+#: A request that is not answered for so long never will be.
+_ANSWER_S = 60
+_RETRIES = ("connect_retries", "status_code_retries", "image_status_code_retries")
+_TOO_MANY = 429
+_CONFLICT = 409
+#: Codes with which services refuse more than the quota allows; 413 was Nova's at Nebula's time.
+_QUOTA_CODES = (403, 409, 413)
+
+
+def sdk_missing() -> ToolMissing:
+    """Say that openstacksdk is not installed, and what brings it."""
+    return ToolMissing(
+        "the Python package openstacksdk is not installed",
+        hint="install it with `pip install 'bareline[openstack]'`",
+    )
+
+
+def known_clouds() -> list[str]:
+    """Name the clouds of the user's ``clouds.yaml``.
+
+    Raises
+    ------
+    ToolMissing
+        openstacksdk is not installed.
+    PlatformError
+        The file cannot be read.
+    """
+    try:
+        from openstack.config import OpenStackConfig
+    except ImportError as error:
+        raise sdk_missing() from error
+    with asking():
+        return sorted(str(name) for name in OpenStackConfig().get_cloud_names())
+
+
+def connect(cloud: str, region: str | None) -> Connection:
+    """Reach a cloud of the user's ``clouds.yaml``.
+
+    Raises
+    ------
+    PlatformError
+        It is not there, or lacks something.
+    """
+    if cloud not in (known := known_clouds()):
+        raise PlatformError(
+            f"clouds.yaml has no cloud '{cloud}'",
+            hint=f"it has: {', '.join(known)}"
+            if known
+            else "there is no clouds.yaml: see docs/how-to/openstack.md",
+        )
+    import openstack
+
+    # How often to ask again is decided in one place, `patience`.
+    settings: dict[str, Any] = dict.fromkeys(_RETRIES, 0)
+    if region:
+        settings["region_name"] = region
+    with asking():
+        return openstack.connect(
+            cloud=cloud, app_name="bareline", api_timeout=_ANSWER_S, **settings
+        )
+
+
+@contextmanager
+def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
+    """Say in bareline's errors what a cloud or the way to it refuses.
+
+    Parameters
+    ----------
+    conflict_is_busy
+        What is asked for is only in the way of something that ends by itself.
+
+    Raises
+    ------
+    Busy
+        The same may succeed later.
+    QuotaReached
+        The project may have no more.
+    PlatformError
+        It is refused for good.
+    """
+    import requests
+    from keystoneauth1 import exceptions as login
+    from openstack import exceptions
+
+    try:
+        yield
+    except exceptions.HttpException as error:
+        raise _refusal(error, conflict_is_busy) from error
+    except login.HttpError as error:
+        raise _refused(error.http_status, str(error.message), error.response, False) from error
+    except (login.ConnectionError, requests.exceptions.ConnectionError) as error:
+        raise Busy(f"no answer: {_short(str(error))}") from error
+    except requests.exceptions.Timeout as error:
+        raise Busy(f"no answer within {_ANSWER_S} s") from error
+    except exceptions.ConfigException as error:
+        raise PlatformError(_short(str(error)), hint="see your clouds.yaml") from error
+    except (exceptions.SDKException, login.ClientException) as error:
+        raise PlatformError(_short(str(error))) from error
+
+
+def _refusal(error: Any, conflict_is_busy: bool) -> PlatformError:
+    said = str(error.details or error.message or error)
+    return _refused(error.status_code, said, error.response, conflict_is_busy)
+
+
+def _refused(code: int | None, said: str, response: Any, conflict_is_busy: bool) -> PlatformError:
+    text = f"{_short(said)} (HTTP {code})"
+    code = code or 0
+    after_s = _retry_after_s(response)
+    if code in _QUOTA_CODES and "quota" in said.lower():
+        return QuotaReached(
+            f"the quota is reached: {text}",
+            hint="remove what the project does not need, or ask its operator for more",
+        )
+    if code == _TOO_MANY or (code == 413 and after_s is not None):
+        return Busy(f"too many requests: {text}", retry_after_s=after_s, maybe_done=False)
+    if code >= 500 or (code == _CONFLICT and conflict_is_busy):
+        return Busy(text, retry_after_s=after_s)
+    if code == 401:
+        return PlatformError(
+            f"the cloud does not let you in: {text}", hint="see the login in your clouds.yaml"
+        )
+    return PlatformError(text)
+
+
+def _retry_after_s(response: Any) -> float | None:
+    """Read how long to wait out of an answer: seconds, or a date."""
+    text = str(response.headers.get("Retry-After", "")) if response is not None else ""
+    if text.isdecimal():
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:400]

@@ -1,0 +1,287 @@
+"""What bareline makes in an OpenStack cloud: key pair, server group, ports, servers."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from bareline.platforms.cloud.journal import PREFIX
+from bareline.platforms.cloud.provider import (
+    INSTANCE,
+    Instance,
+    Launch,
+    QuotaReached,
+    State,
+    Thing,
+)
+from bareline.platforms.openstack.asking import asking, connect
+from bareline.platforms.openstack.options import OpenStackOptions
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Scalar
+
+if TYPE_CHECKING:
+    from openstack.connection import Connection
+
+KEY_PAIR, SERVER_GROUP, PORT = "key pair", "server group", "port"
+#: In the metadata of servers: the mark of the process that they are for.
+_OWNER = "bareline-owner"
+_COMING = ("BUILD", "REBUILD", "REBOOT", "HARD_REBOOT", "UNKNOWN")
+_GONE = ("DELETED", "SOFT_DELETED")
+
+
+class OpenStackSteward:
+    """Finds and removes what bareline made in a project."""
+
+    kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, SERVER_GROUP, PORT, INSTANCE)
+
+    def __init__(self, cloud: str, region: str | None = None) -> None:
+        self._cloud, self._region = cloud, region
+
+    @cached_property
+    def _sdk(self) -> Connection:
+        return connect(self._cloud, self._region)
+
+    def _listed(self, kind: str, name: str = "") -> Iterable[Any]:
+        """Give what the project has of a kind, of one name where the cloud can choose."""
+        sdk = self._sdk
+        chosen: dict[str, Any] = {"name": name} if name else {}
+        if kind == KEY_PAIR:
+            return sdk.compute.keypairs()
+        if kind == SERVER_GROUP:
+            return sdk.compute.server_groups()
+        if kind == PORT:
+            return sdk.network.ports(**chosen)
+        # Of servers, the cloud takes a name for a pattern.
+        return sdk.compute.servers(details=True, **chosen)
+
+    def find(self, thing: Thing) -> list[str]:
+        """Give the ids of all that have the kind and exactly the name of a thing."""
+        with asking():
+            every = self._listed(thing.kind, thing.name)
+            return [str(one.id) for one in every if one.name == thing.name]
+
+    def named(self, prefix: str) -> Iterable[Thing]:
+        """Give all things whose names begin so; servers must carry their owner's mark, too."""
+        found = []
+        with asking():
+            for kind in self.kinds:
+                for one in self._listed(kind):
+                    name = str(one.name or "")
+                    if name.startswith(prefix) and (kind != INSTANCE or _is_marked(one)):
+                        found.append(Thing(kind, name, str(one.id)))
+        return found
+
+    def delete(self, thing: Thing) -> None:
+        """Have a thing removed; one that is gone is no error."""
+        sdk = self._sdk
+        ways: Mapping[str, Callable[..., Any]] = {
+            KEY_PAIR: sdk.compute.delete_keypair,
+            SERVER_GROUP: sdk.compute.delete_server_group,
+            PORT: sdk.network.delete_port,
+            INSTANCE: sdk.compute.delete_server,
+        }
+        with asking(conflict_is_busy=True):
+            ways[thing.kind](thing.id, ignore_missing=True)
+
+    def is_gone(self, thing: Thing) -> bool:
+        """Tell whether a thing that was deleted does not exist any more."""
+        return thing.kind != INSTANCE or self.look(thing).state is State.GONE
+
+    def look(self, thing: Thing) -> Instance:
+        """Ask how a server stands."""
+        from openstack.exceptions import NotFoundException
+
+        with asking():
+            try:
+                server = self._sdk.compute.get_server(thing.id)
+            except NotFoundException:
+                return Instance(State.GONE)
+        return Instance(
+            state=_state(server.status),
+            said=str(server.status),
+            fault=str((server.fault or {}).get("message", "")),
+            address=self._address(server.addresses or {}),
+            host=str(server.host_id or "")[:12],
+            zone=str(server.availability_zone or ""),
+        )
+
+    def _address(self, addresses: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+        """Choose the address of a server that ssh goes to: here the first there is."""
+        every = [each for listed in addresses.values() for each in listed]
+        return next((str(each["addr"]) for each in every if each.get("version") == 4), "")
+
+
+class OpenStackProvider(OpenStackSteward):
+    """Makes servers as a platform's options ask for them."""
+
+    def __init__(self, options: OpenStackOptions) -> None:
+        super().__init__(options.cloud, options.region)
+        self._options = options
+
+    # What is there -----------------------------------------------------------------------------
+
+    @cached_property
+    def _flavor(self) -> Any:
+        name = self._options.flavor
+        with asking():
+            found = self._sdk.compute.find_flavor(name, get_extra_specs=True)
+        return self._there(found, "flavor", name)
+
+    @cached_property
+    def _image(self) -> Any:
+        name = self._options.image
+        with asking():
+            found = self._sdk.image.find_image(name)
+        return self._there(found, "image", name)
+
+    @cached_property
+    def _networks(self) -> list[Any]:
+        """The network of each port, in their order."""
+        names = [port.network for port in self._options.ports]
+        with asking():
+            if names:
+                found = [self._sdk.network.find_network(name) for name in names]
+                return [self._there(*each, "network") for each in zip(found, names, strict=True)]
+            own = [one for one in self._sdk.network.networks() if not one.is_router_external]
+        if len(own) != 1:
+            raise PlatformError(
+                f"the project sees {len(own)} networks, and none is chosen",
+                where=self._options.cloud,
+                hint=f"write ports = [NETWORK]: {', '.join(one.name for one in own) or 'none'}",
+            )
+        return own
+
+    @cached_property
+    def _security_groups(self) -> list[str]:
+        ids = []
+        for name in self._options.security_groups:
+            with asking():
+                found = self._sdk.network.find_security_group(name)
+            ids.append(str(self._there(found, name, "security group").id))
+        return ids
+
+    def _there(self, found: Any, name: str, what: str) -> Any:
+        if found is None:
+            raise PlatformError(
+                f"there is no {what} '{name}'",
+                where=self._options.cloud,
+                hint=f"`openstack --os-cloud {self._options.cloud} {what} list` names them",
+            )
+        return found
+
+    def check(self, instances: int) -> None:
+        """See that image, flavor and networks exist, and the quota leaves room."""
+        flavor = self._flavor
+        _ = self._image, self._networks, self._security_groups
+        with asking():
+            limits = self._sdk.compute.get_limits().absolute
+        for what, most, used, each in (
+            ("instances", limits.instances, limits.instances_used, 1),
+            ("cores", limits.total_cores, limits.total_cores_used, flavor.vcpus),
+            ("MiB of memory", limits.total_ram, limits.total_ram_used, flavor.ram),
+        ):
+            if most is not None and most >= 0 and (used or 0) + each * instances > most:
+                raise QuotaReached(
+                    f"the quota of {most} {what} leaves {max(0, most - (used or 0))}, and "
+                    f"{each * instances} are needed",
+                    where=self._options.cloud,
+                    hint="remove what the project does not need, or ask its operator for more",
+                )
+
+    # What is made ------------------------------------------------------------------------------
+
+    def shared(self, prefix: str) -> Sequence[Thing]:
+        """Name the key pair, and the server group where one is asked for."""
+        group = [Thing(SERVER_GROUP, f"{prefix}-group")] if self._options.placement else []
+        return [Thing(KEY_PAIR, f"{prefix}-key"), *group]
+
+    def parts(self, prefix: str) -> Sequence[Thing]:
+        """Name a server and its ports."""
+        count = len(self._networks)
+        ports = [Thing(PORT, f"{prefix}-port{number}") for number in range(1, count + 1)]
+        return [*ports, Thing(INSTANCE, prefix)]
+
+    def create(self, thing: Thing, launch: Launch) -> str:
+        """Make a thing and give its id."""
+        made: Any
+        with asking():
+            if thing.kind == KEY_PAIR:
+                made = self._sdk.compute.create_keypair(
+                    name=thing.name, public_key=launch.public_key
+                )
+            elif thing.kind == SERVER_GROUP:
+                made = self._sdk.compute.create_server_group(
+                    name=thing.name, policy=self._options.placement
+                )
+            elif thing.kind == PORT:
+                made = self._create_port(thing, len(launch.ids(PORT)))
+            else:
+                made = self._create_server(thing, launch)
+        return str(made.id)
+
+    def _create_port(self, thing: Thing, number: int) -> Any:
+        asked = {"name": thing.name, "network_id": self._networks[number].id}
+        if self._options.ports:
+            asked["binding_vnic_type"] = self._options.ports[number].vnic_type
+        if self._security_groups:
+            asked["security_groups"] = self._security_groups
+        return self._sdk.network.create_port(**asked)
+
+    def _create_server(self, thing: Thing, launch: Launch) -> Any:
+        options = self._options
+        asked: dict[str, Any] = {
+            "name": thing.name,
+            "image_id": self._image.id,
+            "flavor_id": self._flavor.id,
+            "networks": [{"port": port} for port in launch.ids(PORT)],
+            "key_name": launch.ids(KEY_PAIR)[0],
+            "metadata": {_OWNER: launch.owner},
+            "user_data": base64.b64encode(launch.user_data.encode()).decode(),
+            "config_drive": options.config_drive,
+        }
+        if options.zone:
+            asked["availability_zone"] = options.zone
+        if group := launch.ids(SERVER_GROUP):
+            asked["scheduler_hints"] = {"group": group[0]}
+        return self._sdk.compute.create_server(**asked)
+
+    def _address(self, addresses: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
+        """Choose the address on the first port's network."""
+        name = str(self._networks[0].name)
+        return super()._address({name: addresses.get(name, ())})
+
+    # What it is --------------------------------------------------------------------------------
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Tell image, flavor and ports."""
+        flavor, image, options = self._flavor, self._image, self._options
+        specs = ", ".join(f"{key}={value}" for key, value in sorted(flavor.extra_specs.items()))
+        ports = [f"{port.network} ({port.vnic_type})" for port in options.ports]
+        checksum = image.hash_value or image.checksum or ""
+        return {
+            "cloud.flavor": str(flavor.name),
+            "cloud.vcpus": int(flavor.vcpus),
+            "cloud.memory_bytes": int(flavor.ram) << 20,
+            **({"cloud.flavor_specs": specs} if specs else {}),
+            "cloud.image": str(image.name),
+            "cloud.image_id": str(image.id),
+            **({"cloud.image_checksum": str(checksum)[:16]} if checksum else {}),
+            "cloud.ports": ", ".join(ports) or f"{self._networks[0].name} (normal)",
+            **({"cloud.placement": options.placement} if options.placement else {}),
+        }
+
+
+def _state(status: str | None) -> State:
+    if status == "ACTIVE":
+        return State.UP
+    if status in _GONE:
+        return State.GONE
+    return State.COMING if status in _COMING else State.FAILED
+
+
+def _is_marked(server: Any) -> bool:
+    """Tell whether a server carries the mark that its name does."""
+    mark = str((server.metadata or {}).get(_OWNER, ""))
+    return bool(mark) and str(server.name).startswith(f"{PREFIX}{mark}")
