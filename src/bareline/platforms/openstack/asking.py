@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -99,7 +100,11 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     from openstack import exceptions
 
     try:
-        yield
+        with warnings.catch_warnings():
+            # The SDK warns of what it calls itself.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.simplefilter("ignore", PendingDeprecationWarning)
+            yield
     except exceptions.HttpException as error:
         raise _refusal(error, conflict_is_busy) from error
     except login.HttpError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bareline.platforms.cloud.journal import PREFIX
@@ -124,26 +124,20 @@ class OpenStackProvider(OpenStackSteward):
 
     @cached_property
     def _flavor(self) -> Any:
-        name = self._options.flavor
-        with asking():
-            found = self._sdk.compute.find_flavor(name, get_extra_specs=True)
-        return self._there(found, "flavor", name)
+        find = partial(self._sdk.compute.find_flavor, get_extra_specs=True)
+        return self._there(find, "flavor", self._options.flavor)
 
     @cached_property
     def _image(self) -> Any:
-        name = self._options.image
-        with asking():
-            found = self._sdk.image.find_image(name)
-        return self._there(found, "image", name)
+        return self._there(self._sdk.image.find_image, "image", self._options.image)
 
     @cached_property
     def _networks(self) -> list[Any]:
         """The network of each port, in their order."""
-        names = [port.network for port in self._options.ports]
+        find = self._sdk.network.find_network
+        if self._options.ports:
+            return [self._there(find, "network", port.network) for port in self._options.ports]
         with asking():
-            if names:
-                found = [self._sdk.network.find_network(name) for name in names]
-                return [self._there(*each, "network") for each in zip(found, names, strict=True)]
             own = [one for one in self._sdk.network.networks() if not one.is_router_external]
         if len(own) != 1:
             raise PlatformError(
@@ -155,21 +149,24 @@ class OpenStackProvider(OpenStackSteward):
 
     @cached_property
     def _security_groups(self) -> list[str]:
-        ids = []
-        for name in self._options.security_groups:
-            with asking():
-                found = self._sdk.network.find_security_group(name)
-            ids.append(str(self._there(found, name, "security group").id))
-        return ids
+        find = self._sdk.network.find_security_group
+        names = self._options.security_groups
+        return [str(self._there(find, "security group", name).id) for name in names]
 
-    def _there(self, found: Any, name: str, what: str) -> Any:
-        if found is None:
-            raise PlatformError(
-                f"there is no {what} '{name}'",
-                where=self._options.cloud,
-                hint=f"`openstack --os-cloud {self._options.cloud} {what} list` names them",
-            )
-        return found
+    def _there(self, find: Callable[..., Any], what: str, name: str) -> Any:
+        """Find something by name or id; what is not there is the user's to mend."""
+        from openstack.exceptions import NotFoundException
+
+        with asking():
+            try:
+                return find(name, ignore_missing=False)
+            except NotFoundException:
+                pass
+        raise PlatformError(
+            f"there is no {what} '{name}'",
+            where=self._options.cloud,
+            hint=f"`openstack --os-cloud {self._options.cloud} {what} list` names them",
+        )
 
     def check(self, instances: int) -> None:
         """See that image, flavor and networks exist, and the quota leaves room."""
