@@ -271,6 +271,7 @@ _PLATFORM = (
     _identity(NODES_SWITCHES, "Switches", Group.PLATFORM),
     _identity(NODES_EXCLUDED, "Nodes left out", Group.PLATFORM),
     FactKey("neighbours.count", "Neighbours", Group.PLATFORM),
+    FactKey("neighbours.load", "Load of neighbours", Group.PLATFORM),
     FactKey("neighbours.processors_per_core", "Processors promised per core", Group.PLATFORM),
     _volatile("neighbours.busy_cores", "Cores that neighbours keep busy alone", Group.PLATFORM),
 )

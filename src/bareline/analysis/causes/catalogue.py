@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from bareline.analysis.causes import links, memory, network, processor, programs, simulated, storage
+from bareline.analysis.causes import (
+    links,
+    memory,
+    neighbours,
+    network,
+    processor,
+    programs,
+    simulated,
+    storage,
+)
 from bareline.analysis.causes.rule import Rule
 
 #: In the order in which causes are told.
 RULES: tuple[Rule, ...] = (
+    *neighbours.RULES,
     *processor.RULES,
     *memory.RULES,
     *links.RULES,
