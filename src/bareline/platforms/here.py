@@ -60,6 +60,12 @@ def check_neighbours(neighbours: Neighbours | None, where: str | None = None) ->
         They have a core that this process may not use.
     """
     if neighbours is not None:
+        if neighbours.load == "same":
+            raise PlatformError(
+                'neighbours of load = "same" are guests: only platforms of type vm have them',
+                where=where,
+                hint='choose a load: "cpu", "memory", "network" or "disk"',
+            )
         neighbours.check()
         check_cores(neighbours.cores, where)
 
@@ -133,11 +139,20 @@ class HereAllocation(HostsAllocation):
 
     def beside(self, token: str) -> AbstractContextManager[None]:
         """Keep the neighbours busy."""
-        return busy_neighbours(self, self._neighbours, token)
+        return busy_neighbours(self._tenants, self._neighbours, token)
 
     def neighbour_facts(self) -> dict[str, Scalar]:
         """Tell who shares the nodes."""
-        return facts_of(self, self._neighbours, self.nodes[0].cores)
+        if self._neighbours is None:
+            return {}
+        cores = self.nodes[0].cores
+        told = facts_of(self._tenants, self._neighbours, cores)
+        return {**told, **self._neighbours.sharing(cores)}
+
+    @property
+    def _tenants(self) -> list[HostsAllocation]:
+        """Every neighbour has programs on all nodes."""
+        return [self] * self._neighbours.count if self._neighbours else []
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes every number measured with this layout doubtful."""

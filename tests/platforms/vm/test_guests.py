@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from bareline.platforms.layers.beside import busy_neighbours
+from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.vm import fleet as fleet_module
 from bareline.platforms.vm import tenant as tenant_module
 from bareline.platforms.vm.platform import VmPlatform
@@ -392,7 +394,7 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_p
         shares=[{"source": str(tmp_path), "target": f"/{kind}", "kind": kind} for kind in kinds],
         nodes=1,
         acceleration="tcg",
-        tenancy={"tenants": 2},
+        neighbours={"count": 1, "load": "same"},
         nic={"model": "rtl8139"},
         disk={"bus": "scsi", "iothread": True, "cache": "none", "io": "native"},
         memory={"size_bytes": "384MiB"},
@@ -413,3 +415,10 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_p
         assert int(access.run(second.name, count).stdout) >= 1
         marked = access.run(second.name, ["pgrep", "-c", "sleep"]).stdout.strip()
         assert marked == "1"  # init's own: the neighbour's was ended
+        streams = ["pgrep", "-c", "iperf3"]
+        with busy_neighbours(
+            bench.allocation.neighbours, Neighbours(count=1, load="network", workers=1), "a-trial"
+        ):
+            assert access.run(second.name, streams).stdout.strip() == "2"
+            assert access.run(first.name, streams).stdout.strip() == "0"
+        assert access.run(second.name, streams).stdout.strip() == "0"

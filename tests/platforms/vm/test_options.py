@@ -100,7 +100,8 @@ IMPOSSIBLE = {
         "no network setting",
     ),
     "a shell on the kernel's command line": ({"kernel_args": "a$(b)"}, "pattern"),
-    "too many guests": ({"guests": 150, "tenancy": {"tenants": 2}}, "300 guests"),
+    "too many guests": ({"guests": 150, "neighbours": {"count": 1}}, "300 guests"),
+    "cores for guests": ({"neighbours": {"cores": [0]}}, "cpu.pin"),
     "saved state with shares": (
         {"saved_state": True, "shares": [{"source": "/a", "target": "/b"}]},
         "cannot be saved",

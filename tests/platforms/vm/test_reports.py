@@ -65,7 +65,7 @@ def test_failures_and_last_words_are_found():
 
 
 def test_every_tenant_has_its_own_names_and_addresses():
-    options = VmOptions.model_validate({"guests": 2, "tenancy": {"tenants": 3}})
+    options = VmOptions.model_validate({"guests": 2, "neighbours": {"count": 2}})
     guests = make_guests(options, 2)
     assert [guest.name for guest in guests] == ["t1g1", "t1g2", "t2g1", "t2g2", "t3g1", "t3g2"]
     for what in ("address", "mac", "uuid", "name"):

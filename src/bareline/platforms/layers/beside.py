@@ -73,11 +73,15 @@ class Node(Protocol):
 
 
 @contextmanager
-def busy_neighbours(places: Places, neighbours: Neighbours | None, token: str) -> Iterator[None]:
-    """Keep neighbours busy on all nodes as long as a context lasts.
+def busy_neighbours(
+    tenants: Sequence[Places], neighbours: Neighbours | None, token: str
+) -> Iterator[None]:
+    """Keep neighbours busy as long as a context lasts.
 
     Parameters
     ----------
+    tenants
+        For each neighbour the nodes on which it works.
     token
         Mark of the trial, which their processes carry.
 
@@ -87,13 +91,13 @@ def busy_neighbours(places: Places, neighbours: Neighbours | None, token: str) -
         One did not come to work, or did not work until the end: then the trial was not measured
         beside it.
     """
-    with _working(places, neighbours, token) as loads:
+    with _working(tenants, neighbours, token) as loads:
         yield
         for load in loads:
             load.must_have_worked()
 
 
-def facts_of(places: Places, neighbours: Neighbours | None, cores: int) -> dict[str, Scalar]:
+def facts_of(tenants: Sequence[Places], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
     """Tell what neighbours there are, and how busy they are where nothing is measured.
 
     Parameters
@@ -101,11 +105,9 @@ def facts_of(places: Places, neighbours: Neighbours | None, cores: int) -> dict[
     cores
         Cores of each node.
     """
-    if neighbours is None:
-        return {}
     told = neighbours.facts(cores)
-    if neighbours.busy:
-        with _working(places, neighbours, "") as loads:
+    if neighbours.busy and neighbours.load != "same":
+        with _working(tenants, neighbours, "") as loads:
             before = [load.read() for load in loads]
             time.sleep(_PROOF_S)
             shares = [load.share_since(one) for load, one in zip(loads, before, strict=True)]
@@ -115,17 +117,16 @@ def facts_of(places: Places, neighbours: Neighbours | None, cores: int) -> dict[
 
 @contextmanager
 def _working(
-    places: Places, neighbours: Neighbours | None, token: str
+    tenants: Sequence[Places], neighbours: Neighbours | None, token: str
 ) -> Iterator[Sequence[_Load]]:
     """Start the loads of all neighbours and wait until each one works."""
     if neighbours is None or not neighbours.busy:
         yield ()
         return
     with ExitStack() as stack:
-        start = _Start(places, neighbours, token, stack)
         loads = [
-            start.load(number, node)
-            for number in range(1, neighbours.count + 1)
+            _Start(places, neighbours, token, stack).load(number, node)
+            for number, places in enumerate(tenants, 1)
             for node in range(len(places.nodes))
         ]
         for load in loads:

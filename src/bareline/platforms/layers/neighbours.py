@@ -12,7 +12,7 @@ from bareline.host.tools import install_hint
 from bareline.vocabulary.errors import ToolMissing
 from bareline.vocabulary.model import Scalar
 
-Load = Literal["idle", "cpu", "memory", "network", "disk"]
+Load = Literal["idle", "cpu", "memory", "network", "disk", "same"]
 #: What keeps a tenant busy beside the processor: STREAM's four loops over arrays that no cache
 #: takes, a file written and made durable over and over, arithmetic in registers.
 _STRESSES: Mapping[str, tuple[str, ...]] = {
@@ -34,7 +34,8 @@ class Neighbours(BaseModel):
     load
         What each does while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth), ``disk``
         (writes into the folder that is measured), ``network`` (TCP streams from every node to the
-        next one, and back), or ``idle``.
+        next one, and back), ``idle``, or ``same``: the command that is measured, over and over,
+        which guests can.
     workers
         Programs, or streams, of each neighbour on every node; as many as a node has cores by
         default, so that a neighbour is as large as the measured tenant.
@@ -52,8 +53,8 @@ class Neighbours(BaseModel):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Neighbours:
-        if self.load == "idle" and (self.workers or self.cores):
-            raise ValueError('neighbours of load = "idle" have no workers and need no cores')
+        if self.load in ("idle", "same") and (self.workers or self.cores):
+            raise ValueError(f'neighbours of load = "{self.load}" have no workers or cores to give')
         return self
 
     @property
@@ -64,7 +65,7 @@ class Neighbours(BaseModel):
     @property
     def programs(self) -> tuple[str, ...]:
         """Programs that their load needs, whatever their number: platforms of 0 and 1 are alike."""
-        return {"idle": (), "network": ("iperf3",)}.get(self.load, ("stress-ng",))
+        return {"idle": (), "same": (), "network": ("iperf3",)}.get(self.load, ("stress-ng",))
 
     def check(self) -> None:
         """See that their load can be made here.
@@ -92,19 +93,23 @@ class Neighbours(BaseModel):
         Parameters
         ----------
         cores_per_node
-            Cores of each node, which are shared where the neighbours have none of their own.
+            Cores of each node, or virtual processors of each guest.
         """
         told: dict[str, Scalar] = {"neighbours.count": self.count}
-        if not self.count:
-            return told
-        told["neighbours.load"] = self.load
-        if self.busy:
-            workers = self.workers or cores_per_node
-            told["neighbours.workers"] = workers
-            told["neighbours.cores"] = _listed(self.cores)
-            if self.cores is None:
-                asked = cores_per_node + self.count * workers
-                told["neighbours.processors_per_core"] = round(asked / cores_per_node, 3)
+        if self.count:
+            told["neighbours.load"] = self.load
+        if self.busy and self.load != "same":
+            told["neighbours.workers"] = self.workers or cores_per_node
+        return told
+
+    def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
+        """Tell on which cores they run, and how many processors were promised for each of them."""
+        if not self.busy:
+            return {}
+        told: dict[str, Scalar] = {"neighbours.cores": _listed(self.cores)}
+        if self.cores is None:
+            asked = cores_per_node + self.count * (self.workers or cores_per_node)
+            told["neighbours.processors_per_core"] = round(asked / cores_per_node, 3)
         return told
 
     def caveats(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bareline.host.load import processor_s
 from bareline.platforms.base import Allocation
+from bareline.platforms.layers.beside import busy_neighbours, facts_of
 from bareline.platforms.vm.tenant import TenantAllocation
 from bareline.platforms.vm.tuning import read_changes
 from bareline.vocabulary.errors import PlatformError
@@ -16,7 +17,7 @@ from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, S
 
 
 class VmAllocation(Allocation):
-    """The first tenant's guests are measured while the neighbours run the same, or nothing.
+    """The first tenant's guests are measured while the neighbours work as the options say.
 
     Parameters
     ----------
@@ -24,8 +25,6 @@ class VmAllocation(Allocation):
         The first tenant.
     neighbours
         The other tenants.
-    busy
-        Whether the neighbours run the same command meanwhile.
     told
         Sentences about what happened to guests, added to by the fleet.
     about
@@ -37,13 +36,12 @@ class VmAllocation(Allocation):
         measured: TenantAllocation,
         neighbours: Sequence[TenantAllocation] = (),
         *,
-        busy: bool,
         told: list[str],
         about: Mapping[str, Scalar],
     ) -> None:
         self.measured = measured
-        self._neighbours = tuple(neighbours)
-        self._busy = tuple(neighbours) if busy else ()
+        self.neighbours = tuple(neighbours)
+        self._load = measured.options.neighbours
         self._told = told
         self._about = dict(about)
         self._pids: dict[str, int] = {}
@@ -51,44 +49,36 @@ class VmAllocation(Allocation):
     @property
     def cores(self) -> int:
         """Processors of every tenant's guests."""
-        return sum(tenant.cores for tenant in (self.measured, *self._neighbours))
+        return sum(tenant.cores for tenant in (self.measured, *self.neighbours))
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command while the neighbours do what the options say."""
-        with self._busy_neighbours(command, layout, timeout_s):
+        if self._load is None or not self._load.busy:
             return self.measured.run(command, layout, timeout_s=timeout_s)
-
-    @contextmanager
-    def _busy_neighbours(
-        self, command: Command, layout: Layout, timeout_s: float
-    ) -> Iterator[None]:
-        """Let every neighbour run a command over and over."""
-        over = threading.Event()
-        threads = [
-            threading.Thread(
-                target=_keep_running, args=(tenant, command, layout, timeout_s, over), daemon=True
-            )
-            for tenant in self._busy
-        ]
-        for tenant in self._busy:
+        for tenant in self.neighbours:
             tenant.repair()
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            over.set()
-            token = dict(command.env).get(TRIAL_VARIABLE, "")
-            while any(thread.is_alive() for thread in threads):
-                for tenant in self._busy:
-                    if token:
-                        tenant.end_marked(token)
-                for thread in threads:
-                    thread.join(0.5)
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        if self._load.load != "same":
+            with busy_neighbours(self.neighbours, self._load, token):
+                return self.measured.run(command, layout, timeout_s=timeout_s)
+        with running_the_same(self.neighbours, command, layout, timeout_s) as failed:
+            output = self.measured.run(command, layout, timeout_s=timeout_s)
+        if failed and output.exit_code == 0:
+            raise PlatformError(f"{failed[0]}; the trial was not measured beside it")
+        return output
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers measured in these guests doubtful."""
         return self.measured.caveats(layout)
+
+    def _neighbour_facts(self) -> dict[str, Scalar]:
+        if self._load is None:
+            return {}
+        vcpus = self.measured.fleet.vcpus
+        told = facts_of(self.neighbours, self._load, vcpus)
+        if self._load.busy:
+            told["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
+        return told
 
     def facts(self) -> Mapping[str, Scalar]:
         """Describe the guests and how they were made."""
@@ -97,6 +87,7 @@ class VmAllocation(Allocation):
             **self.measured.facts(),
             **self._about,
             **self._tuning(),
+            **self._neighbour_facts(),
             "vm.boot_s": max(boot_s.values()),
             **{f"vm.boot_s.{name}": value for name, value in sorted(boot_s.items())},
         }
@@ -133,28 +124,48 @@ class VmAllocation(Allocation):
     def resume(self) -> None:
         """Let every guest go on, or start it anew where it was ended meanwhile."""
         self.measured.fleet.resume()
-        for tenant in (self.measured, *self._neighbours):
+        for tenant in (self.measured, *self.neighbours):
             tenant.repair()
 
     def events(self) -> tuple[str, ...]:
         """Tell what happened to guests since the last call."""
         told, self._told[:] = tuple(self._told), []
-        tenants = (self.measured, *self._neighbours)
+        tenants = (self.measured, *self.neighbours)
         return (*told, *(text for tenant in tenants for text in tenant.events()))
 
 
-def _keep_running(
-    tenant: TenantAllocation,
-    command: Command,
-    layout: Layout,
-    timeout_s: float,
-    over: threading.Event,
-) -> None:
-    """Run a command over and over until the measured tenant is done."""
-    while not over.is_set():
-        try:
-            tenant.run(command, layout, timeout_s=timeout_s)
-        except PlatformError:
-            # A neighbour's failure only thins the load; its guests are repaired later.
-            if over.wait(0.5):
+@contextmanager
+def running_the_same(
+    tenants: Sequence[TenantAllocation], command: Command, layout: Layout, timeout_s: float
+) -> Iterator[Sequence[str]]:
+    """Let every neighbour run a command over and over; give what went wrong by the end."""
+    over, failed = threading.Event(), list[str]()
+
+    def keep_running(number: int, tenant: TenantAllocation) -> None:
+        while not over.is_set():
+            try:
+                output = tenant.run(command, layout, timeout_s=timeout_s)
+                reason = f"exit code {output.exit_code}" if output.exit_code else ""
+            except PlatformError as error:
+                reason = str(error)
+            if reason and not over.is_set():
+                failed.append(f"neighbour {number} failed during the trial: {reason}")
                 return
+
+    threads = [
+        threading.Thread(target=keep_running, args=numbered, daemon=True)
+        for numbered in enumerate(tenants, 1)
+    ]
+    for thread in threads:
+        thread.start()
+    try:
+        yield failed
+    finally:
+        over.set()
+        token = dict(command.env).get(TRIAL_VARIABLE, "")
+        while any(thread.is_alive() for thread in threads):
+            for tenant in tenants:
+                if token:
+                    tenant.end_marked(token)
+            for thread in threads:
+                thread.join(0.5)

@@ -62,10 +62,10 @@ def make_guests(
     `identity` gives a guest's UUID by its name; a new one otherwise.
     """
     guests = []
-    for tenant in range(options.tenancy.tenants):
+    for tenant in range(options.tenants):
         for node in range(nodes):
             index = tenant * nodes + node
-            prefix = f"t{tenant + 1}" if options.tenancy.tenants > 1 else ""
+            prefix = f"t{tenant + 1}" if options.tenants > 1 else ""
             name = f"{prefix}g{node + 1}"
             last = _FIRST_HOST + index
             address = f"{options.nic.subnet}.{last}"

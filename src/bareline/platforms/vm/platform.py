@@ -142,7 +142,7 @@ class VmPlatform(Platform[VmOptions]):
         told: list[str] = []
         image = None
         if options.image == "auto":
-            image = built_image(cache, told.append, options.packages)
+            image = built_image(cache, told.append, options.image_packages)
         accelerator = self._accelerator(image)
         states = self._states(nodes, accelerator, image, told.append)
         guests = make_guests(options, nodes, states.identity if states else None)
@@ -247,6 +247,7 @@ class VmPlatform(Platform[VmOptions]):
             "vm.accelerator": fleet.accelerator,
             "vm.guests": len(fleet.guests),
             "vm.vcpus": fleet.vcpus,
+            "vm.vcpus_per_core": _promised(fleet),
             **_core_facts(options, fleet),
             "vm.memory_bytes": options.memory.size_bytes,
             "vm.nic": options.nic.title,
@@ -288,8 +289,7 @@ class VmPlatform(Platform[VmOptions]):
             )
             for guests in tenants.values()
         ]
-        busy = self._options.tenancy.neighbours == "same"
-        return VmAllocation(measured, neighbours, busy=busy, told=told, about=about)
+        return VmAllocation(measured, neighbours, told=told, about=about)
 
 
 def _core_facts(options: VmOptions, fleet: Fleet) -> dict[str, Scalar]:
@@ -309,9 +309,14 @@ def _caveats(fleet: Fleet) -> tuple[str, ...]:
         found.append("emulated-cpu")
     if len(fleet.guests) > 1:
         found.append("shared-host")
-    if fleet.vcpus * len(fleet.guests) > len(os.sched_getaffinity(0)):
+    if _promised(fleet) > 1:
         found.append("oversubscribed")
     return tuple(found)
+
+
+def _promised(fleet: Fleet) -> float:
+    """Give how many virtual processors the host promises for each of its cores."""
+    return round(fleet.vcpus * len(fleet.guests) / len(os.sched_getaffinity(0)), 3)
 
 
 def _check_tools(options: VmOptions) -> None:

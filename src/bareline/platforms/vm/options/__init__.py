@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share, Tenancy
+from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share
 from bareline.platforms.vm.options.nic import Nic
 from bareline.platforms.vm.tuning import Tuning
 from bareline.vocabulary.platform import PinningOptions
@@ -22,7 +23,7 @@ class VmOptions(PinningOptions):
     Attributes
     ----------
     guests
-        Guests in each tenant's set; the nodes of the platform.
+        The nodes of the platform; every neighbour has as many.
     image
         ``auto`` builds a minimal guest out of the host's own package sources; otherwise a cloud
         image.
@@ -37,8 +38,10 @@ class VmOptions(PinningOptions):
         ``kvm`` insists on it, ``tcg`` emulates.
     machine
         QEMU's board.
-    nic, cpu, memory, clock, disk, tenancy
+    nic, cpu, memory, clock, disk
         The guests' hardware; see each.
+    neighbours
+        Other tenants with guests of the same hardware on this host; see `Neighbours`.
     shares
         Folders of the host that the guests see.
     host_tuning, guest_tuning
@@ -67,7 +70,7 @@ class VmOptions(PinningOptions):
     memory: Memory = Memory()
     clock: Clock = Clock()
     disk: Disk = Disk()
-    tenancy: Tenancy = Tenancy()
+    neighbours: Neighbours | None = None
     shares: tuple[Share, ...] = ()
     host_tuning: Tuning = Tuning()
     guest_tuning: Tuning = Tuning()
@@ -84,15 +87,29 @@ class VmOptions(PinningOptions):
 
     @property
     def cores_per_node(self) -> int:
-        """Virtual processors of each guest: as asked, or the host's cores shared out."""
+        """Virtual processors of each guest: as asked, or the host's cores shared out.
+
+        Neighbours do not make a guest smaller: platforms with and without them differ in nothing
+        else, and the host promises more processors than it has.
+        """
         if self.cpu.count is not None:
             return self.cpu.count
-        return max(1, len(os.sched_getaffinity(0)) // self.guest_total)
+        return max(1, len(os.sched_getaffinity(0)) // self.guests)
 
     @property
     def guest_total(self) -> int:
         """Guests on the host, the neighbours' included."""
-        return self.guests * self.tenancy.tenants
+        return self.guests * self.tenants
+
+    @property
+    def tenants(self) -> int:
+        """Sets of guests on the host."""
+        return 1 + (self.neighbours.count if self.neighbours else 0)
+
+    @property
+    def image_packages(self) -> tuple[str, ...]:
+        """Packages of the built image beside bareline's own: the user's, and its neighbours'."""
+        return (*self.packages, *(self.neighbours.programs if self.neighbours else ()))
 
     @model_validator(mode="after")
     def _fits_together(self) -> VmOptions:
@@ -103,6 +120,7 @@ class VmOptions(PinningOptions):
             self._wrong_disk(),
             self._wrong_state(),
             self._wrong_image(),
+            self._wrong_neighbours(),
         )
         for problem in problems:
             if problem:
@@ -112,6 +130,11 @@ class VmOptions(PinningOptions):
     def _wrong_image(self) -> str:
         if self.packages and self.image != "auto":
             return 'packages are built into image = "auto"; an image of your own has its own'
+        return ""
+
+    def _wrong_neighbours(self) -> str:
+        if self.neighbours and self.neighbours.cores:
+            return "neighbours of guests are guests: cpu.pin says on which cores all of them run"
         return ""
 
     def _wrong_count(self) -> str:

@@ -239,22 +239,6 @@ class Share(_Part):
         return self
 
 
-class Tenancy(_Part):
-    """How many sets of guests share the host, and what the others do while one is measured.
-
-    Attributes
-    ----------
-    tenants
-        Sets of guests on the host; the first one is measured.
-    neighbours
-        ``same``: the others run the same command over and over; ``idle``: they are up and do
-        nothing.
-    """
-
-    tenants: Annotated[int, Field(ge=1, le=64)] = 1
-    neighbours: Literal["same", "idle"] = "same"
-
-
 class Image(_Part):
     """A guest image of the user's own.
 
