@@ -119,11 +119,12 @@ def test_a_neighbour_that_stands_still_makes_the_trial_a_failure(
 ):
     monkeypatch.setattr("bareline.platforms.layers.beside._READY_S", 2.0)
     monkeypatch.setattr("bareline.platforms.layers.beside._LATE_S", 0.2)
+    monkeypatch.setattr("bareline.platforms.layers.beside._LEAST_OF_FAIR", 1.0)
     argv = ["sh", "-c", load.format(folder=tmp_path)]
     monkeypatch.setattr(Neighbours, "stress_argv", lambda *_: argv)
     bench = open_bench("local", neighbours={"count": 1, "workers": 1})
     with pytest.raises(PlatformError, match=f"neighbour 1 on localhost {what}"):
-        bench.shell(f"touch {tmp_path}/stop; sleep 3")
+        bench.shell(f"touch {tmp_path}/stop; sleep 1")
     assert marked_processes(bench.token) == []
 
 

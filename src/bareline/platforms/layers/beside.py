@@ -27,8 +27,9 @@ _READY_TICKS, _READY_TICKS_ARITHMETIC = 1, 3
 _READY_S = 30.0
 _ANSWER_S = 30.0
 _POLL_S = 0.02
-#: Of its fair share of one core a load that only computes has had so much at least.
-_LEAST_OF_FAIR = 0.1
+#: Of its fair share of one core a load that only computes has had so much at least: others may
+#: press on the machine, too.
+_LEAST_OF_FAIR = 0.02
 #: A trial may be over before the kernel has counted a tick.
 _LATE_S = 10.0
 _PROOF_S = 0.3
