@@ -27,6 +27,7 @@ def test_hint_names_the_package() -> None:
 
 def test_unknown_program_still_gets_a_next_step() -> None:
     assert install_hint("flowcart") == "install 'flowcart' and put it on the path"
+    assert "OSU micro-benchmarks (Spack: osu-micro-benchmarks)" in install_hint("osu_bw")
 
 
 @pytest.mark.parametrize(

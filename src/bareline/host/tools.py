@@ -68,8 +68,10 @@ def install_hint(tool: str) -> str:
     named, because the program may be missing on another host.
     """
     known = TOOLS.get(tool)
-    if known is None or not known.debian:
+    if known is None:
         return f"install '{tool}' and put it on the path"
+    if not known.debian:
+        return f"build '{tool}', of {known.purpose}, and put it on the path"
     return package_hint(known.debian)
 
 
