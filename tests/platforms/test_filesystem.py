@@ -13,6 +13,7 @@ import pytest
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.layers.filesystem.available import kernel_has
+from bareline.platforms.layers.filesystem.mounted import folder_below
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 
@@ -34,7 +35,8 @@ with open_bench(load_platform_types()[kind], Path(scratch), **json.loads(options
 
 
 def _spec(**table):
-    return platforms_from_toml({"platform": {"p": {"type": "local", **table}}}, where="t")["p"]
+    table = {"type": "local", **table}
+    return platforms_from_toml({"platform": {"p": table}}, where="t")["p"]
 
 
 def _needs(kind):
@@ -52,6 +54,19 @@ def _loops_of(folder):
             continue
         if behind.startswith(f"{folder}/"):
             found.append(behind)
+    return found
+
+
+def _speaking_of(folder):
+    """List the processes whose command line names a folder, but for those that acquire."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        if str(folder) in words and "gluster" in words.partition("\0")[0]:
+            found.append(words)
     return found
 
 
@@ -74,7 +89,7 @@ def test_a_file_system_in_a_file_is_what_trials_work_on(open_bench, tmp_path, pl
     assert "loop-file" in measured.caveats
     assert len(_loops_of(tmp_path)) == 1
     # Nothing of it is to be seen from outside: neither its file nor its mount.
-    assert [path for path in tmp_path.iterdir() if not path.name.startswith("scratch")] == []
+    assert not [path for path in tmp_path.rglob("*") if path.name == "image"]
     assert str(tmp_path) not in Path("/proc/self/mountinfo").read_text(encoding="utf-8")
 
 
@@ -88,6 +103,59 @@ def test_all_hosts_see_one_file_system_in_memory(open_bench, privilege):
     measured = bench.run("true", "{workdir}", storage_bytes=MIB)
     assert "memory-file-system" in measured.caveats
     assert bench.allocation.facts()["fs.layer"] == "tmpfs"
+
+
+@needs_root
+@pytest.mark.netns
+@pytest.mark.mpi
+def test_hosts_serve_each_other_a_volume(open_bench, tmp_path):
+    chosen = {"type": "gluster", "bricks": 2}
+    available = availability_of(_spec(type="netns", filesystem=chosen))
+    if not available.ok:
+        pytest.skip(available.reason)
+    bench = open_bench("netns", mpi="openmpi", filesystem=chosen, io_folder=tmp_path)
+    folder = bench.allocation.work_folder()
+    many = f"mkdir {folder}/many && cd {folder}/many && touch $(seq 40)"
+    assert bench.shell(many, node=0).exit_code == 0
+    assert len(bench.run("ls", f"{folder}/many", node=-1).stdout.split()) == 40
+    # Each file is on one brick, and both have some.
+    held = [len(list(brick.glob("many/*"))) for brick in sorted(tmp_path.glob("*/brick*"))]
+    assert len(held) == 2
+    assert sum(held) == 40
+    assert min(held) > 4
+    # Ranks begin in the trial's folder, wherever the launcher is.
+    script = "df --output=fstype . | tail -n 1"
+    layout = bench.two_ranks
+    ranks = bench.run("sh", "-c", script, "{workdir}", mpi=True, layout=layout)
+    assert ranks.stdout.split() == ["fuse.glusterfs"] * 2
+    facts = bench.allocation.facts()
+    assert (facts["fs.layer"], facts["fs.bricks"]) == ("gluster", 2)
+    assert facts["fs.brick_places"] == "node1, node2"
+    assert str(facts["fs.export"]).startswith("Distribute")
+    measured = bench.run("true", "{workdir}", storage_bytes=MIB)
+    assert "server-cache" in measured.caveats
+
+
+@needs_root
+@pytest.mark.netns
+def test_a_volume_is_gone_after_a_kill(tmp_path):
+    available = availability_of(_spec(type="netns", filesystem={"type": "gluster"}))
+    if not available.ok:
+        pytest.skip(available.reason)
+    options = '{"filesystem": {"type": "gluster", "bricks": 1}}'
+    with subprocess.Popen(
+        [sys.executable, "-c", KEEPS, "netns", options, str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout.readline().strip() == "10.94.0.1:/bareline"
+        assert _speaking_of(tmp_path)
+        child.kill()
+    until(lambda: not _speaking_of(tmp_path))
+    with folder_below(tmp_path):
+        pass
+    assert not list(tmp_path.glob("bareline-work-*"))
 
 
 @needs_root

@@ -31,7 +31,7 @@ from bareline.platforms.launchers import (
 )
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
-from bareline.platforms.layers.filesystem.mounted import Mounted
+from bareline.platforms.layers.filesystem.mounted import Mounted, folder_below
 from bareline.platforms.layers.filesystem.options import OneNode
 from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.layers.neighbours import Neighbours
@@ -191,8 +191,7 @@ class LocalPlatform(Platform[LocalOptions]):
             yield None
             return
         scratch = self.context.scratch.absolute()
-        below = (options.io_folder or scratch).absolute()
-        with private_mounts() as mounts:
+        with folder_below(options.io_folder or scratch) as below, private_mounts() as mounts:
             mounted = mount_volume(mounts.run, options.filesystem, scratch / "mounted", below)
             yield mounts, mounted
 

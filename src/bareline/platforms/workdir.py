@@ -31,7 +31,8 @@ own_folder() {
     return 1
 }
 """
-_PREFIX = "bareline-work-"
+#: How the name of a folder begins that must not outlive the bareline that made it.
+PREFIX = "bareline-work-"
 #: Lists what begins like one of its arguments.
 _LIST = 'for begins in "$@"; do ls -1d -- "$begins"* 2>/dev/null; done; :'
 #: Where MPI libraries share memory, and how a folder of bareline's there begins.
@@ -65,7 +66,7 @@ class Everywhere(Protocol):
 def folder_name(token: str) -> str:
     """Name the working directory of the trial with that mark."""
     mark = owner_mark()
-    return _PREFIX + (token if token.startswith(mark) else f"{mark}-{token or 'trial'}")
+    return PREFIX + (token if token.startswith(mark) else f"{mark}-{token or 'trial'}")
 
 
 def session_folder(token: str) -> str:
@@ -75,7 +76,7 @@ def session_folder(token: str) -> str:
 
 def is_abandoned(name: str) -> bool:
     """Tell whether a directory belongs to a bareline of this host that has ended."""
-    begins = _PREFIX if name.startswith(_PREFIX) else SESSION
+    begins = PREFIX if name.startswith(PREFIX) else SESSION
     return name.startswith(begins) and has_ended(name.removeprefix(begins))
 
 
@@ -89,7 +90,7 @@ def remove_abandoned(nodes: Everywhere, folder: str) -> None:
     """
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
-        told = nodes.on_every_node(_LIST, [(f"{folder}/{_PREFIX}", f"{MEMORY}/{SESSION}")] * count)
+        told = nodes.on_every_node(_LIST, [(f"{folder}/{PREFIX}", f"{MEMORY}/{SESSION}")] * count)
         left = [
             [path for path in said.stdout.splitlines() if is_abandoned(path.rpartition("/")[2])]
             for said in told

@@ -22,8 +22,9 @@ from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.layers.filesystem.available import check_here
-from bareline.platforms.layers.filesystem.mounted import Mounted
-from bareline.platforms.layers.filesystem.options import Loop, Tmpfs
+from bareline.platforms.layers.filesystem.gluster import Peer, mount_gluster
+from bareline.platforms.layers.filesystem.mounted import Mounted, folder_below
+from bareline.platforms.layers.filesystem.options import Gluster, Loop, Tmpfs
 from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
@@ -115,6 +116,11 @@ class NetnsAllocation(HereAllocation):
             crowded="oversubscribed" in self.caveats(layout),
         )
         return self._switch.enter(_with_env(self._mpi.argv(job), {}, cwd))
+
+    def peers(self) -> list[Peer]:
+        """Give the hosts as nodes that serve each other files."""
+        pairs = zip(self.nodes, self._hosts, strict=True)
+        return [Peer(node.name, node.address, host.run) for node, host in pairs]
 
     def _write_agent(self) -> None:
         """Put the program that launchers take for ssh into the switch and onto the hosts."""
@@ -239,23 +245,46 @@ class NetnsPlatform(Platform[NetnsOptions]):
             opened = open_switch(find_privilege(), self._hosts_file(names))
             switch = stack.enter_context(opened)
             # Mounts of the switch are those of the hosts that come after.
-            mounted = self._mount_volume(switch)
+            below = self.context.scratch
+            if options.filesystem is not None:
+                below = stack.enter_context(folder_below(options.io_folder or below))
+            mounted = self._mount_volume(switch, below)
             hosts = stack.enter_context(open_hosts(switch, names))
             _connect(switch, hosts, options)
             allocation = NetnsAllocation(options, self.context, switch, hosts)
-            allocation.mounted = mounted
+            allocation.mounted = mounted or self._mount_over(switch, allocation, below)
             if options.rate_bits_per_s is not None:
                 rate = options.rate_bits_per_s
                 allocation.pace = _pace(allocation, switch, hosts, options, rate)
             yield allocation
 
-    def _mount_volume(self, switch: Namespaces) -> Mounted | None:
+    def _mount_volume(self, switch: Namespaces, below: Path) -> Mounted | None:
         """Mount what is this machine's own; all hosts see it as they see its other folders."""
-        options, scratch = self.spec.options, self.context.scratch.absolute()
-        if not isinstance(options.filesystem, Tmpfs | Loop):
+        chosen = self.spec.options.filesystem
+        if not isinstance(chosen, Tmpfs | Loop):
             return None
-        below = (options.io_folder or scratch).absolute()
-        return mount_volume(switch.run, options.filesystem, scratch / "mounted", below)
+        return mount_volume(switch.run, chosen, self._mount_point, below)
+
+    def _mount_over(
+        self, switch: Namespaces, allocation: NetnsAllocation, below: Path
+    ) -> Mounted | None:
+        """Mount what hosts serve each other."""
+        chosen = self.spec.options.filesystem
+        if not isinstance(chosen, Gluster):
+            return None
+        # Launchers start in the switch, and in a trial's folder.
+        return mount_gluster(
+            allocation.peers(),
+            chosen,
+            self._mount_point,
+            below,
+            clients=(switch.run,),
+            private=True,
+        )
+
+    @property
+    def _mount_point(self) -> Path:
+        return self.context.scratch.absolute() / "mounted"
 
     def _hosts_file(self, names: Sequence[str]) -> Path:
         lines = ["127.0.0.1 localhost", f"{links.SWITCH_ADDRESS} switch"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from types import MappingProxyType
 
 from bareline.platforms.process import Finished
+from bareline.platforms.workdir import PREFIX, folder_name, is_abandoned
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
@@ -32,6 +36,31 @@ class Mounted:
     folder: str
     facts: Mapping[str, Scalar] = field(default_factory=lambda: MappingProxyType({}))
     caveats: tuple[str, ...] = ()
+
+
+@contextmanager
+def folder_below(folder: Path) -> Iterator[Path]:
+    """Give a folder for what a file system lies in, and remove it, and those of killed barelines.
+
+    Parameters
+    ----------
+    folder
+        Any folder of this machine that can be written to.
+    """
+    for left in folder.glob(f"{PREFIX}*"):
+        if is_abandoned(left.name):
+            _remove(left)
+    below = folder.absolute() / folder_name("below")
+    below.mkdir(mode=0o700)
+    try:
+        yield below
+    finally:
+        _remove(below)
+
+
+def _remove(folder: Path) -> None:
+    # Should something be mounted below all the same, that is not what has to go.
+    subprocess.run(["rm", "-rf", "--one-file-system", "--", str(folder)], check=False)
 
 
 def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:

@@ -163,7 +163,7 @@ class NineP(_Part):
 #: What one machine can mount for itself.
 OneNode = Annotated[Local | Tmpfs | Loop, Field(discriminator="type")]
 #: What nodes with a network can mount.
-Networked = Annotated[Local | Tmpfs | Loop, Field(discriminator="type")]
+Networked = Annotated[Local | Tmpfs | Loop | Gluster, Field(discriminator="type")]
 #: What guests can mount.
 Guests = Annotated[
     Local | Tmpfs | Loop | Nfs | Gluster | Virtiofs | NineP, Field(discriminator="type")

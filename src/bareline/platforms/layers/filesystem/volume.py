@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bareline.platforms.layers.filesystem.mounted import Mounted, Run, run_script
 from bareline.platforms.layers.filesystem.options import Loop, Tmpfs
-from bareline.platforms.workdir import folder_name
 
 
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
@@ -15,7 +14,7 @@ def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> M
     Parameters
     ----------
     below
-        Folder of the node whose file system holds the sparse file.
+        Folder of the node in which the sparse file is made.
 
     Raises
     ------
@@ -26,8 +25,7 @@ def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> M
     if isinstance(chosen, Tmpfs):
         run_script(run, "volume", "tmpfs", at, size, chosen.options)
         return Mounted(at, {"fs.layer": chosen.type})
-    # The name is that of a trial's folder: should it stay, the next bareline removes it.
-    image = f"{below}/{folder_name('image')}"
+    image = str(below / "image")
     direct = "yes" if chosen.direct else "no"
     said = run_script(run, "volume", chosen.kind, at, size, chosen.options, image, direct)
     facts = {
