@@ -13,6 +13,11 @@ void bl_set_program(const char *name)
     program_name = name;
 }
 
+const char *bl_program(void)
+{
+    return program_name;
+}
+
 void bl_set_exit(void (*leave)(int status, const char *line))
 {
     leave_program = leave;

@@ -1,7 +1,7 @@
 /*
  * How a program gives up: one line on stderr (`program: what, where, next step`) and an exit code.
  *
- * Exported: bl_die, bl_set_program, bl_set_exit, enum bl_status.
+ * Exported: bl_die, bl_set_program, bl_program, bl_set_exit, enum bl_status.
  * bl_die may be called by any subset of processes; what happens to the others is decided by the
  * function given to bl_set_exit (mpibench aborts the job).
  */
@@ -17,6 +17,7 @@ enum bl_status {
 
 /* Name that starts every line on stderr; must outlive the program's last message. */
 void bl_set_program(const char *name);
+const char *bl_program(void);
 
 /* Replaces "print the line and exit(status)". The function must not return. */
 void bl_set_exit(void (*leave)(int status, const char *line));

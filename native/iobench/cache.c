@@ -48,6 +48,35 @@ bool bl_lies_in_memory(int file)
            (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
 }
 
+/* What is unknown counts as of this machine: its page cache is looked at in any case. Numbers: not
+ * every kernel's linux/magic.h has all names, and some of these are in no kernel. */
+bool bl_is_remote(const char *folder)
+{
+    static const unsigned long kinds[] = {
+        0x6969,     /* NFS */
+        0x517b,     /* SMB */
+        0xff534d42, /* CIFS */
+        0xfe534d42, /* SMB 2 and later */
+        0x01021997, /* 9p */
+        0x00c36400, /* Ceph */
+        0x5346414f, /* AFS */
+        0x65735546, /* FUSE: GlusterFS, virtiofs, sshfs ... */
+        0x0bd00bd0, /* Lustre */
+        0x47504653, /* GPFS */
+        0x19830326, /* BeeGFS */
+        0xaad7aaea, /* PanFS */
+        0x20030528, /* OrangeFS */
+    };
+    struct statfs found;
+    if (statfs(folder, &found) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if ((unsigned long)found.f_type == kinds[i])
+            return true;
+    }
+    return false;
+}
+
 /* The whole machine's clean pages, where we may: others' files lose theirs, too. */
 static void drop_everything(void)
 {

@@ -245,13 +245,17 @@ static void report_phase(struct job *job, struct bl_json *json, enum phase phase
     bl_json_write(json, stdout);
 }
 
-static void add_options(struct bl_json *json, const struct bl_io_options *options)
+static void report_header(struct bl_json *json, const struct bl_io_options *options)
 {
+    bl_io_report_begin(json, options->benchmark);
+    bl_json_integer(json, "size_bytes", (int64_t)options->size_bytes);
     static const char *const methods[] = {"none", "fsync", "directory"};
     bl_json_integer(json, "files", options->files);
     bl_json_integer(json, "threads", options->threads);
     bl_json_integer(json, "directories", options->directories);
     bl_json_string(json, "sync", methods[options->sync]);
+    bl_json_close_object(json);
+    bl_json_write(json, stdout);
 }
 
 static void make_directories(struct job *job, const char *place)
@@ -326,7 +330,7 @@ void bl_create(const struct bl_io_options *options)
     make_directories(&job, place);
 
     struct bl_json json = {0};
-    bl_io_report_header(&json, options, add_options);
+    report_header(&json, options);
     const double made_s = run_threads(&job, workers, run_make);
     run_threads(&job, workers, run_check);
     const double removed_s = run_threads(&job, workers, run_remove);

@@ -47,15 +47,24 @@ struct bl_io_options {
     enum bl_io_sync sync;
 };
 
-/* main.c: set by SIGINT and SIGTERM; loops end the program when they see it. */
+/* interrupt.c: set by SIGINT and SIGTERM; loops end the program when they see it. */
 extern volatile sig_atomic_t bl_io_interrupted;
+void bl_io_watch_signals(void);
 
 /*
- * place.c: a private folder below the one that is measured, removed whenever the program ends by
- * itself. `bl_place_open` checks first that so much is free.
+ * place.c: a private folder below the one that is measured. `bl_place_make` checks first that so
+ * much is free; `bl_place_open` also has it removed whenever the program ends by itself.
+ * `bl_place_join` names one that another process has made.
  */
+const char *bl_place_make(const char *folder, uint64_t bytes, uint64_t files);
 const char *bl_place_open(const char *folder, uint64_t bytes, uint64_t files);
+const char *bl_place_join(const char *path);
 void bl_place_remove(void);
+
+enum { BL_PLACE_BYTES = 3072 }; /* of its path */
+
+/* The next step after an error (an errno). */
+const char *bl_place_advice(int error);
 
 /* Ends the program: what was done, on what, the reason of `error` (an errno) and the next step. */
 _Noreturn void bl_place_die(int error, const char *doing, const char *what);
@@ -68,18 +77,22 @@ uint64_t bl_cached_bytes(int file, uint64_t size_bytes);
 uint64_t bl_cache_drop(int file, uint64_t size_bytes); /* returns what is still cached */
 bool bl_lies_in_memory(int file);                      /* on a file system without a device */
 
+/* Whether a folder is served by other machines, or through a program that may cache by itself. */
+bool bl_is_remote(const char *folder);
+
 /*
  * pattern.c: data that tells its place. `bl_pattern_fill` makes random contents, the same for the
- * same seed; `bl_pattern_stamp` marks each 4 KiB of a block with its offset in the file;
- * `bl_pattern_holds` compares a block, the stamps included.
+ * same seed; `bl_pattern_stamp` marks each 4 KiB of a block, and a rest of whole 8 bytes, with its
+ * place: the offset in the file, of several writers with whose it is; `bl_pattern_holds` compares a
+ * block, the stamps included.
  */
 void bl_pattern_fill(void *data, size_t size_bytes, uint64_t seed);
-void bl_pattern_stamp(void *block, size_t size_bytes, uint64_t offset);
-bool bl_pattern_holds(const void *block, const void *contents, size_t size_bytes, uint64_t offset);
+void bl_pattern_stamp(void *block, size_t size_bytes, uint64_t place);
+bool bl_pattern_holds(const void *block, const void *contents, size_t size_bytes, uint64_t place);
 
-/* report.c: the lines of the output. */
-void bl_io_report_header(struct bl_json *json, const struct bl_io_options *options,
-                         void (*add_options)(struct bl_json *, const struct bl_io_options *));
+/* report.c: the lines of the output. The header is open within its options: add them, close the
+ * object and write the line. */
+void bl_io_report_begin(struct bl_json *json, const char *benchmark);
 void bl_io_report_series(struct bl_json *json, const char *key, double *values, size_t count);
 void bl_io_report_end(struct bl_json *json, int points);
 

@@ -74,23 +74,6 @@ static const struct benchmark {
 
 enum { BENCHMARKS = sizeof benchmarks / sizeof *benchmarks };
 
-volatile sig_atomic_t bl_io_interrupted;
-
-static void note_signal(int number)
-{
-    (void)number;
-    bl_io_interrupted = 1;
-}
-
-static void watch_signals(void)
-{
-    const struct sigaction action = {.sa_handler = note_signal};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    /* A limit on file sizes shall be an error with a message. */
-    signal(SIGXFSZ, SIG_IGN);
-}
-
 static const struct benchmark *choose(const char *name)
 {
     for (int i = 0; i < BENCHMARKS; i++) {
@@ -221,7 +204,7 @@ int main(int argc, char **argv)
     };
     parse_blocks(&options, "16K,64K,256K,1M,4M,16M");
     parse_options(&options, benchmark, argc, argv);
-    watch_signals();
+    bl_io_watch_signals();
     benchmark->run(&options);
     bl_place_remove();
     return BL_STATUS_DONE;

@@ -21,27 +21,33 @@ void bl_pattern_fill(void *data, size_t size_bytes, uint64_t seed)
     }
 }
 
+static size_t unit_at(size_t at, size_t size_bytes)
+{
+    const size_t left = size_bytes - at;
+    return left < BL_IO_UNIT_BYTES ? left : BL_IO_UNIT_BYTES;
+}
+
 /* At both ends of a page: a page that is half old is noticed, too. */
-void bl_pattern_stamp(void *block, size_t size_bytes, uint64_t offset)
+void bl_pattern_stamp(void *block, size_t size_bytes, uint64_t place)
 {
     unsigned char *bytes = block;
     for (size_t at = 0; at < size_bytes; at += BL_IO_UNIT_BYTES) {
-        const uint64_t stamp = (offset + at) ^ stamp_key;
+        const uint64_t stamp = (place + at) ^ stamp_key;
         memcpy(bytes + at, &stamp, sizeof stamp);
-        memcpy(bytes + at + BL_IO_UNIT_BYTES - sizeof stamp, &stamp, sizeof stamp);
+        memcpy(bytes + at + unit_at(at, size_bytes) - sizeof stamp, &stamp, sizeof stamp);
     }
 }
 
-bool bl_pattern_holds(const void *block, const void *contents, size_t size_bytes, uint64_t offset)
+bool bl_pattern_holds(const void *block, const void *contents, size_t size_bytes, uint64_t place)
 {
     const unsigned char *found = block, *expected = contents;
     for (size_t at = 0; at < size_bytes; at += BL_IO_UNIT_BYTES) {
-        const uint64_t stamp = (offset + at) ^ stamp_key;
-        const size_t tail = at + BL_IO_UNIT_BYTES - sizeof stamp;
+        const uint64_t stamp = (place + at) ^ stamp_key;
+        const size_t tail = at + unit_at(at, size_bytes) - sizeof stamp;
         const size_t head = at + sizeof stamp;
         if (memcmp(found + at, &stamp, sizeof stamp) != 0 ||
             memcmp(found + tail, &stamp, sizeof stamp) != 0 ||
-            memcmp(found + head, expected + head, tail - head) != 0)
+            (head < tail && memcmp(found + head, expected + head, tail - head) != 0))
             return false;
     }
     return true;

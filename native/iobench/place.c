@@ -13,14 +13,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-enum { MAX_PATH_BYTES = 3000 };
+enum { MAX_PATH_BYTES = BL_PLACE_BYTES - 72 };
 
 /* Beside the data: block maps, directories, the journal. */
 static const uint64_t overhead_bytes = UINT64_C(1) << 20;
 
-static char place[MAX_PATH_BYTES + 32];
+static char place[BL_PLACE_BYTES];
 
-static const char *advice(int error)
+const char *bl_place_advice(int error)
 {
     switch (error) {
     case ENOSPC:
@@ -47,7 +47,8 @@ static const char *advice(int error)
 
 void bl_place_die(int error, const char *doing, const char *what)
 {
-    bl_die(BL_STATUS_FAILED, "cannot %s '%s': %s, %s", doing, what, strerror(error), advice(error));
+    bl_die(BL_STATUS_FAILED, "cannot %s '%s': %s, %s", doing, what, strerror(error),
+           bl_place_advice(error));
 }
 
 static void remove_files(const char *folder)
@@ -98,14 +99,14 @@ static void check_free(const char *folder, uint64_t bytes, uint64_t files)
     const uint64_t free_bytes = (uint64_t)found.f_bavail * found.f_frsize;
     if (free_bytes < bytes + overhead_bytes)
         bl_die(BL_STATUS_FAILED, "%" PRIu64 " B are needed and %" PRIu64 " B free in '%s', %s",
-               bytes + overhead_bytes, free_bytes, folder, advice(ENOSPC));
+               bytes + overhead_bytes, free_bytes, folder, bl_place_advice(ENOSPC));
     /* Some file systems make inodes as they are needed and say 0. */
     if (found.f_files && found.f_favail < files)
         bl_die(BL_STATUS_FAILED, "%" PRIu64 " inodes are needed and %" PRIu64 " free in '%s', %s",
                files, (uint64_t)found.f_favail, folder, "take fewer files or another folder");
 }
 
-const char *bl_place_open(const char *folder, uint64_t bytes, uint64_t files)
+const char *bl_place_make(const char *folder, uint64_t bytes, uint64_t files)
 {
     if (strlen(folder) > MAX_PATH_BYTES)
         bl_die(BL_STATUS_USAGE, "--folder: the path is longer than %d bytes, take a shorter one",
@@ -116,6 +117,18 @@ const char *bl_place_open(const char *folder, uint64_t bytes, uint64_t files)
         place[0] = '\0';
         bl_place_die(errno, "make a folder in", folder);
     }
+    return place;
+}
+
+const char *bl_place_open(const char *folder, uint64_t bytes, uint64_t files)
+{
+    bl_place_make(folder, bytes, files);
     bl_set_exit(leave);
+    return place;
+}
+
+const char *bl_place_join(const char *path)
+{
+    snprintf(place, sizeof place, "%s", path);
     return place;
 }

@@ -227,10 +227,14 @@ static void measure(struct sequential *s, size_t block_bytes, size_t largest_byt
         bl_place_die(errno, "remove", s->path);
 }
 
-static void add_options(struct bl_json *json, const struct bl_io_options *options)
+static void report_header(struct bl_json *json, const struct bl_io_options *options)
 {
+    bl_io_report_begin(json, options->benchmark);
+    bl_json_integer(json, "size_bytes", (int64_t)options->size_bytes);
     bl_json_string(json, "mode", mode_names[options->mode]);
     bl_json_number(json, "budget_s", options->budget_s);
+    bl_json_close_object(json);
+    bl_json_write(json, stdout);
 }
 
 void bl_sequential(const struct bl_io_options *options)
@@ -251,7 +255,7 @@ void bl_sequential(const struct bl_io_options *options)
     const char *place = bl_place_open(options->folder, options->size_bytes, 2);
     snprintf(s.path, sizeof s.path, "%s/file", place);
     struct bl_json json = {0};
-    bl_io_report_header(&json, options, add_options);
+    report_header(&json, options);
     for (int i = 0; i < options->blocks; i++) {
         bl_pattern_fill(s.contents, largest_bytes, (uint64_t)i + 1);
         measure(&s, options->blocks_bytes[i], largest_bytes, &json);

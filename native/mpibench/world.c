@@ -19,7 +19,7 @@ static int rank_in_world(void)
     return rank;
 }
 
-static void leave_orderly(int status, const char *line)
+static _Noreturn void leave_orderly(int status, const char *line)
 {
     if (rank_in_world() == 0)
         fputs(line, stderr);
@@ -28,7 +28,7 @@ static void leave_orderly(int status, const char *line)
 }
 
 /* Before MPI runs, only a command line can be wrong, and all ranks find the same: one speaks. */
-static void leave(int status, const char *line)
+void bl_world_leave(int status, const char *line)
 {
     int running, ended;
     MPI_Initialized(&running);
@@ -49,19 +49,18 @@ static void leave(int status, const char *line)
 
 void bl_world_prepare_exit(void)
 {
-    bl_set_exit(leave);
+    bl_set_exit(bl_world_leave);
 }
 
 void bl_die_together(int status, const char *format, ...)
 {
-    char what[400], line[420];
+    char what[1024], line[1100];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    snprintf(line, sizeof line, "mpibench: %s\n", what);
+    snprintf(line, sizeof line, "%s: %s\n", bl_program(), what);
     leave_orderly(status, line);
-    abort(); /* not reached */
 }
 
 void bl_mpi_failed(int code, const char *call, const char *file, int line)

@@ -2,7 +2,8 @@
  * The MPI job: start, end, facts, teams.
  *
  * Exported: struct bl_world, bl_world_open, bl_world_close, bl_world_team, bl_world_prepare_exit,
- * bl_die_together. All but bl_world_prepare_exit are collective over MPI_COMM_WORLD.
+ * bl_world_leave, bl_die_together. All but bl_world_prepare_exit and bl_world_leave are collective
+ * over MPI_COMM_WORLD.
  */
 #ifndef BL_WORLD_H
 #define BL_WORLD_H
@@ -28,6 +29,9 @@ struct bl_world {
  * later on aborts the job.
  */
 void bl_world_prepare_exit(void);
+
+/* What bl_die then does; for programs that have something to put away before (see bl_set_exit). */
+_Noreturn void bl_world_leave(int status, const char *line);
 
 /* Starts MPI. */
 void bl_world_open(int *argc, char ***argv, struct bl_world *world);
