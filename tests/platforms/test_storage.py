@@ -21,6 +21,7 @@ from bareline.vocabulary.errors import BarelineError, PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Measured
 
 MIB = 1 << 20
+TOGETHER = ("io.parallel", "io.metadata")  # probes of all ranks
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 
 
@@ -64,8 +65,15 @@ def run(bench, name, *, timeout_s=60, **params):
     """Run a probe; give what became of it and the caveats of the trial."""
     probe = find_probe(name)
     checked = probe.make_params(params)
-    command = probe.command(checked, Layout())
-    output = bench.run(*command.argv, storage_bytes=command.storage_bytes, timeout_s=timeout_s)
+    layout = bench.two_ranks if name in TOGETHER else Layout()
+    command = probe.command(checked, layout)
+    output = bench.run(
+        *command.argv,
+        storage_bytes=command.storage_bytes,
+        timeout_s=timeout_s,
+        mpi=command.mpi,
+        layout=layout,
+    )
     outcome, caveats = judge_output(probe, checked, output, timeout_s)
     return outcome, (*output.caveats, *caveats)
 
@@ -98,6 +106,8 @@ def test_direct_io_without_a_device_is_refused(open_bench, mount, native):
         ("io.sequential", {"file_bytes": 64 * MIB}),
         ("io.create", {"files": 2000, "file_bytes": 65536}),
         ("io.fio", {"size": 64 * MIB}),
+        ("io.parallel", {"block_bytes": 32 * MIB}),
+        ("io.metadata", {"items": 1000, "file_bytes": 65536}),
     ],
 )
 def test_space_is_checked_before_anything_is_written(open_bench, mount, native, name, params):
@@ -164,6 +174,7 @@ def test_a_read_only_folder_is_refused_at_once(acquire, mount, kind):
     [
         ("io.create", {"files": 100_000, "file_bytes": 0, "directories": 100}),
         ("io.fio", {"size": 1 << 30, "bs": 512, "direct": False}),
+        ("io.metadata", {"items": 1_000_000, "file_bytes": 0}),
     ],
 )
 def test_a_slow_file_system_ends_with_the_time_limit(open_bench, tmp_path, native, name, params):
@@ -179,6 +190,42 @@ def test_a_slow_file_system_ends_with_the_time_limit(open_bench, tmp_path, nativ
 def test_hosts_work_in_the_folder_that_is_to_be_measured(open_bench, tmp_path):
     bench = open_bench("netns", io_folder=tmp_path)
     assert bench.shell("cd {workdir}; pwd", node=-1).stdout.startswith(f"{tmp_path}/")
+
+
+def caveats_of(outcome, metric):
+    assert isinstance(outcome, Measured), outcome
+    (sample,) = (sample for sample in outcome.samples if sample.metric == metric)
+    return set(sample.caveats)
+
+
+@pytest.mark.netns
+@pytest.mark.parametrize("name", TOGETHER)
+def test_two_nodes_write_into_the_folder_that_they_share(open_bench, tmp_path, native, name):
+    bench = open_bench("netns", io_folder=tmp_path)
+    outcome, _ = run(bench, name)
+    # Both namespaces are on one kernel, whose page cache is known; no file server is in between.
+    assert caveats_of(outcome, f"{'write' if name == 'io.parallel' else 'create'}_rate") == {
+        "too-short"
+    }
+    assert "own-data" not in caveats_of(outcome, "read_rate")
+    assert list(tmp_path.glob("bareline-work-*")) == []
+
+
+@pytest.mark.netns
+@needs_root
+def test_nodes_whose_folders_are_not_the_same_are_told(open_bench, tmp_path, native):
+    bench = open_bench("netns", io_folder=tmp_path)
+    mounted = bench.shell(f"mount -t tmpfs -o size=64m none {tmp_path}", node=1)
+    if mounted.exit_code:
+        pytest.skip(f"cannot mount within a namespace here: {mounted.stderr.strip()}")
+    outcome, _ = run(bench, "io.parallel", block_bytes=MIB)
+    assert "is a folder of its own on each node, take one that all nodes share" in outcome.reason
+    alone = {"files": "own", "readers": "same"}
+    outcome, _ = run(bench, "io.parallel", block_bytes=MIB, **alone)
+    assert caveats_of(outcome, "write_rate") == {"node-local", "too-short"}
+    outcome, _ = run(bench, "io.metadata", **alone)
+    assert "node-local" in caveats_of(outcome, "create_rate")
+    assert list(tmp_path.glob("bareline-work-*")) == []
 
 
 _KILLED = """

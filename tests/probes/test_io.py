@@ -14,10 +14,16 @@ from bareline.vocabulary.model import Layout, Output
 DATA = Path(__file__).with_name("data")
 
 
-def read(name, change=None, **params):
-    """Read a captured output after `change` has had its way with each of its points."""
+def read(name, change=None, header=None, **params):
+    """Read a captured output after `change` has had its way with each of its points.
+
+    `header` takes the place of members of the first line or of its options.
+    """
     probe = find_probe(name)
     rows = [json.loads(line) for line in (DATA / f"{name}.good.out").read_text().splitlines()]
+    for key, value in (header or {}).items():
+        options = rows[0]["options"]
+        (options if key in options else rows[0])[key] = value
     for row in rows[1:-1]:
         if change:
             change(row)
@@ -95,9 +101,115 @@ def test_a_cached_fio_job_carries_its_caveat():
         probe.read(probe.make_params({}), output)
 
 
+def lasting(row):
+    """Let every phase have taken long enough to count."""
+    for way, rate in (
+        ("write", "loop_write_rate"),
+        ("read", "loop_read_rate"),
+        ("phase", "loop_rate"),
+    ):
+        if rate in row:
+            factor = 20 / row[f"{way}_time_s"]
+            row[f"{way}_time_s"] = 20.0
+            row[rate] /= factor
+
+
+@pytest.mark.parametrize("name", ["io.parallel", "io.metadata"])
+def test_what_is_over_at_once_is_no_rate_that_lasts(name):
+    headline = find_probe(name).headline
+    assert "too-short" in caveats(read(name), headline)
+    assert caveats(read(name, lasting), headline) == set()
+
+
+def test_the_rate_of_all_ranks_and_that_of_the_slowest():
+    samples = {sample.metric: sample.value for sample in read("io.parallel")}
+    amount = 4 * (16 << 20)
+    assert samples["write_rate"] * samples["write_time"] == pytest.approx(amount)
+    assert 4 * samples["write_rank_rate_min"] >= samples["write_rate"]
+    assert samples["write_rank_rate_median"] >= samples["write_rank_rate_min"]
+
+
+REMOTE = {"remote": True, "own_readers": 0}
+
+
+@pytest.mark.parametrize(
+    ("header", "cached_bytes", "expected"),
+    [
+        ({}, 0, set()),
+        ({}, 4096, {"page-cache"}),
+        (REMOTE, 0, {"server-cache"}),
+        (REMOTE | {"memory_bytes": 1 << 20}, 0, set()),
+        (REMOTE | {"own_readers": 2}, 0, {"server-cache", "own-data"}),
+    ],
+)
+def test_memory_that_may_have_answered_is_told_where_it_was_read(header, cached_bytes, expected):
+    def change(row):
+        lasting(row)
+        row["cached_before_read_bytes"] = cached_bytes
+
+    samples = read("io.parallel", change, header)
+    assert caveats(samples, "read_rate") == expected
+    assert caveats(samples, "write_rate") == set()
+
+
+def test_folders_of_the_nodes_own_are_told():
+    for name in ("io.parallel", "io.metadata"):
+        samples = read(name, lasting, {"one_folder": False})
+        assert caveats(samples, find_probe(name).headline) == {"node-local"}
+
+
+def test_ranks_that_did_not_sync_or_went_through_the_cache_are_told():
+    samples = read("io.parallel", lasting, {"sync": "none"}, sync="none")
+    assert caveats(samples, "write_rate") == {"not-synced"}
+    samples = read("io.parallel", lasting, {"mode": "direct"}, mode="direct")
+    assert caveats(samples, "write_rate") == {"not-direct"}
+    samples = read("io.metadata", lasting, {"sync": "none"}, sync="none")
+    assert caveats(samples, "create_rate") == {"not-synced"}
+    assert caveats(samples, "remove_rate") == set()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda row: row.update(loop_read_rate=2 * row["loop_read_rate"]),
+        lambda row: row.update(written_bytes=row["written_bytes"] - 4 * (1 << 20)),
+        lambda row: row.update(read_bytes=0),
+        lambda row: row.update(iterations=row["iterations"] + 1),
+        lambda row: row["write_rank_time"].update(max=2 * row["write_time_s"]),
+        lambda row: row.update(write_call_max_s=2 * row["write_time_s"]),
+    ],
+)
+def test_figures_of_many_ranks_that_contradict_each_other_are_refused(change):
+    with pytest.raises(ParseError):
+        read("io.parallel", change)
+
+
+def test_the_output_of_another_job_is_refused():
+    with pytest.raises(ParseError, match="another job: files = shared"):
+        read("io.parallel", files="own")
+    with pytest.raises(ParseError, match="another job: items = 100"):
+        read("io.metadata", items=7)
+
+
+def test_an_amount_that_a_duration_ended_is_what_was_written():
+    def shorten(row):
+        for name in ("written_bytes", "read_bytes", "iterations"):
+            row[name] //= 4
+        for way in ("write", "read"):
+            row[f"loop_{way}_rate"] /= 4
+
+    with pytest.raises(ParseError, match="were written by 4 ranks"):
+        read("io.parallel", shorten)
+    assert read("io.parallel", shorten, {"duration_s": 30}, duration_s=30)
+
+
 @pytest.mark.parametrize(
     ("name", "params"),
     [
+        ("io.parallel", {"block_bytes": 1000}),
+        ("io.parallel", {"api": "mpiio", "mode": "direct"}),
+        ("io.parallel", {"mode": "direct", "transfer_bytes": 47008, "block_bytes": 47008}),
+        ("io.parallel", {"api": "mpiio-collective", "files": "own"}),
         ("io.sequential", {"file_bytes": 65536}),
         ("io.sequential", {"min_block_bytes": 1000}),
         ("io.sequential", {"min_block_bytes": 1 << 25}),
@@ -111,9 +223,17 @@ def test_parameters_that_leave_nothing_to_measure_are_refused(name, params):
         find_probe(name).make_params(params)
 
 
-@pytest.mark.parametrize("name", ["io.sequential", "io.create", "io.fio"])
+@pytest.mark.parametrize(
+    "name", ["io.sequential", "io.create", "io.fio", "io.parallel", "io.metadata"]
+)
 def test_commands_work_in_the_trials_folder_and_say_how_much_they_write(name):
     probe = find_probe(name)
-    command = probe.command(probe.make_params({}), Layout(1, 1, 2))
+    command = probe.command(probe.make_params({}), Layout(2, 4, 2))
     assert any("{workdir}" in part for part in command.argv)
     assert command.storage_bytes >= 1 << 20
+
+
+def test_all_ranks_data_have_to_find_room():
+    probe = find_probe("io.parallel")
+    params = probe.make_params({"block_bytes": 1 << 20, "segments": 3})
+    assert probe.command(params, Layout(2, 4, 1)).storage_bytes == 8 * 3 << 20

@@ -94,6 +94,8 @@ _SOURCES: tuple[Source, ...] = (
         "io", "",
         ("io.sequential", "write_rate"), ("io.sequential", "read_rate"),
         ("io.create", "create_rate"), ("io.fio", "write_rate"), ("io.fio", "read_rate"),
+        ("io.parallel", "write_rate"), ("io.parallel", "read_rate"),
+        ("io.metadata", "create_rate"),
     ),
     *_sources(
         "coupled", "",
