@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 
@@ -19,11 +20,28 @@ def _case(name, kind, *marks, **options):
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 netns = pytest.mark.netns
 mpi = pytest.mark.mpi
+#: Containers that run here; images of a root folder are tried in test_containers.py.
+BOXES = {
+    f"bwrap-{share}": {"runtime": "bwrap", "image": "host", "share": share}
+    for share in ("rank", "node")
+}
+
+
+def _boxed(name, kind, *marks, **options):
+    return [
+        _case(f"{name}-{box}", kind, *marks, _BWRAP, container=container, **options)
+        for box, container in BOXES.items()
+    ]
+
+
+_BWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 PLATFORMS = [
     _case("local", "local"),
     _case("local-loop", "local", root, filesystem={"type": "loop-ext4"}),
     _case("netns-root", "netns", netns, **ROOT),
     _case("netns-user", "netns", netns, **USER),
+    *_boxed("local", "local"),
+    *_boxed("netns-root", "netns", netns, **ROOT)[1:],
 ]
 MPI_PLATFORMS = [
     _case("local-openmpi-shm", "local", mpi, mpi="openmpi", transport="shm"),
@@ -34,6 +52,8 @@ MPI_PLATFORMS = [
     _case("netns-root-mpich", "netns", mpi, netns, mpi="mpich", rate="1gbit", **ROOT),
     _case("netns-user-openmpi", "netns", mpi, netns, mpi="openmpi", rate="1gbit", **USER),
     _case("netns-user-mpich", "netns", mpi, netns, mpi="mpich", **USER),
+    *_boxed("local-openmpi", "local", mpi, mpi="openmpi"),
+    *_boxed("netns-user-mpich", "netns", mpi, netns, mpi="mpich", **USER)[:1],
 ]
 
 

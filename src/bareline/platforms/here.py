@@ -129,25 +129,30 @@ class HereAllocation(HostsAllocation):
     def _mpi(self) -> MpiInstallation:
         return find_mpi(self._mpi_choice)
 
+    def found_mpi(self) -> MpiInstallation | None:
+        """Give this machine's MPI library; None where it has none."""
+        try:
+            return self._mpi
+        except ToolMissing:
+            return None  # What needs no MPI can still be measured.
+
     @cached_property
     def _native(self) -> str:
-        try:
-            mpi = self._mpi
-        except ToolMissing:
-            mpi = None  # What needs no MPI can still be measured.
-        return str(ensure_native(mpi, self._context.cache))
+        return str(ensure_native(self.found_mpi(), self._context.cache))
 
     def beside(self, token: str) -> AbstractContextManager[None]:
         """Keep the neighbours busy."""
         return busy_neighbours(self._tenants, self._neighbours, token)
 
-    def neighbour_facts(self) -> dict[str, Scalar]:
-        """Tell who shares the nodes."""
+    def layer_facts(self) -> dict[str, Scalar]:
+        """Tell what was mounted, what containers are like and who shares the nodes."""
+        facts = dict(self.mounted.facts) if self.mounted else {}
+        facts |= self.boxes.facts() if self.boxes else {}
         if self._neighbours is None:
-            return {}
+            return facts
         cores = self.nodes[0].cores
         told = facts_of(self._tenants, self._neighbours, cores)
-        return {**told, **self._neighbours.sharing(cores)}
+        return {**facts, **told, **self._neighbours.sharing(cores)}
 
     @property
     def _tenants(self) -> list[HostsAllocation]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -19,8 +18,11 @@ from types import MappingProxyType
 from bareline.facts import read_steal, steal_caveats
 from bareline.platforms.base import Allocation
 from bareline.platforms.kept import FETCH, cut_of_file, kind_told
+from bareline.platforms.layers.container.around import Around
 from bareline.platforms.layers.filesystem.mounted import Mounted
+from bareline.platforms.placeholders import expand, mentions, needs_folder
 from bareline.platforms.process import Finished, kill_marked, run_process
+from bareline.platforms.remote.shell import signal_as_negative
 from bareline.platforms.serving import AskedPorts, Ports, serving
 from bareline.platforms.workdir import (
     LOOK_AT_STORAGE,
@@ -33,7 +35,6 @@ from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold
 
-_PLACEHOLDER = re.compile(r"\{(native|workdir|nodes|server_host|server_port|server_data_port)\}")
 _HOUSEKEEPING_S = 60.0
 _LOOK = ("sh", "-c", f'{LOOK_AT_STORAGE}look_at_storage "$1"', "sh")
 
@@ -66,6 +67,8 @@ class HostsAllocation(Allocation):
         self.nodes = tuple(nodes)
         #: The file system that was mounted for the trials, where the options ask for one.
         self.mounted: Mounted | None = None
+        #: The containers in which programs of trials are started, where the options ask for some.
+        self.boxes: Around | None = None
         self._tools: dict[tuple[int, str], bool] = {}
         self._is_tidy = False
 
@@ -144,7 +147,9 @@ class HostsAllocation(Allocation):
     def prepare(self, command: Command) -> None:
         """Build bareline's own programs where a command needs them."""
         if mentions(command, "native"):
-            self.native_folder()
+            folder = self.native_folder()
+            if self.boxes:
+                self.boxes.check_programs(folder)
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
         """Execute a command; see `Allocation.run`."""
@@ -177,10 +182,7 @@ class HostsAllocation(Allocation):
         argv = [expand(part, values) for part in command.argv]
         env = {name: expand(value, values) for name, value in command.env}
         cwd = values["workdir"] or None
-        if command.mpi:
-            line = self.mpi_argv(argv, layout, env, cwd)
-        else:
-            line = self.node_argv(command.node, argv, env, cwd)
+        line = self.trial_argv(command, argv, layout, env, cwd)
         watched = 0 if command.mpi else self._index(command.node)
         before = read_steal(self, watched)
         # Launchers hand the variables to the ranks; they themselves carry nothing but the mark.
@@ -197,7 +199,8 @@ class HostsAllocation(Allocation):
         return Output(
             stdout=done.stdout,
             stderr=done.stderr,
-            exit_code=done.exit_code,
+            # A container's runtime tells the death of its program by a signal as a shell does.
+            exit_code=signal_as_negative(done.exit_code) if self.boxes else done.exit_code,
             duration_s=done.duration_s,
             timed_out=done.timed_out,
             files=MappingProxyType(files),
@@ -205,6 +208,25 @@ class HostsAllocation(Allocation):
             caveats=caveats,
             cut=tuple(cut),
         )
+
+    def inside(self, argv: Sequence[str]) -> list[str]:
+        """Give the command that starts a program of a trial: in its container, if it has one."""
+        return self.boxes.enter(argv) if self.boxes else list(argv)
+
+    def trial_argv(
+        self,
+        command: Command,
+        argv: Sequence[str],
+        layout: Layout,
+        env: Mapping[str, str],
+        cwd: str | None,
+    ) -> list[str]:
+        """Give the local command line of a trial's command, whose arguments are expanded."""
+        if not command.mpi:
+            return self.node_argv(self._index(command.node), self.inside(argv), env, cwd)
+        if self.boxes and self.boxes.whole:
+            return self.inside(self.mpi_argv(argv, layout, env, cwd))
+        return self.mpi_argv(self.inside(argv), layout, env, cwd)
 
     @contextmanager
     def serving(
@@ -227,7 +249,7 @@ class HostsAllocation(Allocation):
 
         def line(chosen: Mapping[str, str]) -> list[str]:
             argv = [expand(part, {**known, **chosen}) for part in server.argv]
-            return self.node_argv(node, argv, env)
+            return self.node_argv(node, self.inside(argv), env)
 
         carried = self.server_environment(env)
         with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
@@ -263,7 +285,8 @@ class HostsAllocation(Allocation):
         """Tell whether a program is on a node's path; asked once."""
         key = (node, tool)
         if key not in self._tools:
-            found = self.on_node(node, ["sh", "-c", 'command -v "$1"', "sh", tool])
+            look = self.inside(["sh", "-c", 'command -v "$1"', "sh", tool])
+            found = self.on_node(node, look)
             self._tools[key] = found.exit_code == 0
         return self._tools[key]
 
@@ -360,20 +383,3 @@ def tool_missing(tool: str, node: str) -> ToolMissing:
 def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
     return {**os.environ, "LC_ALL": "C", **(extra or {})}
-
-
-def needs_folder(command: Command) -> bool:
-    """Tell whether a command wants a working directory of its own."""
-    return bool(command.inputs or command.outputs or mentions(command, "workdir"))
-
-
-def mentions(command: Command, placeholder: str) -> bool:
-    """Tell whether a command has a placeholder somewhere."""
-    parts = command.argv + (command.server.argv if command.server else ())
-    parts += tuple(value for _, value in command.env)
-    return any(f"{{{placeholder}}}" in part for part in parts)
-
-
-def expand(part: str, values: Mapping[str, str]) -> str:
-    """Put values in the place of placeholders."""
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], ""), part)

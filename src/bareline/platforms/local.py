@@ -29,6 +29,8 @@ from bareline.platforms.launchers import (
     Transport,
     mpi_facts,
 )
+from bareline.platforms.layers.container.boxes import contained
+from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
 from bareline.platforms.layers.filesystem.mounted import Mounted, folder_below
@@ -44,7 +46,7 @@ from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 _ADDRESS = "127.0.0.1"
 
 
-class LocalOptions(PinningOptions):
+class LocalOptions(ContainerKeys, PinningOptions):
     """Options of the local platform.
 
     Attributes
@@ -66,6 +68,8 @@ class LocalOptions(PinningOptions):
     filesystem
         A file system that is mounted for the trials alone, which then work on it; a file that it
         lies in is in `io_folder`.
+    container
+        What every program of a trial is started in; see `Container`.
     """
 
     mpi: str = "auto"
@@ -74,6 +78,11 @@ class LocalOptions(PinningOptions):
     io_folder: Path | None = None
     neighbours: Neighbours | None = None
     filesystem: OneNode | None = None
+
+    @property
+    def one_machine(self) -> bool:
+        """Say that the launcher is where the ranks are."""
+        return True
 
     @property
     def cores_per_node(self) -> int:
@@ -136,6 +145,10 @@ class LocalAllocation(HereAllocation):
         )
         return self._placed(self._mpi.argv(job))
 
+    def caveats(self, layout: Layout) -> tuple[str, ...]:
+        """Name what makes numbers doubtful: also a container that has a kernel of its own."""
+        return (*super().caveats(layout), *(self.boxes.caveats if self.boxes else ()))
+
     def facts(self) -> Mapping[str, Scalar]:
         """Describe this machine and how MPI runs on it."""
         from bareline.facts import gather
@@ -144,9 +157,8 @@ class LocalAllocation(HereAllocation):
         return {
             **gather(self),
             **mpi_facts(self._options.mpi, self._options.transport),
-            **(self.mounted.facts if self.mounted else {}),
             **(core_facts({self.nodes[0].name: cores}) if cores else {}),
-            **self.neighbour_facts(),
+            **self.layer_facts(),
         }
 
 
@@ -182,7 +194,10 @@ class LocalPlatform(Platform[LocalOptions]):
         with ExitStack() as stack:
             session = stack.enter_context(_session_folder())
             mounts = stack.enter_context(self._mounted())
-            yield LocalAllocation(self.spec.options, self.context, session, mounts)
+            machine = LocalAllocation(self.spec.options, self.context, session, mounts)
+            container, cache = self.spec.options.container, self.context.cache
+            with contained(container, machine, cache, self.spec.name):
+                yield machine
 
     @contextmanager
     def _mounted(self) -> Iterator[tuple[Mounts, Mounted] | None]:

@@ -22,6 +22,7 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "oversubscribed": "more ranks or threads than cores: they take turns",
         "emulated-cpu": "emulated CPU: compute and memory figures say nothing about hardware "
         "virtualization",
+        "sandbox-kernel": "every system call goes to a sandbox's own kernel, not to the machine's",
         "page-cache": "data may come from the page cache instead of the device",
         "in-cache": "the arrays are no larger than the last-level cache: the rate may be the "
         "cache's, not memory's",

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
+from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.options import Networked
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.netns import links
-from bareline.vocabulary.platform import Options
 
 
-class NetnsOptions(Options):
+class NetnsOptions(ContainerKeys):
     """Options of a platform of network namespaces.
 
     Attributes
@@ -49,6 +49,8 @@ class NetnsOptions(Options):
     filesystem
         A file system that is mounted for the trials alone, which then work on it: all hosts see
         the same one. What it lies in is in `io_folder`.
+    container
+        What every program of a trial is started in; see `Container`.
     """
 
     hosts: Annotated[int, Field(ge=2, le=16)] = 2

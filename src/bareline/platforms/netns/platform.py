@@ -21,6 +21,7 @@ from bareline.platforms.here import (
 from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
+from bareline.platforms.layers.container.boxes import contained
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.gluster import Peer, mount_gluster
 from bareline.platforms.layers.filesystem.mounted import Mounted, folder_below
@@ -164,9 +165,8 @@ class NetnsAllocation(HereAllocation):
             **gather(self),
             **mpi_facts(self._options.mpi, self._options.transport),
             **(self.pace.facts() if self.pace else {}),
-            **(self.mounted.facts if self.mounted else {}),
             **core_facts(dict(zip((node.name for node in self.nodes), self._cores, strict=True))),
-            **self.neighbour_facts(),
+            **self.layer_facts(),
         }
 
 
@@ -256,7 +256,8 @@ class NetnsPlatform(Platform[NetnsOptions]):
             if options.rate_bits_per_s is not None:
                 rate = options.rate_bits_per_s
                 allocation.pace = _pace(allocation, switch, hosts, options, rate)
-            yield allocation
+            with contained(options.container, allocation, self.context.cache, self.spec.name):
+                yield allocation
 
     def _mount_volume(self, switch: Namespaces, below: Path) -> Mounted | None:
         """Mount what is this machine's own; all hosts see it as they see its other folders."""

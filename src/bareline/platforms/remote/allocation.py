@@ -15,13 +15,11 @@ from bareline.build.native import NativeBuild
 from bareline.platforms.hosts import (
     HostsAllocation,
     Node,
-    expand,
     local_environment,
-    mentions,
-    needs_folder,
     tool_missing,
 )
 from bareline.platforms.launchers import MpiInstallation
+from bareline.platforms.placeholders import expand, mentions, needs_folder
 from bareline.platforms.process import Finished, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.description import number_of
@@ -167,11 +165,18 @@ class RemoteAllocation(HostsAllocation):
         facts = dict(gather(self))
         if self._common is not None:
             facts["cpu.common_set"] = self._common.chosen.name
-        try:
-            mpi = self.mpi
-        except PlatformError:
-            return facts  # What needs no MPI can still be measured.
+        facts |= self.boxes.facts() if self.boxes else {}
+        mpi = self.found_mpi()
+        if mpi is None:
+            return facts
         return {**facts, "mpi.flavour": mpi.flavour, "mpi.version": mpi.version}
+
+    def found_mpi(self) -> MpiInstallation | None:
+        """Give the nodes' MPI library; None where they have none."""
+        try:
+            return self.mpi
+        except PlatformError:
+            return None  # What needs no MPI can still be measured.
 
     def helpers_s(self) -> float | None:
         """Tell that this machine's load says nothing about the nodes'."""
@@ -214,8 +219,12 @@ class RemoteAllocation(HostsAllocation):
         folders = (values["workdir"], self.session)
         try:
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
-                house.begin(mark, folders, command.requires, command.inputs)
+                # What a container's programs find, nobody outside knows.
+                outside = () if self.boxes else command.requires
+                house.begin(mark, folders, outside, command.inputs)
                 self._confirm_missing(house.missing())
+                if self.boxes:
+                    self._check_tools(command, nodes)
                 told = house.storage() if command.storage_bytes else ()
                 hidden = self._storage_caveats(command, values["workdir"], told)
                 if command.server is None:
@@ -259,10 +268,7 @@ class RemoteAllocation(HostsAllocation):
         env = {name: expand(value, values) for name, value in command.env}
         cwd = values["workdir"] or None
         first = 0 if command.mpi else self._index(command.node)
-        if command.mpi:
-            line = self.mpi_argv(argv, layout, env, cwd)
-        else:
-            line = self.node_argv(first, argv, env, cwd)
+        line = self.trial_argv(command, argv, layout, env, cwd)
         house.start()
         done = run_process(
             line, env=self.launch_environment(), timeout_s=timeout_s, lost=house.lost

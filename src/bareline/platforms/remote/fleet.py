@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.remote.software import ModuleName, SoftwareName
 from bareline.vocabulary.facts import NODES_EXCLUDED, NODES_NAMES, NODES_SWITCHES
 from bareline.vocabulary.model import Scalar
@@ -29,7 +30,7 @@ def _folded(value: Any) -> Any:
 NodeList = Annotated[str, BeforeValidator(_folded)]
 
 
-class FleetOptions(PinningOptions):
+class FleetOptions(ContainerKeys, PinningOptions):
     """Options of a platform that is some of a cluster's nodes.
 
     Attributes
@@ -43,6 +44,8 @@ class FleetOptions(PinningOptions):
         ``spack:/path/of/an/environment``, ``conda:name``.
     modules
         The same for environment modules alone, by their names, before `software`.
+    container
+        What every program of a trial is started in; see `Container`.
     """
 
     exclude: NodeList = ""

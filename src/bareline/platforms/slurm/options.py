@@ -57,7 +57,7 @@ class SlurmOptions(FleetOptions):
         Folder of the nodes in which bareline makes its own.
     io_folder
         Folder of the nodes whose file system I/O probes measure; `folder` without it.
-    exclude, switches, modules, software
+    exclude, switches, modules, software, container
         See `FleetOptions`; what `scontrol show topology` tells stands for `switches` without it.
     """
 

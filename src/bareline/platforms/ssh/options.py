@@ -42,7 +42,7 @@ class ReachedOptions(FleetOptions):
         Folder of the hosts whose file system I/O probes measure; `folder` without it.
     connect_s
         How long a host may take to answer.
-    exclude, switches, modules, software
+    exclude, switches, modules, software, container
         See `FleetOptions`.
     """
 

@@ -13,6 +13,7 @@ from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
+from bareline.platforms.layers.container.boxes import contained
 from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection, close_all
@@ -94,4 +95,6 @@ class SshPlatform(Platform[SshOptions]):
             ]
             stack.callback(close_all, connections)
             told = open_all(connections)
-            yield SshAllocation(options, self.context, connections, told)
+            hosts = SshAllocation(options, self.context, connections, told)
+            with contained(options.container, hosts, self.context.cache, self.spec.name):
+                yield hosts

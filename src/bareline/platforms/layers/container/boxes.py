@@ -1,0 +1,324 @@
+"""Containers in use: what every program of an allocation's trials is started in.
+
+A container of each rank needs nothing beside its command line. One that a node's ranks share is
+held by a process on the node, which reads the end of its input when bareline ends, in whatever way.
+"""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Protocol
+
+from bareline.host.tools import install_hint
+from bareline.platforms.held import wait_ready
+from bareline.platforms.hosts import Node, local_environment
+from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.layers.container.around import Around
+from bareline.platforms.layers.container.images import resolve
+from bareline.platforms.layers.container.look import (
+    Look,
+    check_libc,
+    check_mpi,
+    launcher_names,
+    look_facts,
+    look_script,
+    read_look,
+)
+from bareline.platforms.layers.container.options import Container
+from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
+from bareline.platforms.process import Finished, Process, holding
+from bareline.platforms.workdir import OWN_FOLDER, folder_name
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Scalar
+
+_READY_S = 60.0
+_END_S = 5.0
+#: Where MPI libraries leave what ranks of a node find each other by.
+_TEMPORARY = "/tmp"
+#: Makes the places in an image of bareline's where folders of the node are seen.
+_PLACES = """\
+root=$1 make=$2; shift 2
+for path in "$@"; do
+    [ -d "$root$path" ] && continue
+    [ "$make" ] && mkdir -p -- "$root$path" && continue
+    echo "$path"
+done
+"""
+#: The newest version of the GNU C library that programs of a folder ask for.
+_NEEDED = 'cat "$1"/* | grep -ao "GLIBC_2\\.[0-9]*" | sort -uV | tail -n 1'
+_VERSION = re.compile(r"\d+(\.\d+)+[~\w.]*")
+#: Reading an image of some GB.
+_HASH_S = 600.0
+_GLIBC = re.compile(r"GLIBC_(2\.\d+)")
+
+
+class Nodes(Protocol):
+    """What of an allocation containers need; see `HostsAllocation`."""
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes."""
+
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs a program on a node."""
+
+    def on_node(
+        self,
+        node: int,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: str | None = None,
+        timeout_s: float = 60.0,
+    ) -> Finished:
+        """Run a housekeeping command on a node."""
+
+    def work_folder(self) -> str:
+        """Give the folder in which trials work."""
+
+    def found_mpi(self) -> MpiInstallation | None:
+        """Give the nodes' MPI library; None where they have none."""
+
+
+class Boxed(Nodes, Protocol):
+    """What of an allocation says in which containers its trials are."""
+
+    boxes: Around | None
+
+
+class Boxes:
+    """The containers of an allocation.
+
+    Parameters
+    ----------
+    options
+        What is asked for.
+    nodes
+        Where they are.
+    cache
+        bareline's cache folder, in which its programs and images are.
+    where
+        The platform, for messages.
+    """
+
+    def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
+        self.runtime = RUNTIMES[options.runtime]
+        self._options = options
+        self._nodes = nodes
+        self._cache = cache
+        self._where = f"{where}, container"
+        self._image = resolve(options, cache, self._where)
+        self._mark = uuid.uuid4().hex[:8]
+        self._stack = ExitStack()
+        self._held: list[Process] = []
+        self._ready: tuple[str, ...] = ()
+        self._looks: tuple[Look, Look] | None = None
+        self._fitting: set[str] = set()
+
+    @property
+    def _joins(self) -> bool:
+        """Whether programs join a container that is held."""
+        return self._options.share == "node" and not self.whole
+
+    @property
+    def whole(self) -> bool:
+        """Whether MPI's launcher has to be inside, too."""
+        return self.runtime.whole
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """Name what makes numbers doubtful."""
+        return ("sandbox-kernel",) if self.whole else ()
+
+    def enter(self, argv: Sequence[str]) -> list[str]:
+        """Give the command that starts a program in its container, the same on every node."""
+        self._make_ready()
+        before = self.runtime.joined if self._joins else self.runtime.started
+        return [*before(self._box), *argv]
+
+    # Coming up and going ------------------------------------------------------------------------
+
+    @property
+    def _folder(self) -> str:
+        return f"{self._nodes.work_folder()}/{folder_name('')}-{self._mark}"
+
+    @property
+    def _box(self) -> Box:
+        work = self._nodes.work_folder()
+        writable = dict.fromkeys(sorted((_TEMPORARY, work, *self._options.bind)))
+        return Box(
+            image=self._image,
+            kind=self._options.kind,
+            writable=tuple(path for path in writable if not _below(path, set(writable) - {path})),
+            readable=(str(self._cache.absolute()),),
+            folder=self._folder,
+            name=f"bareline-{self._mark}",
+        )
+
+    def _make_ready(self) -> None:
+        """See that the runtime is there and that shared containers are up; anew where one ended.
+
+        Raises
+        ------
+        ToolMissing
+            A node lacks the runtime.
+        PlatformError
+            A container does not come up, or what is in it does not fit what is outside.
+        """
+        names = tuple(node.name for node in self._nodes.nodes)
+        if names == self._ready and all(one.popen.poll() is None for one in self._held):
+            return
+        self.close()
+        for node, name in enumerate(names):
+            self._prepare(node, f"{self._where}, {name}")
+        if self._joins:
+            self._stack.callback(self._remove_folders, len(names))
+            for node in range(len(names)):
+                line = self._nodes.node_argv(node, self.runtime.held(self._box), {})
+                self._held.append(self._stack.enter_context(holding(line, env=local_environment())))
+            for name, process in zip(names, self._held, strict=True):
+                wait_ready(process, f"the container of {name}")
+        self._ready = names
+        try:
+            self._check()
+        except PlatformError:
+            self.close()
+            raise
+
+    def _prepare(self, node: int, where: str) -> None:
+        """See that a node has the runtime, the image and the places where folders are seen."""
+        box, ask = self._box, self._nodes.on_node
+        for program in (self.runtime.program, *(self.runtime.joins_with if self._joins else ())):
+            if ask(node, ["sh", "-c", 'command -v "$1"', "sh", program]).exit_code:
+                raise ToolMissing(
+                    f"'{program}' is not installed", where=where, hint=install_hint(program)
+                )
+        if self._joins:
+            made = ask(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", box.folder])
+            if made.exit_code:
+                raise PlatformError(made.stderr.strip(), where=where)
+        if box.kind in (Image.HOST, Image.STORED):
+            return
+        if ask(node, ["test", "-e", box.image]).exit_code:
+            raise PlatformError(
+                f"there is no image '{box.image}'",
+                where=where,
+                hint="give a path that every node has",
+            )
+        if self.runtime.needs_places:
+            own = "" if box.kind is Image.PATH else "make"
+            places = ["/dev", "/proc", "/sys", *box.readable, *box.writable]
+            done = ask(node, ["sh", "-c", _PLACES, "sh", box.image, own, *places])
+            if lacking := done.stdout.split():
+                raise PlatformError(
+                    f"the image has no place for {' '.join(lacking)}, which programs must see",
+                    where=where,
+                    hint=f"mkdir -p {' '.join(box.image + path for path in lacking)}",
+                )
+
+    def _remove_folders(self, count: int) -> None:
+        for node in range(count):
+            with suppress(PlatformError, IndexError):
+                self._nodes.on_node(node, ["rm", "-rf", "--", self._folder])
+
+    def close(self) -> None:
+        """End every container that is held; idempotent."""
+        self._held.clear()
+        self._ready = ()
+        self._stack.close()
+
+    # What is inside ------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        """Look inside and outside of the first node's container; refuse what does not fit.
+
+        Raises
+        ------
+        PlatformError
+            The runtime makes no container here, or MPI inside is not the one outside.
+        """
+        mpi = self._nodes.found_mpi()
+        names = launcher_names(mpi) if mpi else []
+        look = ["sh", "-s", "--", *names]
+        outside = self._nodes.on_node(0, look, stdin=look_script())
+        inside = self._nodes.on_node(0, self.enter(look), stdin=look_script())
+        if inside.exit_code or "libc" not in inside.stdout:
+            said = inside.stderr.strip().splitlines() or [f"exit code {inside.exit_code}"]
+            raise PlatformError(
+                f"{self.runtime.title} starts no container here: {said[-1]}",
+                where=self._where,
+                hint="docs/how-to/containers.md says what each runtime needs",
+            )
+        self._looks = read_look(inside.stdout), read_look(outside.stdout)
+        if mpi is not None:
+            check_mpi(*self._looks, mpi, self._where)
+
+    def check_programs(self, folder: str) -> None:
+        """See, once, that programs of a folder find the C library inside that they need.
+
+        Raises
+        ------
+        PlatformError
+            They do not.
+        """
+        if folder in self._fitting:
+            return
+        self._make_ready()
+        assert self._looks is not None
+        told = self._nodes.on_node(0, ["sh", "-c", _NEEDED, "sh", folder]).stdout
+        needed = _GLIBC.search(told)
+        check_libc(self._looks[0], needed[1] if needed else "", self._where)
+        self._fitting.add(folder)
+
+    def facts(self) -> Mapping[str, Scalar]:
+        """Describe the containers and what programs see in them."""
+        self._make_ready()
+        assert self._looks is not None
+        ask, options = self._nodes.on_node, self._options
+        version = ask(0, self.runtime.version_line)
+        number = _VERSION.search(version.stdout + version.stderr)
+        facts: dict[str, Scalar] = {
+            "container.runtime": self.runtime.title,
+            "container.version": number[0] if number else "unknown",
+            "container.share": options.share,
+            "container.image": options.image,
+            **look_facts(*self._looks, options.share),
+        }
+        if line := self.runtime.image_id(self._box):
+            identity = ask(0, line, timeout_s=_HASH_S)
+            if identity.exit_code == 0 and identity.stdout.split():
+                facts["container.image_hash"] = identity.stdout.split()[0]
+        return facts
+
+
+def _below(path: str, others: Iterable[str]) -> bool:
+    """Tell whether a folder lies in one of some others."""
+    return any(path.startswith(f"{other}/") for other in others)
+
+
+@contextmanager
+def contained(options: Container | None, nodes: Boxed, cache: Path, where: str) -> Iterator[None]:
+    """Have the programs of trials started in containers while the context lasts.
+
+    Raises
+    ------
+    PlatformError
+        They do not come up, or do not fit what is outside.
+    """
+    if options is None:
+        yield
+        return
+    boxes = Boxes(options, nodes, cache, where)
+    try:
+        boxes.enter([])
+        nodes.boxes = boxes
+        yield
+    finally:
+        nodes.boxes = None
+        boxes.close()

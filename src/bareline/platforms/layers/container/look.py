@@ -1,0 +1,180 @@
+"""What is seen from inside a container, and whether programs from outside can run there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from bareline.platforms.launchers.installation import LAUNCHERS, MpiInstallation, identify
+from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Scalar
+
+#: Kinds of namespaces, as /proc names them, in words.
+_KINDS: Mapping[str, str] = {
+    "user": "users",
+    "mnt": "mounts",
+    "pid": "processes",
+    "net": "network",
+    "ipc": "System V IPC",
+    "uts": "host name",
+    "cgroup": "control groups",
+    "time": "clocks",
+}
+_SECCOMP = {"0": "off", "1": "strict", "2": "filter"}
+_UNLIMITED = ("", "max", "max 100000")
+_NUMBERS = re.compile(r"(\d+)\.(\d+)")
+
+
+@cache
+def look_script() -> str:
+    """Give the script that looks."""
+    return Path(__file__).with_name("look.sh").read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a program sees around it.
+
+    Parameters
+    ----------
+    said
+        Values by key, as the script prints them.
+    libraries
+        Flavour and version of the MPI libraries whose launchers are there.
+    """
+
+    said: Mapping[str, str]
+    libraries: tuple[tuple[str, str], ...]
+
+    @property
+    def libc(self) -> str:
+        """Version of the GNU C library, "" where it is another one."""
+        found = _NUMBERS.search(self.said.get("libc", ""))
+        return found[0] if found and "musl" not in self.said["libc"] else ""
+
+    def differing(self, outside: Look) -> tuple[str, ...]:
+        """Name the kinds of namespaces that are not those outside."""
+        told = ((kind, self.said.get(f"ns.{kind}"), outside.said.get(f"ns.{kind}"))
+                for kind in _KINDS)  # fmt: skip
+        return tuple(kind for kind, own, other in told if own and own != other)
+
+
+def read_look(text: str) -> Look:
+    """Read what the script printed."""
+    said: dict[str, str] = {}
+    libraries = []
+    for line in text.splitlines():
+        key, _, value = line.partition(" ")
+        if key == "mpi" and (known := identify(value)):
+            libraries.append(known)
+        elif key:
+            said.setdefault(key.strip(), value.strip())
+    return Look(said, tuple(libraries))
+
+
+def launcher_names(mpi: MpiInstallation) -> list[str]:
+    """Name the launchers under which a library may be found inside."""
+    return [*LAUNCHERS[mpi.flavour].launchers, "mpirun", "mpiexec"]
+
+
+def check_mpi(inside: Look, outside: Look, mpi: MpiInstallation, where: str) -> None:
+    """Refuse an image whose MPI library does not fit the one outside.
+
+    Ranks inside talk to a launcher outside, and programs were built against its library: both
+    change between minor versions.
+
+    Raises
+    ------
+    PlatformError
+        The image has another library, another version, or none.
+    """
+    title = LAUNCHERS[mpi.flavour].title
+    own = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
+    if not own:
+        others = ", ".join(f"{LAUNCHERS[name].title} {v}" for name, v in inside.libraries)
+        raise PlatformError(
+            f"the image has {others or 'no MPI library'}, and ranks are started by {mpi.title}",
+            where=where,
+            hint=f"install {title} {_minor(mpi.version)} in the image, or choose another `mpi`",
+        )
+    if _minor(own[0]) != _minor(mpi.version):
+        raise PlatformError(
+            f"the image has {title} {own[0]}, and ranks are started by {mpi.title}",
+            where=where,
+            hint=f"use an image with {title} {_minor(mpi.version)}, or install {own[0]} outside "
+            "and give its path as `mpi`",
+        )
+    pmix = [look.said.get("pmix") for look in (inside, outside)]
+    if mpi.flavour == "openmpi" and None not in pmix and _major(pmix[0]) != _major(pmix[1]):
+        raise PlatformError(
+            f"the image's PMIx is {pmix[0]}, and the launcher outside talks by {pmix[1]}",
+            where=where,
+            hint="use an image with the same PMIx",
+        )
+
+
+def check_libc(inside: Look, needed: str, where: str) -> None:
+    """Refuse an image whose C library is older than what bareline's own programs need.
+
+    Raises
+    ------
+    PlatformError
+        It is, or it is no GNU C library.
+    """
+    if not needed:
+        return
+    if not inside.libc:
+        raise PlatformError(
+            f"the image has another C library than glibc, of which programs need {needed}",
+            where=where,
+            hint="use an image of Debian, Ubuntu, a RedHat or SUSE",
+        )
+    if _ordered(inside.libc) < _ordered(needed):
+        raise PlatformError(
+            f"the image has glibc {inside.libc}, and bareline's programs need {needed}",
+            where=where,
+            hint="use a newer image, or run bareline on a system as old as the image's",
+        )
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def _major(library: str | None) -> str:
+    """Give the part of a library's file name that changes when callers must: ``2`` of so.2.5.2."""
+    return (library or "").partition(".so.")[2].partition(".")[0]
+
+
+def _ordered(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def look_facts(inside: Look, outside: Look, share: str) -> dict[str, Scalar]:
+    """Tell what a program in the container sees, and what of it is not what is outside."""
+    kinds = inside.differing(outside)
+    facts: dict[str, Scalar] = {
+        "container.namespaces": ", ".join(_KINDS[kind] for kind in kinds) or "none",
+        "container.userns": f"per-{share}" if "user" in kinds else "none",
+        "container.rootless": "user" in kinds or outside.said.get("uid") != "0",
+    }
+    seccomp = _SECCOMP.get(inside.said.get("Seccomp", ""))
+    if seccomp:
+        facts["container.seccomp"] = seccomp
+    limits = []
+    for name in ("cpu", "memory", "pids"):
+        limit = inside.said.get(f"cgroup.{name}.max", "")
+        if limit not in _UNLIMITED:
+            limits.append(f"{name} {limit}")
+    facts["container.limits"] = ", ".join(limits) or "none"
+    # What programs see is what counts: the image's system, and gVisor's own kernel.
+    if inside.said.get("os"):
+        facts["os.name"] = inside.said["os"]
+    if inside.libc:
+        facts["library.libc"] = f"glibc {inside.libc}"
+    if inside.said.get("kernel") and inside.said["kernel"] != outside.said.get("kernel"):
+        facts["kernel.release"] = inside.said["kernel"]
+    return facts

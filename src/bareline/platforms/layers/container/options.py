@@ -1,0 +1,111 @@
+"""The option `container`: what every program of a platform's trials is started in."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from bareline.platforms.layers.container.runtimes import RUNTIMES, Image
+from bareline.vocabulary.platform import Options
+
+Name = Literal[
+    "bwrap",
+    "charliecloud",
+    "apptainer",
+    "singularity",
+    "podman",
+    "docker",
+    "sarus",
+    "enroot",
+    "runsc",
+]
+_Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.+@=-]+)+$")]
+#: Names of images in a runtime's own store: registry, name, tag or digest.
+_STORED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,254}")
+#: What is an archive of an image, not an image that a runtime takes as it is.
+_ARCHIVES = (".tar", ".tar.gz", ".tgz")
+
+
+class Container(BaseModel):
+    """A container around the programs of trials.
+
+    Attributes
+    ----------
+    runtime
+        What makes it.
+    image
+        What it shows as its root: ``host`` (the node's own root, which it may not write to),
+        ``bareline`` (built from the packages that guests have), the path of a root folder or of
+        an archive in the format of OCI or Docker, or the name of an image in the runtime's store.
+    share
+        ``rank``: every rank has a container of its own; ``node``: those of a node have one.
+    bind
+        Further folders of the nodes that programs inside see, at the same path.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    runtime: Name
+    image: str = "bareline"
+    share: Literal["rank", "node"] = "rank"
+    bind: tuple[_Path, ...] = ()
+
+    @property
+    def kind(self) -> Image:
+        """What kind of image is meant."""
+        if self.image in ("host", "bareline"):
+            return Image(self.image)
+        if not self.image.startswith("/"):
+            return Image.STORED
+        return Image.ARCHIVE if self.image.endswith(_ARCHIVES) else Image.PATH
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Container:
+        runtime = RUNTIMES[self.runtime]
+        if self.kind is Image.STORED and not _STORED.fullmatch(self.image):
+            raise ValueError(f"`image`: '{self.image}' is no name of an image")
+        if self.kind in (Image.PATH, Image.ARCHIVE) and ".." in PurePosixPath(self.image).parts:
+            raise ValueError("`image`: write its path without '..'")
+        if self.kind not in runtime.images:
+            known = ", ".join(image.words for image in Image if image in runtime.images)
+            raise ValueError(
+                f"`image`: {runtime.title} takes no {self.kind.words}; it takes {known}"
+            )
+        if self.share == "node" and not runtime.joins:
+            raise ValueError(
+                f'`share`: ranks cannot join a container of {runtime.title}; write share = "rank"'
+            )
+        if self.share == "rank" and runtime.whole:
+            raise ValueError(
+                f"`share`: {runtime.title} has a kernel of its own, over which ranks of separate "
+                'sandboxes share no memory; write share = "node"'
+            )
+        return self
+
+
+class ContainerKeys(Options):
+    """The option of platforms whose programs may be started in containers.
+
+    Attributes
+    ----------
+    container
+        What every program of a trial is started in; see `Container`.
+    """
+
+    container: Container | None = None
+
+    @model_validator(mode="after")
+    def _starts_there(self) -> ContainerKeys:
+        if self.container and RUNTIMES[self.container.runtime].whole and not self.one_machine:
+            raise ValueError(
+                f"`container`: {RUNTIMES[self.container.runtime].title} has no network here, so "
+                "that no launcher reaches into it: only a platform of type local has it"
+            )
+        return self
+
+    @property
+    def one_machine(self) -> bool:
+        """Whether its MPI jobs never leave this machine, launcher included."""
+        return False
