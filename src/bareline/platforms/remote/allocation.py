@@ -219,12 +219,8 @@ class RemoteAllocation(HostsAllocation):
         folders = (values["workdir"], self.session)
         try:
             with self.talking(nodes) as talk, housekeeping(talk, cores) as house:
-                # What a container's programs find, nobody outside knows.
-                outside = () if self.boxes else command.requires
-                house.begin(mark, folders, outside, command.inputs)
+                house.begin(mark, folders, self._needed_outside(command, nodes), command.inputs)
                 self._confirm_missing(house.missing())
-                if self.boxes:
-                    self._check_tools(command, nodes)
                 told = house.storage() if command.storage_bytes else ()
                 hidden = self._storage_caveats(command, values["workdir"], told)
                 if command.server is None:
@@ -237,6 +233,19 @@ class RemoteAllocation(HostsAllocation):
             if token and command.mpi and self.launches_here:
                 self.end_marked(token)
                 shutil.rmtree(self.session, ignore_errors=True)
+
+    def _needed_outside(self, command: Command, nodes: Sequence[int]) -> tuple[str, ...]:
+        """Give the programs that a node itself must have: none where a container does.
+
+        Raises
+        ------
+        ToolMissing
+            The container lacks one.
+        """
+        if not self.boxes:
+            return command.requires
+        self._check_tools(command, nodes)
+        return ()
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
         """Complain about a program that a node lacks, also with its modules loaded.
