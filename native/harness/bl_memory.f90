@@ -7,16 +7,16 @@
 !> Collective: `memory_shortage`.
 module bl_memory
 
-    use, intrinsic :: iso_c_binding, only: c_int, c_int64_t, c_intptr_t, c_loc
+    use, intrinsic :: iso_c_binding, only: c_f_pointer, c_int, c_int64_t, c_intptr_t, c_loc
     use mpi, only: MPI_INTEGER8, MPI_MAX, MPI_SUM
-    use bl_kinds, only: dp, i8
+    use bl_kinds, only: dp, i4, i8
     use bl_messages, only: comm_allreduce, comm_free, comm_split_node
 
     implicit none(type, external)
     private
 
-    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, prefetch, &
-              prefetch_rows, prefetch_columns
+    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, aligned_integers, &
+              prefetch, prefetch_rows, prefetch_columns
 
     integer, parameter :: line_bytes = 64
 
@@ -79,6 +79,15 @@ contains
         skip = modulo(-address, int(line_bytes, c_intptr_t))/8
         array => space(skip + 1:skip + values)
     end function aligned
+
+    !> The same for integers.
+    function aligned_integers(values) result(array)
+        integer(i8), intent(in) :: values
+        integer(i4), pointer, contiguous :: array(:)
+        real(dp), pointer, contiguous :: space(:)
+        space => aligned((values + 1)/2)
+        call c_f_pointer(c_loc(space), array, [values])
+    end function aligned_integers
 
     !> Compares what the processes of each node need together with what the node has. `short` is
     !> the same on all processes; the two sizes are those of the node with the largest gap.

@@ -13,11 +13,11 @@
 !> over the job: `rank_keys`, `is_sorted`.
 module is_kernel
 
-    use is_local, only: count_buckets, count_keys, order_by_bucket
+    use is_local, only: count_buckets, count_keys, order_by_bucket, together
     use is_problem, only: is_problem_t
     use mpi, only: MPI_INTEGER, MPI_MAX, MPI_SUM
     use bl_kinds, only: dp, i4, i8
-    use bl_memory, only: prefer_large_pages
+    use bl_memory, only: aligned_integers, prefer_large_pages
     use bl_messages, only: comm_allreduce, comm_alltoall, comm_alltoallv
     use bl_random, only: random_seed_common, random_skip, random_stream_t
     use bl_run, only: fail, run_t
@@ -34,7 +34,9 @@ module is_kernel
         type(is_problem_t) :: problem
         integer(i8) :: local_keys = 0
         !> The process's keys, the same in bucket order, and all processes' keys of its buckets.
-        integer(i4), allocatable :: keys(:), ordered(:), received(:)
+        integer(i4), pointer, contiguous :: keys(:), ordered(:), received(:)
+        !> Keys on their way from `keys` to `ordered`, by bucket.
+        integer(i4), pointer, contiguous :: waiting(:)
         integer(i8) :: received_keys = 0
         !> Global positions of the probe keys, from 0, and the keys that are there.
         integer(i8), allocatable :: probe_indices(:)
@@ -110,15 +112,12 @@ contains
         self%probe_indices = probe_indices
         self%local_keys = problem%total_keys()/run%ranks
         buckets = problem%buckets()
-        allocate (self%keys(self%local_keys), self%ordered(self%local_keys))
-        call prefer_large_pages(self%keys, key_bytes*self%local_keys)
-        call prefer_large_pages(self%ordered, key_bytes*self%local_keys)
+        self%keys => aligned_integers(self%local_keys)
+        self%ordered => aligned_integers(self%local_keys)
+        self%waiting => aligned_integers(int(together*buckets, i8))
         allocate (self%up_to(values_max(problem, run%ranks)))
         call prefer_large_pages(self%up_to, key_bytes*size(self%up_to, kind=i8))
-        if (run%ranks > 1) then
-            allocate (self%received(receive_keys_max(problem, run%ranks)))
-            call prefer_large_pages(self%received, key_bytes*size(self%received, kind=i8))
-        end if
+        if (run%ranks > 1) self%received => aligned_integers(receive_keys_max(problem, run%ranks))
         allocate (self%bucket_keys(buckets), self%bucket_begin(buckets + 1))
         allocate (self%totals(buckets + size(probe_indices)), self%probe_keys(size(probe_indices)))
         allocate (self%sent_counts(run%ranks), self%sent_offsets(run%ranks))
@@ -193,7 +192,8 @@ contains
         do b = 1, self%problem%buckets()
             self%bucket_begin(b + 1) = self%bucket_begin(b) + self%bucket_keys(b)
         end do
-        call order_by_bucket(self%keys, shift, self%bucket_begin, self%ordered)
+        call order_by_bucket(self%keys, shift, self%bucket_begin, self%waiting, &
+                             self%ordered)
     end subroutine order_own_keys
 
     !> Gives process j the next buckets until all keys so far reach (j + 1) N/P.
