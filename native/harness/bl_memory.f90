@@ -15,8 +15,8 @@ module bl_memory
     implicit none(type, external)
     private
 
-    public :: memory_shortage, available_memory_bytes, aligned, prefer_large_pages, aligned_integers, &
-              prefetch, prefetch_rows, prefetch_columns
+    public :: memory_shortage, available_memory_bytes, aligned, aligned_integers, &
+              prefer_large_pages, prefetch, prefetch_rows, prefetch_columns
 
     integer, parameter :: line_bytes = 64
 

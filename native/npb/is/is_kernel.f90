@@ -13,7 +13,7 @@
 !> over the job: `rank_keys`, `is_sorted`.
 module is_kernel
 
-    use is_local, only: count_buckets, count_keys, order_by_bucket, together
+    use is_local, only: count_buckets, count_keys, order_by_bucket, waiting_keys
     use is_problem, only: is_problem_t
     use mpi, only: MPI_INTEGER, MPI_MAX, MPI_SUM
     use bl_kinds, only: dp, i4, i8
@@ -34,8 +34,9 @@ module is_kernel
         type(is_problem_t) :: problem
         integer(i8) :: local_keys = 0
         !> The process's keys, the same in bucket order, and all processes' keys of its buckets.
-        integer(i4), pointer, contiguous :: keys(:), ordered(:), received(:)
-        !> Keys on their way from `keys` to `ordered`, by bucket.
+        integer(i4), allocatable :: keys(:), received(:)
+        integer(i4), pointer, contiguous :: ordered(:)
+        !> Keys on their way from `keys` to `ordered`.
         integer(i4), pointer, contiguous :: waiting(:)
         integer(i8) :: received_keys = 0
         !> Global positions of the probe keys, from 0, and the keys that are there.
@@ -71,7 +72,10 @@ contains
     pure integer(i8) function sorter_memory_bytes(problem, ranks) result(size_bytes)
         type(is_problem_t), intent(in) :: problem
         integer, intent(in) :: ranks
-        size_bytes = key_bytes*(2*problem%total_keys()/ranks + values_max(problem, ranks))
+        integer(i8) :: keys
+        keys = problem%total_keys()/ranks
+        size_bytes = key_bytes*(2*keys + waiting_keys(keys, problem%buckets()) &
+                                + values_max(problem, ranks))
         if (ranks > 1) size_bytes = size_bytes + key_bytes*receive_keys_max(problem, ranks)
     end function sorter_memory_bytes
 
@@ -112,12 +116,16 @@ contains
         self%probe_indices = probe_indices
         self%local_keys = problem%total_keys()/run%ranks
         buckets = problem%buckets()
-        self%keys => aligned_integers(self%local_keys)
+        allocate (self%keys(self%local_keys))
+        call prefer_large_pages(self%keys, key_bytes*self%local_keys)
         self%ordered => aligned_integers(self%local_keys)
-        self%waiting => aligned_integers(int(together*buckets, i8))
+        self%waiting => aligned_integers(waiting_keys(self%local_keys, buckets))
         allocate (self%up_to(values_max(problem, run%ranks)))
         call prefer_large_pages(self%up_to, key_bytes*size(self%up_to, kind=i8))
-        if (run%ranks > 1) self%received => aligned_integers(receive_keys_max(problem, run%ranks))
+        if (run%ranks > 1) then
+            allocate (self%received(receive_keys_max(problem, run%ranks)))
+            call prefer_large_pages(self%received, key_bytes*size(self%received, kind=i8))
+        end if
         allocate (self%bucket_keys(buckets), self%bucket_begin(buckets + 1))
         allocate (self%totals(buckets + size(probe_indices)), self%probe_keys(size(probe_indices)))
         allocate (self%sent_counts(run%ranks), self%sent_offsets(run%ranks))

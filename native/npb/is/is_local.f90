@@ -1,8 +1,8 @@
 !> IS: what a process does with its own keys; the loops are in is_loops.c.
 !>
-!> Exported: `count_buckets`, `order_by_bucket`, `count_keys`, `together`. All are timed, nothing is
-!> collective. Keys are not negative and there are `buckets` buckets, 0 ... buckets - 1: the bucket
-!> of a key is the key without its last `shift` bits.
+!> Exported: `count_buckets`, `order_by_bucket`, `count_keys`, which are timed, `waiting_keys`.
+!> Nothing is collective. Keys are not negative and there are `buckets` buckets, 0 ... buckets - 1:
+!> the bucket of a key is the key without its last `shift` bits.
 !>
 !> Ordering stores few keys directly at their buckets' ends. Of many keys these ends are not in the
 !> caches, and each line would be read before it is written: they are gathered, four lines a bucket,
@@ -16,14 +16,14 @@ module is_local
     implicit none(type, external)
     private
 
-    public :: count_buckets, order_by_bucket, count_keys, together
+    public :: count_buckets, order_by_bucket, count_keys, waiting_keys
 
     !> Counters of each bucket: with one, a key would often wait for the one before it.
     integer, parameter :: tables = 4
     !> Keys of a bucket that are stored together, four cache lines.
     integer, parameter :: together = 64
     !> So many keys and more are gathered before they are stored.
-    integer(i8), parameter :: gathered_from = 2_i8**18
+    integer(i8), parameter :: gathered_from = 2_i8**19
 
     interface
         !> Counts each bucket's keys in some of its counters.
@@ -79,8 +79,16 @@ contains
         totals = sum(counts, dim=1)
     end subroutine count_buckets
 
+    !> So many places `order_by_bucket` needs for so many keys.
+    pure integer(i8) function waiting_keys(keys, buckets)
+        integer(i8), intent(in) :: keys
+        integer, intent(in) :: buckets
+        waiting_keys = 0
+        if (keys >= gathered_from) waiting_keys = together*buckets
+    end function waiting_keys
+
     !> Copies the keys to `ordered`, those of bucket b from begin(b + 1) + 1 on. `waiting` has
-    !> `together` places for each bucket; it and `ordered` begin on cache lines.
+    !> `waiting_keys` places; it and `ordered` begin on cache lines.
     pure subroutine order_by_bucket(keys, shift, begin, waiting, ordered)
         integer(i4), intent(in), contiguous :: keys(:)
         integer, intent(in) :: shift
