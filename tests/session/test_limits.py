@@ -23,6 +23,17 @@ SLOW = {"a": {"pause_s": PAUSE_S}}
 CET = timezone(timedelta(hours=1), "CET")
 
 
+def test_core_hours_cost_what_a_node_costs(make_run, execute):
+    priced = {"price_per_hour": 36.0, "currency": "EUR", "pause_s": 0.001}
+    run = make_run(platforms={"a": priced, "b": {}}, launches=2)
+    execute(run)
+    counts = status_of(run)["platforms"]
+    assert counts["a"]["cost"] > 0
+    assert counts["a"]["cost"] == pytest.approx(36.0 * counts["a"]["core_hours"])
+    assert (counts["a"]["currency"], counts["b"]["cost"]) == ("EUR", None)
+    assert run.facts()["a"]["price.per_core_hour"] == 36.0
+
+
 def test_a_run_ends_at_its_limit_and_goes_on_with_another(make_run, execute):
     run = make_run(platforms=SLOW, launches=10, max_core_hours=FIVE_TRIALS_H)
     with pytest.raises(LimitReached, match=r"limit of core hours .* is reached: used a .* left"):

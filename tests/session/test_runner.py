@@ -171,6 +171,7 @@ def test_what_does_not_fit_is_no_trial_and_is_kept(execute, tmp_path):
     row = status_of(run)
     assert row["platforms"]["one"] == {
         "planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0, "core_hours": 0.0,
+        "cost": None, "currency": None, "running": "",
     }  # fmt: skip
     assert row["left_out"] == [f"one: null with 2 ranks {kept.reason}"]
     damaged = run.path / "left_out.jsonl"

@@ -45,6 +45,7 @@ class PlatformListed(TypedDict):
     available: bool
     reason: str
     hint: str
+    running: str
 
 
 @with_config(ConfigDict(extra="allow"))
@@ -157,6 +158,9 @@ class PlatformCounts(TypedDict):
     skipped: int
     seconds: float
     core_hours: float | None
+    cost: float | None
+    currency: str | None
+    running: str
 
 
 class Standing(TypedDict):

@@ -176,6 +176,11 @@ class Platform(ABC, Generic[O_co]):
         )
 
     @classmethod
+    def running(cls, spec: PlatformSpec[O_co]) -> str:
+        """Say what barelines of this machine hold for it and pay for now; "" where nothing."""
+        return ""
+
+    @classmethod
     def clean(cls) -> list[str]:
         """Remove what a killed bareline left behind; say, a line each, what that was."""
         return []
@@ -223,3 +228,8 @@ def availability_of(spec: PlatformSpec[Any]) -> Availability:
         return load_platform_types()[spec.type].available(spec)
     except Exception as error:  # options of a user, types of third parties
         return Availability(False, one_line(f"{type(error).__name__}: {error}"))
+
+
+def running_of(spec: PlatformSpec[Any]) -> str:
+    """Say what barelines of this machine hold for a platform and pay for now; "" where nothing."""
+    return load_platform_types()[spec.type].running(spec)

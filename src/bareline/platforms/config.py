@@ -15,7 +15,7 @@ from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
 from bareline.vocabulary.files import parse_toml, read_toml, step_to_read
 from bareline.vocabulary.invalid import problem_of
-from bareline.vocabulary.limits import Limits
+from bareline.vocabulary.limits import Terms
 from bareline.vocabulary.model import TRIAL_VARIABLE
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, PlatformSpec
 from bareline.vocabulary.texts import shown_name
@@ -24,7 +24,7 @@ from bareline.vocabulary.texts import shown_name
 DEFAULT_FILE = Path("platforms.toml")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: What a table of every type may hold beside its options.
-_COMMON = ("type", "title", "cores_per_node", "environment", "build", *Limits.model_fields)
+_COMMON = ("type", "title", "cores_per_node", "environment", "build", *Terms.model_fields)
 #: Nodes of the largest machines have fewer.
 _MOST_CORES = 1_000_000
 
@@ -149,11 +149,11 @@ def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> Pl
         ) from (error)
 
 
-def _limits(table: Mapping[str, Any], where: str) -> Limits:
+def _limits(table: Mapping[str, Any], where: str) -> Terms:
     """Check what a run may take of a platform."""
-    given = {key: table[key] for key in Limits.model_fields if key in table}
+    given = {key: table[key] for key in Terms.model_fields if key in table}
     try:
-        return Limits.model_validate(given)
+        return Terms.model_validate(given)
     except ValidationError as error:
         problem = problem_of(error)
         raise PlatformError(f"'{problem.key}': {problem.said}", where=where) from error

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.cache import cache_folder
-from bareline.platforms.base import availability_of, load_platform_types
+from bareline.platforms.base import availability_of, load_platform_types, running_of
 from bareline.platforms.config import choose_platforms, load_platforms
 from bareline.platforms.here import build_here
 from bareline.vocabulary.platform import PlatformSpec
@@ -27,6 +27,7 @@ def platform_rows(path: Path | None = None) -> list[dict[str, Any]]:
                 "available": available.ok,
                 "reason": available.reason,
                 "hint": available.hint,
+                "running": running_of(spec),
             }
         )
     return rows

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic.json_schema import models_json_schema
 
 from bareline.platforms.base import load_platform_types
-from bareline.vocabulary.limits import Limits
+from bareline.vocabulary.limits import Terms
 from bareline.vocabulary.platform import PLATFORM_NAME
 
 #: What a table of every type may hold beside its options; `make_spec` checks it.
@@ -16,7 +16,7 @@ _COMMON: dict[str, Any] = {
     "cores_per_node": {"type": "integer", "minimum": 1},
     "environment": {"type": "object", "additionalProperties": {"type": "string"}},
     "build": {"type": "string"},
-    **Limits.model_json_schema()["properties"],
+    **Terms.model_json_schema()["properties"],
 }
 
 

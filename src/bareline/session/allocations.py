@@ -18,7 +18,7 @@ from bareline.host.cache import scratch_folder
 from bareline.platforms.base import Allocation, Context, Platform, load_platform_types
 from bareline.session.builds import build_facts
 from bareline.session.machine import Machine
-from bareline.session.meter import Meter
+from bareline.session.meter import Meter, price_facts
 from bareline.store.run import Run
 from bareline.study.plan import largest_layout
 from bareline.vocabulary.errors import BarelineError, NotNow, StoreError, TimeUp
@@ -91,6 +91,7 @@ class Allocations:
         self._tries: Counter[str] = Counter()
         self._again_at: dict[str, float] = {}
         self._facts: dict[str, dict[str, Scalar]] = {}
+        self._cores: dict[str, int] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -183,7 +184,8 @@ class Allocations:
             before = {}  # A damaged file: this one is written anew.
         kept = {key: before[key] for key in before if key.startswith(_TOLD_BY_PROGRAMS)}
         chosen = {f"environment.{key}": text for key, text in self._specs[name].environment}
-        self._facts[name] = {**kept, **chosen, **facts}
+        price = price_facts(self._specs[name].limits, facts, self._cores.get(name, 0))
+        self._facts[name] = {**kept, **chosen, **facts, **price}
         self._run.write_facts(name, self._facts[name], self._machine.session)
 
     # How long it takes -------------------------------------------------------------------------
@@ -290,6 +292,7 @@ class Allocations:
         scratch = stack.enter_context(scratch_folder(name))
         platform = self._type(name)(self._specs[name], Context(scratch))
         allocation = stack.enter_context(platform.acquire(self._layouts[name]))
+        self._cores[name] = allocation.cores
         self._meter.begin(name, allocation.cores, lent=platform.borrows)
         for text in allocation.events():
             self.note(name, text)

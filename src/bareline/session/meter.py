@@ -12,11 +12,29 @@ from dataclasses import dataclass
 
 from bareline.store.cost import write_cost
 from bareline.store.run import Run
+from bareline.vocabulary.facts import PRICE_CURRENCY, PRICE_PER_CORE_HOUR, PRICE_PER_HOUR
+from bareline.vocabulary.limits import Terms
+from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec
 from bareline.vocabulary.units import HOUR_S
 
 #: The file is written so often at most: a kill loses no more than that.
 _WRITE_S = 5.0
+
+
+def price_facts(limits: Terms, facts: Mapping[str, Scalar], cores: int) -> dict[str, Scalar]:
+    """Tell what a node of a platform costs, and a core of it; nothing without a price.
+
+    Parameters
+    ----------
+    cores
+        Of all nodes that are in use.
+    """
+    price, nodes = limits.price_per_hour, facts.get("node.count", 1)
+    if price is None or not cores or not isinstance(nodes, int):
+        return {}
+    each = {PRICE_PER_HOUR: price, PRICE_PER_CORE_HOUR: price * nodes / cores}
+    return {**each, **({PRICE_CURRENCY: limits.currency} if limits.currency else {})}
 
 
 @dataclass(slots=True)

@@ -81,6 +81,21 @@ class Limits(BaseModel):
     not_between: Annotated[str, AfterValidator(_checked)] | None = None
 
 
+class Terms(Limits):
+    """What a run may take of a platform, and what that costs.
+
+    Attributes
+    ----------
+    price_per_hour
+        Of one node.
+    currency
+        In which that is, as ISO 4217 names it.
+    """
+
+    price_per_hour: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] | None = None
+
+
 def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
     """Give what the command line asks for.
 
@@ -95,3 +110,4 @@ def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
 
 #: Of whoever may take what he likes.
 NO_LIMITS = Limits()
+NO_TERMS = Terms()

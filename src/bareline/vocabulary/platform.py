@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from typing_extensions import TypeVar
 
 from bareline.vocabulary.capacity import Capacity
-from bareline.vocabulary.limits import NO_LIMITS, Limits
+from bareline.vocabulary.limits import NO_TERMS, Terms
 from bareline.vocabulary.model import Command
 from bareline.vocabulary.pinning import UNBOUND, Pinning, PinningKeys
 
@@ -82,7 +82,7 @@ class PlatformSpec(Generic[O_co]):
     what its file says of the nodes; in a run directory, what was known when the run was made.
     `environment` are variables that every program of a trial gets there, by name; `build` is the
     path of a program, or of the folder of several, that ``{build}`` stands for in commands.
-    `limits` are what a run may take of it.
+    `limits` are what a run may take of it, and what that costs.
     """
 
     name: str
@@ -93,7 +93,7 @@ class PlatformSpec(Generic[O_co]):
     cores_per_node: int | None = None
     environment: tuple[tuple[str, str], ...] = ()
     build: str = ""
-    limits: Limits = NO_LIMITS
+    limits: Terms = NO_TERMS
 
     @property
     def capacity(self) -> Capacity:

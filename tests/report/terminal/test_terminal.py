@@ -119,12 +119,15 @@ def test_status_and_plan() -> None:
         "baseline": "bare", "planned": 20, "measured": 11, "failed": 1, "skipped": 0, "saved": 0,
         "remaining": 8, "active": False,
         "platforms": {"bare": {"planned": 20, "measured": 11, "failed": 1, "seconds": 90.0,
-                               "core_hours": 0.05}},
+                               "core_hours": 0.05, "cost": 1.25, "currency": "EUR",
+                               "running": "2 instances for 0.4 h (process 7)"}},
         "left_out": ["net-1g: null does not fit: needs 4 nodes, the platform has 2"],
         "machines": [],
     }  # fmt: skip
     text = printed(lambda c: print_status(row, c))
     assert "skipped" not in text
+    assert "1.25 EUR" in text
+    assert "bare runs now: 2 instances for 0.4 h (process 7)" in text
     assert "11 of 20 trials measured, 1 failed, 0 not needed, 8 left" in text
     assert "bareline continue runs/q" in text
     assert "left out on net-1g: null does not fit: needs 4 nodes" in text

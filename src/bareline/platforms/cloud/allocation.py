@@ -12,11 +12,6 @@ from bareline.platforms.cloud.group import Group
 from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.ssh.allocation import SshAllocation
 from bareline.vocabulary.errors import PlatformError, TimeUp, ToolMissing
-from bareline.vocabulary.facts import (
-    PRICE_CURRENCY,
-    PRICE_PER_CORE_HOUR,
-    PRICE_PER_HOUR,
-)
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.nodeset import told_nodes
 
@@ -142,8 +137,8 @@ class CloudAllocation(Allocation):
         return (*told, *self.hosts.events())
 
     def facts(self) -> Mapping[str, Scalar]:
-        """Describe the instances, where they are, how they came up, and what they cost."""
-        return {**self.hosts.facts(), **self._about, **self._places(), **self._price()}
+        """Describe the instances, where they are and how they came up."""
+        return {**self.hosts.facts(), **self._about, **self._places()}
 
     def _places(self) -> dict[str, Scalar]:
         members = [one for one in self._group.members if one.instance is not None]
@@ -161,14 +156,3 @@ class CloudAllocation(Allocation):
         if zones:
             facts["cloud.zone"] = ", ".join(zones)
         return facts
-
-    def _price(self) -> dict[str, Scalar]:
-        price = self._options.price_per_hour
-        if price is None:
-            return {}
-        each = self.hosts.cores / len(self.hosts.nodes)
-        return {
-            PRICE_PER_HOUR: price,
-            PRICE_PER_CORE_HOUR: price / each,
-            PRICE_CURRENCY: self._options.currency,
-        }

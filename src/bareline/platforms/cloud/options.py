@@ -31,10 +31,6 @@ class CloudOptions(ReachedOptions):
         number without it.
     max_hours
         Most hours that its instances may exist, all together, in one `run` or `continue`.
-    price_per_hour
-        Of one instance.
-    currency
-        In which that is.
     """
 
     instances: Annotated[int, Field(ge=1, le=1000)] = 2
@@ -45,8 +41,6 @@ class CloudOptions(ReachedOptions):
     reach_s: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     max_instances: Annotated[int, Field(ge=1)] | None = None
     max_hours: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    price_per_hour: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
-    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "EUR"
 
     @property
     def node_count(self) -> int:

@@ -18,7 +18,7 @@ def print_platforms(rows: Sequence[Mapping[str, Any]], console: Console) -> None
     heads = [Column("platform"), Column("type"), Column("nodes", "number")]
     print_table(
         [*heads, Column("")],
-        [[row["platform"], row["type"], str(row["nodes"]), row["title"]] for row in ready],
+        [[row["platform"], row["type"], str(row["nodes"]), _titled(row)] for row in ready],
         console,
     )
     others = [row for row in rows if not row["available"]]
@@ -38,6 +38,12 @@ def print_platforms(rows: Sequence[Mapping[str, Any]], console: Console) -> None
             ],
             console,
         )
+
+
+def _titled(row: Mapping[str, Any]) -> str:
+    """Give a platform's title, and what it costs just now."""
+    now = f"runs now: {row['running']}" if row["running"] else ""
+    return "; ".join(filter(None, [row["title"], now]))
 
 
 def print_probes(rows: Sequence[Mapping[str, Any]], console: Console) -> None:

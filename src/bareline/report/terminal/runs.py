@@ -176,12 +176,15 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     heads = [Column("platform")]
     heads += [Column(name, "number") for name in kinds]
     heads += [Column("time", "number"), Column("core hours", "number")]
+    priced = any(counts["cost"] is not None for counts in row["platforms"].values())
+    heads += [Column("cost", "number")] if priced else []
     fields = [
         [
             name,
             *(str(counts[key]) for key in kinds),
             format_duration(counts["seconds"]),
             significant(nan if counts["core_hours"] is None else counts["core_hours"]),
+            *([_cost(counts)] if priced else []),
         ]
         for name, counts in row["platforms"].items()
     ]
@@ -194,12 +197,21 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     if row.get("control"):
         control = clean(row["control"])
         console.print(f"{control} is the negative control: {clean(row['baseline'])} once more")
+    for name, counts in row["platforms"].items():
+        if counts["running"]:
+            console.print(Text(f"{clean(name)} runs now: {clean(counts['running'])}"))
     for line in row["machines"]:
         console.print(Text(f"goes on on another machine, {clean(line)}"))
     for line in row["left_out"]:
         console.print(Text(f"left out on {clean(line)}", style="dim"))
     if row["remaining"] and not row["active"]:
         print_next([f"bareline continue {shlex.quote(row['run'])}"], console)
+
+
+def _cost(counts: Mapping[str, Any]) -> str:
+    if counts["cost"] is None:
+        return "-"
+    return f"{significant(counts['cost'])} {clean(counts['currency'])}"
 
 
 def print_run_end(run: Run, tally: Tally, console: Console) -> None:
