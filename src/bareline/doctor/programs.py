@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterable
+from importlib import metadata
 
 from bareline.doctor.check import Area, Check, Status, ask, last_line
 from bareline.host.tools import TOOLS, find_browser, install_hint
 from bareline.probes.listing import required_programs
+from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.units import listing
 
 _SYSTEM_PATHS = ("/usr/sbin", "/sbin")
@@ -71,6 +73,23 @@ def clusters() -> Iterable[Check]:
     yield slurm
     if slurm.status is Status.OK:
         yield _slurm_controller()
+    yield _openstack()
+
+
+def _openstack() -> Check:
+    """Look for the SDK and for clouds that the user has; none of them is asked."""
+    from bareline.platforms.openstack.asking import known_clouds
+
+    name = "OpenStack"
+    try:
+        known = known_clouds()
+    except BarelineError as error:
+        return Check(name, Area.CLUSTERS, Status.MISSING, error.what, error.hint or "")
+    said = f"openstacksdk {metadata.version('openstacksdk')}; "
+    if not known:
+        hint = "write a clouds.yaml: see docs/how-to/openstack.md"
+        return Check(name, Area.CLUSTERS, Status.MISSING, f"{said}no clouds.yaml", hint)
+    return Check(name, Area.CLUSTERS, Status.OK, f"{said}clouds.yaml has {', '.join(known)}")
 
 
 def _slurm_controller() -> Check:

@@ -266,6 +266,7 @@ _CLOUD = (
     FactKey("cloud.image", "Image", Group.PLATFORM),
     _detail("cloud.image_id", "Image's id", Group.PLATFORM),
     FactKey("cloud.image_checksum", "Image's checksum", Group.PLATFORM),
+    FactKey("cloud.image_properties", "Image's virtual hardware", Group.PLATFORM),
     FactKey("cloud.zone", "Availability zone", Group.PLATFORM),
     FactKey("cloud.hosts", "Machines under the instances", Group.PLATFORM),
     _identity("cloud.host_ids", "Which machine each instance is on", Group.PLATFORM),

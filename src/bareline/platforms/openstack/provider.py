@@ -254,8 +254,13 @@ class OpenStackProvider(OpenStackSteward):
     def facts(self) -> Mapping[str, Scalar]:
         """Tell image, flavor and ports."""
         flavor, image, options = self._flavor, self._image, self._options
-        specs = ", ".join(f"{key}={value}" for key, value in sorted(flavor.extra_specs.items()))
+        specs = _listed(flavor.extra_specs.items())
         ports = [f"{port.network} ({port.vnic_type})" for port in options.ports]
+        # What the image asks of its virtual hardware: hw_vif_model=e1000 and its like.
+        asked = image.to_dict(original_names=True).items()
+        hardware = _listed(
+            (key, value) for key, value in asked if key.startswith("hw_") and value is not None
+        )
         checksum = image.hash_value or image.checksum or ""
         return {
             "cloud.flavor": str(flavor.name),
@@ -265,9 +270,14 @@ class OpenStackProvider(OpenStackSteward):
             "cloud.image": str(image.name),
             "cloud.image_id": str(image.id),
             **({"cloud.image_checksum": str(checksum)[:16]} if checksum else {}),
+            **({"cloud.image_properties": hardware} if hardware else {}),
             "cloud.ports": ", ".join(ports) or f"{self._networks[0].name} (normal)",
             **({"cloud.placement": options.placement} if options.placement else {}),
         }
+
+
+def _listed(items: Iterable[tuple[str, Any]]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(items))
 
 
 def _state(status: str | None) -> State:
