@@ -172,23 +172,7 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
     )
     if "job" in row:
         console.print(Text(f"batch job {clean(row['job'])}: {clean(row['job_state'])}"))
-    kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
-    heads = [Column("platform")]
-    heads += [Column(name, "number") for name in kinds]
-    heads += [Column("time", "number"), Column("core hours", "number")]
-    priced = any(counts["cost"] is not None for counts in row["platforms"].values())
-    heads += [Column("cost", "number")] if priced else []
-    fields = [
-        [
-            name,
-            *(str(counts[key]) for key in kinds),
-            format_duration(counts["seconds"]),
-            significant(nan if counts["core_hours"] is None else counts["core_hours"]),
-            *([_cost(counts)] if priced else []),
-        ]
-        for name, counts in row["platforms"].items()
-    ]
-    print_table(heads, fields, console)
+    _print_counts(row, console)
     skipped = f"{row['skipped']} skipped, " if row["skipped"] else ""
     console.print(
         f"{row['measured']} of {count(row['planned'], 'trial')} measured, {row['failed']} failed, "
@@ -206,6 +190,27 @@ def print_status(row: Mapping[str, Any], console: Console) -> None:
         console.print(Text(f"left out on {clean(line)}", style="dim"))
     if row["remaining"] and not row["active"]:
         print_next([f"bareline continue {shlex.quote(row['run'])}"], console)
+
+
+def _print_counts(row: Mapping[str, Any], console: Console) -> None:
+    """Print what was done on each platform, in which time and for how much."""
+    kinds = ["planned", "measured", "failed", *(["skipped"] if row["skipped"] else [])]
+    heads = [Column("platform")]
+    heads += [Column(name, "number") for name in kinds]
+    heads += [Column("time", "number"), Column("core hours", "number")]
+    priced = any(counts["cost"] is not None for counts in row["platforms"].values())
+    heads += [Column("cost", "number")] if priced else []
+    fields = [
+        [
+            name,
+            *(str(counts[key]) for key in kinds),
+            format_duration(counts["seconds"]),
+            significant(nan if counts["core_hours"] is None else counts["core_hours"]),
+            *([_cost(counts)] if priced else []),
+        ]
+        for name, counts in row["platforms"].items()
+    ]
+    print_table(heads, fields, console)
 
 
 def _cost(counts: Mapping[str, Any]) -> str:
