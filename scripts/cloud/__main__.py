@@ -30,9 +30,7 @@ def main() -> int:
 
     die_with_parent(signal.SIGTERM)
     folder.mkdir(parents=True)
-    place, children = start(
-        folder, subnet=asked.subnet, computes=asked.computes, quota=asked.quota
-    )
+    place, children = start(folder, subnet=asked.subnet, computes=asked.computes, quota=asked.quota)
     try:
         wait_ready(place, children, _START_S)
         from contents import fill, write_clouds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from typing import Any
 
 import settings
@@ -22,14 +21,13 @@ def fill(place: Place) -> None:
         _post(session, place, "compute", "/flavors", {"flavor": flavor})
     network = {"name": settings.NETWORK, "shared": True, "port_security_enabled": True}
     made = _post(session, place, "network", "/v2.0/networks", {"network": network})
-    net = ipaddress.ip_network(place.subnet)
     subnet = {
         "network_id": made["network"]["id"],
         "name": settings.NETWORK,
         "ip_version": 4,
         "cidr": place.subnet,
         # Where the instances' switch has its own address; nobody routes any further.
-        "gateway_ip": str(net[1]),
+        "gateway_ip": place.gateway.partition("/")[0],
         "enable_dhcp": False,
     }
     _post(session, place, "network", "/v2.0/subnets", {"subnet": subnet})

@@ -60,6 +60,7 @@ def start(folder: Path, *, subnet: str, computes: int, quota: int) -> tuple[Plac
         child = os.fork()
         if child == 0:
             die_with_parent()
+            eventlet.hubs.use_hub()  # else processes would be woken by each other's sockets
             _run(service, place, {kind: sockets[kind] for kind in kinds})
         children.append(child)
     for one in sockets.values():

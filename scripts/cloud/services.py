@@ -71,12 +71,11 @@ def keystone(place: Place) -> Iterator[tuple[str, Application]]:
     project = uuid.uuid4().hex
     named = {"name": settings.USER, "domain_id": domain, "enabled": True}
     providers.resource_api.create_project(
-        project, {"id": project, "description": "", "is_domain": False, "parent_id": domain, **named}
+        project,
+        {"id": project, "description": "", "is_domain": False, "parent_id": domain, **named},
     )
     user = providers.identity_api.create_user({"password": settings.PASSWORD, **named})
-    providers.assignment_api.add_role_to_user_and_project(
-        user["id"], project, first.member_role_id
-    )
+    providers.assignment_api.add_role_to_user_and_project(user["id"], project, first.member_role_id)
     yield "identity", setup_app_middleware(application_factory("public"))
 
 
@@ -134,9 +133,11 @@ def nova(place: Place) -> Iterator[tuple[str, Application]]:
     from nova.db.main import models as cell_models
     from nova.objects import host_mapping
     from nova.scheduler import rpcapi as scheduler
+    from oslo_config import cfg
     from oslo_log import log
     from paste.deploy import loadapp
 
+    config.CONF.register_opt(cfg.StrOpt("bareline_subnet"))  # for the driver
     config.parse_args(["nova"], default_config_files=[str(place.file("nova.conf"))])
     log.setup(config.CONF, "nova")
     # Nova takes a driver from its own package only.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,12 @@ class Place:
     def database(self, name: str) -> str:
         """Address of a database; a writer waits for another one."""
         return f"sqlite:///{self.folder}/{name}.sqlite?timeout=20"
+
+    @property
+    def gateway(self) -> str:
+        """Our own address among the instances, with the length of the network's."""
+        network = ipaddress.ip_network(self.subnet)
+        return f"{network[1]}/{network.prefixlen}"
 
     def file(self, name: str) -> Path:
         """File of this folder."""
@@ -135,6 +142,7 @@ def _nova(place: Place, paste: Path) -> Sections:
         "DEFAULT": {
             **_head(place, "nova"),
             "my_ip": "127.0.0.1",
+            "bareline_subnet": place.gateway,
             "compute_driver": "hosts.HostDriver",
             "vif_plugging_is_fatal": False,
             "vif_plugging_timeout": 0,
@@ -162,7 +170,9 @@ _FILTERS = (
     "ServerGroupAntiAffinityFilter",
     "ServerGroupAffinityFilter",
 )
-_AUTHTOKEN = "[filter:authtoken]\npaste.filter_factory = keystonemiddleware.auth_token:filter_factory\n"
+_AUTHTOKEN = (
+    "[filter:authtoken]\npaste.filter_factory = keystonemiddleware.auth_token:filter_factory\n"
+)
 _VERSIONS = "glance.api.middleware.version_negotiation:VersionNegotiationFilter.factory"
 _PASTE = {
     "nova": f"""\
