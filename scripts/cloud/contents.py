@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import settings
@@ -41,7 +42,7 @@ def fill(place: Place) -> None:
 
 
 def write_clouds(place: Place) -> None:
-    """Write `clouds.yaml`: the cloud `bareline` as its user sees it, and `admin`."""
+    """Write `clouds.yaml`: the cloud `bareline` as its user sees it, and `admin`; and the ports."""
     lines = ["clouds:"]
     for name in (settings.USER, settings.ADMIN):
         lines += [
@@ -58,6 +59,7 @@ def write_clouds(place: Place) -> None:
     file = place.file("clouds.yaml")
     file.touch(mode=0o600)
     file.write_text("\n".join(lines) + "\n")
+    place.file("ports.json").write_text(json.dumps(dict(place.ports)))
 
 
 def _session(place: Place) -> Session:

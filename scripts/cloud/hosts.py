@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import faults
 import yaml
 from eventlet import sleep
 from nova import exception
 from nova.conf import CONF
 from nova.virt import fake
+
+import faults
 
 #: What is started ends with this process, however that ends.
 _ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL")

@@ -1,4 +1,4 @@
-"""A control plane of OpenStack in one folder: its processes, and what is in it from the beginning."""
+"""A control plane of OpenStack in one folder: its processes, from the first to the last."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import eventlet
 
 eventlet.monkey_patch()
 
-import services
-import settings
-from eventlet import patcher, wsgi
-from settings import Place
+import services  # noqa: E402 - what it imports must be patched
+import settings  # noqa: E402
+from eventlet import patcher, wsgi  # noqa: E402
+from settings import Place  # noqa: E402
 
 _PR_SET_PDEATHSIG = 1
 #: The first process has no green threads: it waits as any other program does.
@@ -135,8 +135,7 @@ def _run(service: Callable, place: Place, sockets: dict[str, socket.socket]) -> 
 
 
 def _listen() -> socket.socket:
-    one = socket.create_server(("127.0.0.1", 0), backlog=128)
-    return one
+    return socket.create_server(("127.0.0.1", 0), backlog=128)
 
 
 def _entry_points(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What each service of the control plane is told: its configuration file, as it would lie in /etc."""
+"""What each service of the control plane is told: its configuration file."""
 
 from __future__ import annotations
 

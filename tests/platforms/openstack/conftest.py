@@ -1,0 +1,46 @@
+"""One cloud for all tests of this folder: bringing it up takes ten seconds."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from plane import Plane, openstack_plane, reason_not_here
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of this folder; the SDK warns of what it calls itself."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.openstack)
+            for kind in ("DeprecationWarning", "PendingDeprecationWarning"):
+                item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
+
+
+@cache
+def _why_not() -> str:
+    return reason_not_here()
+
+
+@pytest.fixture(scope="session")
+def _cloud() -> Iterator[Plane]:
+    if _why_not():
+        pytest.skip(_why_not())
+    pytest.importorskip("openstack")
+    with ExitStack() as stack:
+        yield stack.enter_context(openstack_plane("--quota", "6"))
+
+
+@pytest.fixture
+def plane(_cloud) -> Iterator[Plane]:
+    """Give the cloud as it was in the beginning, and this test inside its network."""
+    with _cloud.inside():
+        yield _cloud
+        _cloud.clear()
