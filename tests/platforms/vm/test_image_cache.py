@@ -56,7 +56,7 @@ def cached(tmp_path, monkeypatch):
         plant(folder)
 
     monkeypatch.setattr(image_module, "missing_tools", list)
-    monkeypatch.setattr(image_module, "_recipe", lambda further: recipe)
+    monkeypatch.setattr(image_module, "_recipe", lambda *_: recipe)
     monkeypatch.setattr(image_module, "_build", build)
     built_image(tmp_path)
     return SimpleNamespace(

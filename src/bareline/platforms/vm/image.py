@@ -22,7 +22,13 @@ from bareline.host.tools import install_hint
 from bareline.platforms.process import run_process
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.platforms.vm.parts import describe_parts, find_damage
-from bareline.platforms.vm.sources import known_names, os_release, package_sources, proxy_options
+from bareline.platforms.vm.sources import (
+    Archive,
+    archive_of,
+    host_suite,
+    os_release,
+    proxy_options,
+)
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _LOG = logging.getLogger(__name__)
@@ -85,9 +91,13 @@ def missing_tools() -> list[str]:
 class _Recipe:
     """What decides what an image is: the same list of packages is not built twice."""
 
-    suite: str
+    archive: Archive
     packages: tuple[str, ...]
     pack: str
+
+    @property
+    def suite(self) -> str:
+        return self.archive.suite
 
     @property
     def digest(self) -> str:
@@ -104,6 +114,7 @@ def built_image(
     cache_folder: Path,
     tell: Callable[[str], None] | None = None,
     further: Iterable[str] = (),
+    release: str | None = None,
 ) -> AutoImage:
     """Give the image for this host, built if the cache does not have it whole.
 
@@ -113,6 +124,8 @@ def built_image(
         Takes a sentence about a damaged image that is built again.
     further
         Packages that it holds besides what bareline needs.
+    release
+        Of the host's distribution; the host's own without any.
 
     Raises
     ------
@@ -128,7 +141,7 @@ def built_image(
             where='image = "auto"',
             hint=install_hint(missing[0]),
         )
-    recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))))
+    recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)
     folder = image_folder(cache_folder) / recipe.digest
     with file_lock(folder.with_suffix(".lock")):
         if not folder.exists():
@@ -182,18 +195,17 @@ def _load(folder: Path, digest: str) -> AutoImage:
 
 
 @cache
-def _recipe(further: tuple[str, ...]) -> _Recipe:
-    release = os_release()
-    kernel = _KERNELS.get(release.get("ID", ""))
-    suite = release.get("VERSION_CODENAME", "")
-    if kernel is None or not suite:
+def _recipe(further: tuple[str, ...], release: str | None, cache_folder: Path) -> _Recipe:
+    kernel = _KERNELS.get(os_release().get("ID", ""))
+    if kernel is None or not host_suite():
         raise PlatformError(
             "guest images can be built on Debian and Ubuntu only",
             where='image = "auto"',
             hint="give the path of a cloud image as `image = { path = ... }`",
         )
     pack = resources.files("bareline.platforms.vm") / "scripts" / "pack"
-    return _Recipe(suite, (kernel, *PACKAGES, *further), pack.read_text(encoding="utf-8"))
+    archive = archive_of(release, cache_folder)
+    return _Recipe(archive, (kernel, *PACKAGES, *further), pack.read_text(encoding="utf-8"))
 
 
 # Building ----------------------------------------------------------------------------------------
@@ -264,10 +276,13 @@ def _workplace(note: Path) -> Iterator[Path]:
 
 def _bootstrap(recipe: _Recipe, out: Path, log: Path) -> None:
     sources = out / "sources.list"
-    sources.write_text(package_sources(recipe.suite), encoding="utf-8")
+    sources.write_text(recipe.archive.text, encoding="utf-8")
     argv = ["mmdebstrap", "--variant=minbase", "--format=null"]
     argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
-    argv += [f"--include={','.join(known_names(recipe.packages, PACKAGES))}", *proxy_options()]
+    argv += [
+        f"--include={','.join(recipe.archive.known_names(recipe.packages, PACKAGES))}",
+        *proxy_options(),
+    ]
     for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
         argv.append(f"--dpkgopt=path-exclude={path}")
     # Nothing of the root has to reach the disk: what is made of it does, all at once.

@@ -29,8 +29,9 @@ from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
 from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
+from bareline.platforms.vm.kernels import with_kernel
 from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
-from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
+from bareline.platforms.vm.mpi import check_programs_run, guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.places import Accelerator, Boot, Places
@@ -142,7 +143,10 @@ class VmPlatform(Platform[VmOptions]):
         told: list[str] = []
         image = None
         if options.image == "auto":
-            image = built_image(cache, told.append, options.image_packages)
+            image = built_image(cache, told.append, options.image_packages, options.release)
+            check_programs_run(image)
+            if options.kernel:
+                image = with_kernel(image, options.kernel, options.modules, cache)
         accelerator = self._accelerator(image)
         states = self._states(nodes, accelerator, image, told.append)
         guests = make_guests(options, nodes, states.identity if states else None)
@@ -238,7 +242,14 @@ class VmPlatform(Platform[VmOptions]):
             return None
         counter = counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
         vcpus = str(self._options.cores_per_node)
-        about = (vcpus, accelerator, qemu_version(), str(import_libvirt().getVersion()), *counter)
+        about = (
+            vcpus,
+            image.kernel_version,
+            accelerator,
+            qemu_version(),
+            str(import_libvirt().getVersion()),
+            *counter,
+        )
         return states_of(self._options, nodes, image, about, self.context.cache, tell)
 
     def _describe(self, fleet: Fleet, image: AutoImage | None) -> dict[str, Scalar]:

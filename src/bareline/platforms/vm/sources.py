@@ -1,11 +1,13 @@
-"""The host's own package sources, out of which a guest image is built."""
+"""The host's own package sources, and those of other releases, out of which guests are built."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from bareline.vocabulary.errors import PlatformError
@@ -19,6 +21,8 @@ _ALTERNATIVES: Mapping[str, tuple[str, ...]] = {
 }
 #: How long another apt (an automatic upgrade, another bareline) may hold the package lists.
 _APT_WAIT_S, _APT_LOOK_S = 300.0, 1.0
+#: How long the lists of another release are taken for new.
+_LISTS_S = 86_400.0
 
 
 def os_release() -> dict[str, str]:
@@ -73,33 +77,136 @@ def _listed_sources(suite: str) -> set[str]:
     return lines
 
 
-def known_names(packages: Iterable[str], ours: Collection[str]) -> list[str]:
-    """Give the names under which the host's sources have the packages.
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """The packages of one release of the host's distribution, as apt knows them.
 
     Parameters
     ----------
-    ours
-        Those that every image has; the others are its user's.
+    suite
+        Code name of the release.
+    text
+        Its sources, one line each.
+    options
+        With which apt looks at these alone; none for the host's own.
     """
-    wanted = [name for package in packages for name in (package, *_ALTERNATIVES.get(package, ()))]
-    shown = _ask(["apt-cache", "show", "--no-all-versions", *wanted], check=False)
-    known = {line[9:] for line in shown.splitlines() if line.startswith("Package: ")}
-    found = []
-    for package in packages:
-        names = [name for name in (package, *_ALTERNATIVES.get(package, ())) if name in known]
-        if not names:
+
+    suite: str
+    text: str
+    options: tuple[str, ...] = ()
+
+    def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
+        """Give the names under which the release has the packages.
+
+        Parameters
+        ----------
+        ours
+            Those that every image has; the others are its user's.
+        """
+        wanted = [name for package in packages for name in (package, *_other_names(package))]
+        known = self.show(wanted)
+        found = []
+        for package in packages:
+            names = [name for name in (package, *_other_names(package)) if name in known]
+            if not names:
+                raise PlatformError(
+                    f"the package sources of '{self.suite}' have no '{package}'",
+                    where='image = "auto"' if package in ours else "packages",
+                    hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
+                )
+            found.append(names[0])
+        return found
+
+    def show(self, packages: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Describe packages by their fields, the newest version of each; unknown ones are left."""
+        argv = ["apt-cache", *self.options, "show", "--no-all-versions", *packages]
+        found: dict[str, dict[str, str]] = {}
+        for paragraph in _ask(argv, check=False).split("\n\n"):
+            lines = [line.partition(": ") for line in paragraph.splitlines()]
+            fields = {key: value for key, colon, value in lines if colon and key[:1] != " "}
+            if "Package" in fields:
+                found[fields["Package"]] = fields
+        return found
+
+    def download(self, package: str, folder: Path) -> Path:
+        """Fetch a package's file into a folder.
+
+        Raises
+        ------
+        PlatformError
+            It cannot be fetched.
+        """
+        before = set(folder.glob("*.deb"))
+        _ask(["apt-get", *self.options, "download", "-q", package], cwd=folder)
+        (found,) = set(folder.glob("*.deb")) - before
+        return found
+
+
+def host_suite() -> str:
+    """Give the code name of the host's release."""
+    return os_release().get("VERSION_CODENAME", "")
+
+
+def archive_of(release: str | None, cache_folder: Path) -> Archive:
+    """Give the packages of a release; of the host's own without any.
+
+    Another release is looked up where the host's own sources are, with the host's keys, in lists of
+    its own in the cache.
+
+    Raises
+    ------
+    PlatformError
+        The host has no sources, or they have no such release.
+    """
+    suite = host_suite()
+    text = package_sources(suite)
+    if release is None or release == suite:
+        return Archive(suite, text)
+    folder = cache_folder / "vm" / "apt" / release
+    for part in ("lists/partial", "cache/archives/partial"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    own = re.sub(rf"(?m)( ){re.escape(suite)}(?=[-/ ])", rf"\g<1>{release}", text)
+    listed = folder / "sources.list"
+    known = listed.exists() and listed.read_text(encoding="utf-8") == own
+    listed.write_text(own, encoding="utf-8")
+    archive = Archive(release, own, _private(folder))
+    if not known or time.time() - listed.stat().st_mtime > _LISTS_S or not archive.show(["libc6"]):
+        try:
+            _ask(["apt-get", *archive.options, "update", "-q"])
+        except PlatformError as error:
+            listed.unlink()
             raise PlatformError(
-                f"the package sources of this host have no '{package}'",
-                where='image = "auto"' if package in ours else "packages",
-                hint="run `apt-get update`; on Ubuntu the component 'universe' must be enabled",
-            )
-        found.append(names[0])
-    return found
+                f"the host's package sources give no release '{release}': {error.what}",
+                where="release",
+                hint="name a release that they hold, such as bookworm, and see that the host has "
+                "its keys (package debian-archive-keyring)",
+            ) from error
+    return archive
 
 
-def _ask(argv: list[str], *, check: bool = True) -> str:
+def _private(folder: Path) -> tuple[str, ...]:
+    """Let apt look at sources and lists of its own, and at nothing that is installed."""
+    settings = {
+        "Dir::State": folder,
+        "Dir::State::status": "/dev/null",
+        "Dir::Cache": folder / "cache",
+        "Dir::Etc::sourcelist": folder / "sources.list",
+        "Dir::Etc::sourceparts": "-",
+        "Acquire::Languages": "none",
+        "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled": "false",
+        "APT::Sandbox::User": "root",
+    }
+    return tuple(f"-o{key}={value}" for key, value in settings.items())
+
+
+def _other_names(package: str) -> tuple[str, ...]:
+    return _ALTERNATIVES.get(package, ())
+
+
+def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str:
+    environment = {**os.environ, "LC_ALL": "C"}
     done = subprocess.run(
-        argv, capture_output=True, text=True, check=False, env={**os.environ, "LC_ALL": "C"}
+        argv, capture_output=True, text=True, check=False, env=environment, cwd=cwd
     )
     if check and done.returncode:
         raise PlatformError(f"`{' '.join(argv[:2])}` failed: {done.stderr.strip()}")

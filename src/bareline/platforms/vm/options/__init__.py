@@ -13,6 +13,8 @@ from bareline.platforms.vm.options.nic import Nic
 from bareline.platforms.vm.tuning import Tuning
 from bareline.vocabulary.platform import PinningOptions
 
+#: The path of a kernel, or a package, perhaps of another release.
+_KERNEL = r"^(/.+|linux-image-[a-z0-9.+~-]+(/[a-z]+)?)$"
 #: Guests are numbered into the last part of an address, beside the host's own.
 MAX_GUESTS = 200
 
@@ -27,6 +29,14 @@ class VmOptions(PinningOptions):
     image
         ``auto`` builds a minimal guest out of the host's own package sources; otherwise a cloud
         image.
+    release
+        Release of the host's distribution that the built image is of, such as ``trixie``; the
+        host's own by default.
+    kernel
+        Kernel of the built image's guests: a package (``linux-image-6.12-amd64``), one of another
+        release (``linux-image-amd64/bullseye``), or the path of a kernel; the image's by default.
+    modules
+        Folder of the modules (``.../lib/modules/VERSION``) of a kernel that is given as a path.
     packages
         Packages of the host's distribution that the built image holds, too: programs to run.
     mpi
@@ -61,6 +71,9 @@ class VmOptions(PinningOptions):
 
     guests: Annotated[int, Field(ge=1, le=MAX_GUESTS)] = 2
     image: Literal["auto"] | Image = "auto"
+    release: Annotated[str, Field(pattern=r"^[a-z]+$")] | None = None
+    kernel: Annotated[str, Field(pattern=_KERNEL)] | None = None
+    modules: Annotated[str, Field(pattern=r"^/")] | None = None
     packages: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")], ...] = ()
     mpi: str = "auto"
     acceleration: Literal["auto", "kvm", "tcg"] = "auto"
@@ -128,8 +141,15 @@ class VmOptions(PinningOptions):
         return self
 
     def _wrong_image(self) -> str:
-        if self.packages and self.image != "auto":
-            return 'packages are built into image = "auto"; an image of your own has its own'
+        built = {"packages": self.packages, "release": self.release, "kernel": self.kernel}
+        asked = [name for name, value in built.items() if value]
+        if asked and self.image != "auto":
+            own = "give it as image.kernel" if asked == ["kernel"] else "has its own"
+            return f'{asked[0]}: for image = "auto" alone; an image of your own {own}'
+        if self.modules and not (self.kernel or "").startswith("/"):
+            return "modules are those of a kernel that is given as a path"
+        if self.kernel and (self.nic.passed_through or self.nic.soft_roce):
+            return "the guest's disk has no modules of another kernel for this adapter"
         return ""
 
     def _wrong_neighbours(self) -> str:
