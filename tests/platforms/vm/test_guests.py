@@ -15,10 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from bareline.host.cache import cache_folder
 from bareline.platforms.layers.beside import busy_neighbours
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.vm import fleet as fleet_module
 from bareline.platforms.vm import tenant as tenant_module
+from bareline.platforms.vm.image import built_image
 from bareline.platforms.vm.platform import VmPlatform
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Layout, Server
@@ -387,10 +389,13 @@ def processes_with(*words: str) -> list[int]:
 
 
 def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_path):
-    """Two tenants of one guest each, with shares, and a disk and NIC that no other test has."""
+    """Two tenants of one guest, with shares, and disk, NIC and kernel that no other test has."""
     (tmp_path / "input").write_text("from the host\n")
     kinds = ["9p", *(["nfs"] if shutil.which("ganesha.nfsd") else [])]
+    image = built_image(cache_folder())
     with open_guests(
+        kernel=str(image.kernel),  # by its path, as a user's own
+        modules=str(image.modules),
         shares=[{"source": str(tmp_path), "target": f"/{kind}", "kind": kind} for kind in kinds],
         nodes=1,
         acceleration="tcg",

@@ -101,6 +101,16 @@ IMPOSSIBLE = {
     ),
     "a shell on the kernel's command line": ({"kernel_args": "a$(b)"}, "pattern"),
     "too many guests": ({"guests": 150, "neighbours": {"count": 1}}, "300 guests"),
+    "a QEMU device under Xen": ({"hypervisor": "xen", "disk": {"bus": "scsi"}}, 'bus = "scsi"'),
+    "queues under Xen": ({"hypervisor": "xen", "nic": {"queues": 2}}, "nic.queues"),
+    "a kernel for an own image": ({"kernel": "/k", "image": {"path": "/x"}}, "image.kernel"),
+    "a release for an own image": ({"release": "trixie", "image": {"path": "/x"}}, "release"),
+    "modules without a kernel": ({"modules": "/m"}, "given as a path"),
+    "a package that is no kernel": ({"kernel": "bash"}, "pattern"),
+    "a kernel with soft-RoCE": (
+        {"kernel": "linux-image-amd64/bullseye", "nic": {"soft_roce": True}},
+        "no modules",
+    ),
     "cores for guests": ({"neighbours": {"cores": [0]}}, "cpu.pin"),
     "saved state with shares": (
         {"saved_state": True, "shares": [{"source": "/a", "target": "/b"}]},

@@ -29,25 +29,45 @@ def add_devices(domain: ET.Element, options: VmOptions, places: Places) -> None:
     devices = ET.SubElement(domain, "devices")
     _disk(devices, options, places)
     if places.seed:
-        _seed(devices, places.seed)
+        _seed(devices, places.seed, options)
     if options.disk.bus == "scsi":
         controller = ET.SubElement(
             devices, "controller", type="scsi", index="0", model="virtio-scsi"
         )
         if options.disk.iothread:
             ET.SubElement(controller, "driver", iothread="1")
-    ET.SubElement(devices, "controller", type="usb", model="none")
+    if options.hypervisor != "xen":
+        ET.SubElement(devices, "controller", type="usb", model="none")
     for number, share in enumerate(options.shares):
         _filesystem(devices, share, number)
     if places.management_mac:
         # First, so that its place on the bus does not depend on the NIC that is measured.
-        _bridge_nic(devices, places.bridge, places.management_mac)
+        _bridge_nic(devices, places.bridge, places.management_mac, paravirtual_nic(options))
     _nic(devices, options, places)
-    serial = ET.SubElement(devices, "serial", type="file")
-    ET.SubElement(serial, "source", path=places.console, append="off")
-    ET.SubElement(serial, "target", port="0")
-    ET.SubElement(ET.SubElement(devices, "video"), "model", type="none")
-    ET.SubElement(devices, "memballoon", model="none")
+    _console(devices, options, places)
+    if options.hypervisor != "xen":
+        ET.SubElement(ET.SubElement(devices, "video"), "model", type="none")
+    ET.SubElement(devices, "memballoon", model="xen" if options.hypervisor == "xen" else "none")
+
+
+def paravirtual(options: VmOptions, places: Places) -> bool:
+    """Tell whether Xen needs no device model: a PVH guest, started by its kernel."""
+    return options.nic.model == "virtio" and places.boot is not None
+
+
+def paravirtual_nic(options: VmOptions) -> str:
+    """Give the hypervisor's own model of a NIC that is made for guests."""
+    return "netfront" if options.hypervisor == "xen" else "virtio"
+
+
+def _console(devices: ET.Element, options: VmOptions, places: Places) -> None:
+    """Write the console to a file; a PVH guest has no serial port."""
+    bare = options.hypervisor == "xen" and paravirtual(options, places)
+    port = ET.SubElement(devices, "console" if bare else "serial", type="file")
+    ET.SubElement(port, "source", path=places.console, append="off")
+    target = ET.SubElement(port, "target", port="0")
+    if bare:
+        target.set("type", "xen")
 
 
 def _disk(devices: ET.Element, options: VmOptions, places: Places) -> None:
@@ -63,16 +83,20 @@ def _disk(devices: ET.Element, options: VmOptions, places: Places) -> None:
     if chosen.iothread and chosen.bus == "virtio":
         driver.set("iothread", "1")
     ET.SubElement(disk, "source", file=places.disk)
+    if options.hypervisor == "xen":
+        ET.SubElement(disk, "target", dev="xvda", bus="xen")
+        return
     target = {"virtio": "vda", "ide": "hda"}.get(chosen.bus, "sda")
     ET.SubElement(disk, "target", dev=target, bus=chosen.bus)
 
 
-def _seed(devices: ET.Element, path: str) -> None:
+def _seed(devices: ET.Element, path: str, options: VmOptions) -> None:
     """Add the medium for cloud-init, as a disk: kernels for clouds have no driver for a drive."""
     disk = ET.SubElement(devices, "disk", type="file", device="disk")
     ET.SubElement(disk, "driver", name="qemu", type="raw")
     ET.SubElement(disk, "source", file=path)
-    ET.SubElement(disk, "target", dev="vdz", bus="virtio")
+    bus = {"dev": "xvdz", "bus": "xen"} if options.hypervisor == "xen" else {}
+    ET.SubElement(disk, "target", bus or {"dev": "vdz", "bus": "virtio"})
     ET.SubElement(disk, "readonly")
 
 
@@ -117,19 +141,20 @@ def _nic(devices: ET.Element, options: VmOptions, places: Places) -> None:
             _pci_address(source, options.nic.addresses[places.index])
 
 
-def _bridge_nic(devices: ET.Element, bridge: str, mac: str) -> ET.Element:
+def _bridge_nic(devices: ET.Element, bridge: str, mac: str, model: str | None = None) -> ET.Element:
     interface = ET.SubElement(devices, "interface", type="bridge")
     ET.SubElement(interface, "mac", address=mac)
     ET.SubElement(interface, "source", bridge=bridge)
-    if mac.startswith(MANAGEMENT_MAC):
-        ET.SubElement(interface, "model", type="virtio")
+    if model:
+        ET.SubElement(interface, "model", type=model)
     return interface
 
 
 def _virtual_device(interface: ET.Element, options: VmOptions, places: Places) -> None:
     nic = options.nic
-    ET.SubElement(interface, "model", type=nic.model)
-    if nic.model != "virtio":
+    own = paravirtual_nic(options) if nic.model == "virtio" else nic.model
+    ET.SubElement(interface, "model", type=own)
+    if nic.model != "virtio" or options.hypervisor == "xen":
         return
     driver = ET.SubElement(
         interface, "driver", name="vhost" if uses_vhost(options, places) else "qemu"

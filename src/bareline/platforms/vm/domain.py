@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.devices import NIC_ALIAS, POOL, add_devices
+from bareline.platforms.vm.devices import NIC_ALIAS, POOL, add_devices, paravirtual
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import parse_cpu_set
 from bareline.platforms.vm.places import Places
@@ -21,8 +21,7 @@ _QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 def domain_xml(options: VmOptions, places: Places) -> str:
     """Give the definition of one guest."""
     ET.register_namespace("qemu", _QEMU_NAMESPACE)
-    kind = "kvm" if places.accelerator == "kvm" else "qemu"
-    domain = ET.Element("domain", type=kind)
+    domain = ET.Element("domain", type=_kind(options, places))
     _text(domain, "name", places.name)
     _text(domain, "uuid", places.uuid)
     _text(domain, "memory", str(options.memory.size_bytes), unit="b")
@@ -44,6 +43,12 @@ def domain_xml(options: VmOptions, places: Places) -> str:
     _overrides(domain, options)
     ET.indent(domain)
     return ET.tostring(domain, encoding="unicode") + "\n"
+
+
+def _kind(options: VmOptions, places: Places) -> str:
+    if options.hypervisor == "xen":
+        return "xen"
+    return "kvm" if places.accelerator == "kvm" else "qemu"
 
 
 def moved(definition: str, *, disk: Path, initrd: Path, console: Path) -> str:
@@ -129,7 +134,7 @@ def _cpu(domain: ET.Element, options: VmOptions, places: Places) -> None:
     chosen, emulated = options.cpu, places.accelerator == "tcg"
     mode = chosen.mode
     if mode == "auto":
-        mode = "maximum" if emulated else "host-passthrough"
+        mode = "maximum" if emulated and options.hypervisor != "xen" else "host-passthrough"
     cpu = ET.SubElement(domain, "cpu", mode=mode)
     if mode == "custom":
         # An emulated processor lacks a feature or two of many models; libvirt would refuse them.
@@ -156,6 +161,10 @@ def _cpu(domain: ET.Element, options: VmOptions, places: Places) -> None:
 
 def _clock(domain: ET.Element, options: VmOptions, places: Places) -> None:
     clock = ET.SubElement(domain, "clock", offset="utc")
+    if options.hypervisor == "xen":
+        if options.clock.tsc != "auto":
+            ET.SubElement(clock, "timer", name="tsc", mode=options.clock.tsc)
+        return
     ET.SubElement(clock, "timer", name="rtc", tickpolicy="catchup")
     ET.SubElement(clock, "timer", name="pit", tickpolicy="delay")
     ET.SubElement(clock, "timer", name="hpet", present="yes" if options.clock.hpet else "no")
@@ -171,7 +180,11 @@ def _clock(domain: ET.Element, options: VmOptions, places: Places) -> None:
 
 def _operating_system(domain: ET.Element, options: VmOptions, places: Places) -> None:
     system = ET.SubElement(domain, "os")
-    _text(system, "type", "hvm", arch="x86_64", machine=options.machine)
+    if options.hypervisor == "xen":
+        kind, machine = ("xenpvh", "xenpvh") if paravirtual(options, places) else ("hvm", "xenfv")
+        _text(system, "type", kind, arch="x86_64", machine=machine)
+    else:
+        _text(system, "type", "hvm", arch="x86_64", machine=options.machine)
     if places.boot is None:
         ET.SubElement(system, "boot", dev="hd")
         return
@@ -183,7 +196,7 @@ def _operating_system(domain: ET.Element, options: VmOptions, places: Places) ->
 
 def _overrides(domain: ET.Element, options: VmOptions) -> None:
     """Set what libvirt has no word for: properties of QEMU's devices."""
-    if options.nic.mitigation or options.nic.passed_through:
+    if options.nic.mitigation or options.nic.passed_through or options.hypervisor == "xen":
         return
     override = ET.SubElement(domain, f"{{{_QEMU_NAMESPACE}}}override")
     device = ET.SubElement(override, f"{{{_QEMU_NAMESPACE}}}device", alias=NIC_ALIAS)

@@ -205,6 +205,8 @@ def _recipe(further: tuple[str, ...], release: str | None, cache_folder: Path) -
         )
     pack = resources.files("bareline.platforms.vm") / "scripts" / "pack"
     archive = archive_of(release, cache_folder)
+    if release is not None:
+        archive.must_run_what_is_built_here()
     return _Recipe(archive, (kernel, *PACKAGES, *further), pack.read_text(encoding="utf-8"))
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable
 from typing import Any
 
 from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify
 from bareline.platforms.process import Finished
 from bareline.platforms.vm.image import AutoImage
-from bareline.vocabulary.errors import PlatformError
 
 #: Debian package of each library's launcher, and the launcher's name in a guest.
 _PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
@@ -52,26 +50,3 @@ def mpi_caveats(host: MpiInstallation | None, inside: MpiInstallation) -> tuple[
     if inside.version == "0":
         return (f"the guests have no {title}",)
     return (f"the guests run {title} {inside.version}, the host {host.version}",)
-
-
-def check_programs_run(image: AutoImage) -> None:
-    """See that programs that were built here run in guests of another release.
-
-    Raises
-    ------
-    PlatformError
-        Its C library is older than the one that they are built with.
-    """
-    inside = upstream_version(image.packages.get("libc6", ""))
-    here = platform.libc_ver()[1]
-    if inside and here and _ordered(inside) < _ordered(here):
-        raise PlatformError(
-            f"programs built here need C library {here}, the guests' release has {inside}",
-            where="release",
-            hint="choose a release as new as the host's; its kernel alone can be older, as in "
-            'kernel = "linux-image-amd64/bullseye"',
-        )
-
-
-def _ordered(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())

@@ -31,7 +31,7 @@ from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing
 from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
 from bareline.platforms.vm.kernels import with_kernel
 from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
-from bareline.platforms.vm.mpi import check_programs_run, guest_mpi, mpi_caveats
+from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.places import Accelerator, Boot, Places
@@ -98,7 +98,8 @@ class VmPlatform(Platform[VmOptions]):
             or options.nic.needs_kvm
             or (options.acceleration == "auto" and verdict is not None and verdict.works)
         )
-        direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line="console=ttyS0")
+        line = "root=/dev/xvda console=hvc0" if options.hypervisor == "xen" else "console=ttyS0"
+        direct = Boot(kernel="/IMAGE/vmlinux", initrd="/GUEST/initrd", command_line=line)
         places = Places(
             name=f"bareline-{guest.name}",
             uuid=guest.uuid,
@@ -144,7 +145,6 @@ class VmPlatform(Platform[VmOptions]):
         image = None
         if options.image == "auto":
             image = built_image(cache, told.append, options.image_packages, options.release)
-            check_programs_run(image)
             if options.kernel:
                 image = with_kernel(image, options.kernel, options.modules, cache)
         accelerator = self._accelerator(image)

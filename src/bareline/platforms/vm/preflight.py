@@ -14,6 +14,11 @@ from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.options.nic import Nic
 from bareline.vocabulary.errors import PlatformError
 
+_XEN = Path("/proc/xen/capabilities")
+_LIBXL = tuple(
+    Path(folder, "libvirt/connection-driver/libvirt_driver_libxl.so")
+    for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
+)
 _PCI = Path("/sys/bus/pci/devices")
 _NETWORK = Path("/sys/class/net")
 _VIRTIOFSD = ("/usr/libexec/virtiofsd", "/usr/lib/qemu/virtiofsd", "/usr/lib/virtiofsd")
@@ -29,11 +34,43 @@ def check_host(options: VmOptions, vcpus: int) -> None:
     PlatformError
         With the option, what is missing, and the next step.
     """
+    if options.hypervisor == "xen":
+        _refuse_xen()
     _check_processors(options, vcpus)
     _check_memory(options)
     _check_image(options)
     _check_shares(options)
     _check_nic(options)
+
+
+def _refuse_xen() -> None:
+    """Say what is missing for guests of Xen; at last that bareline does not start them.
+
+    Xen's guests are no processes of ours: that none remains after a kill was never seen.
+    """
+    where = 'hypervisor = "xen"'
+    try:
+        control = "control_d" in _XEN.read_text(encoding="ascii")
+    except OSError:
+        control = False
+    if not control:
+        raise PlatformError(
+            "this host does not run under Xen as its control domain",
+            where=where,
+            hint="install xen-system-amd64 and libvirt-daemon-driver-xen, and boot Xen's entry",
+        )
+    if not any(path.exists() for path in _LIBXL):
+        raise PlatformError(
+            "libvirt has no driver for Xen (libxl)",
+            where=where,
+            hint="run `apt-get install libvirt-daemon-driver-xen`",
+        )
+    raise PlatformError(
+        "bareline makes definitions for Xen, and does not start its guests",
+        where=where,
+        hint="start them from `bareline platforms show NAME --xml`, and measure them as a platform "
+        "of type ssh",
+    )
 
 
 def _check_processors(options: VmOptions, vcpus: int) -> None:

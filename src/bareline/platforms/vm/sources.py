@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import time
@@ -128,6 +129,24 @@ class Archive:
                 found[fields["Package"]] = fields
         return found
 
+    def must_run_what_is_built_here(self) -> None:
+        """Refuse a release on which programs that were built on this host do not start.
+
+        Raises
+        ------
+        PlatformError
+            Its C library is older than the one that they are built with.
+        """
+        there = self.show(["libc6"]).get("libc6", {}).get("Version", "").partition("-")[0]
+        here = platform.libc_ver()[1]
+        if there and here and _ordered(there) < _ordered(here):
+            raise PlatformError(
+                f"programs built here need C library {here}, '{self.suite}' has {there}",
+                where="release",
+                hint="choose a release as new as the host's; its kernel alone can be older: "
+                f'kernel = "linux-image-amd64/{self.suite}"',
+            )
+
     def download(self, package: str, folder: Path) -> Path:
         """Fetch a package's file into a folder.
 
@@ -199,6 +218,10 @@ def _private(folder: Path) -> tuple[str, ...]:
     return tuple(f"-o{key}={value}" for key, value in settings.items())
 
 
+def _ordered(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdigit())
+
+
 def _other_names(package: str) -> tuple[str, ...]:
     return _ALTERNATIVES.get(package, ())
 
@@ -209,7 +232,8 @@ def _ask(argv: list[str], *, check: bool = True, cwd: Path | None = None) -> str
         argv, capture_output=True, text=True, check=False, env=environment, cwd=cwd
     )
     if check and done.returncode:
-        raise PlatformError(f"`{' '.join(argv[:2])}` failed: {done.stderr.strip()}")
+        told = [word for word in argv if not word.startswith("-o")][:2]
+        raise PlatformError(f"`{' '.join(told)}` failed: {done.stderr.strip()}")
     return done.stdout
 
 

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share
 from bareline.platforms.vm.options.nic import Nic
+from bareline.platforms.vm.options.xen import beyond_xen
 from bareline.platforms.vm.tuning import Tuning
 from bareline.vocabulary.platform import PinningOptions
 
@@ -46,6 +47,9 @@ class VmOptions(PinningOptions):
     acceleration
         ``auto`` uses hardware virtualization where a guest has really been seen to boot with it,
         ``kvm`` insists on it, ``tcg`` emulates.
+    hypervisor
+        What libvirt drives: ``qemu``, or ``xen`` (libxl). Of the latter definitions are made and
+        checked, no guests are started.
     machine
         QEMU's board.
     nic, cpu, memory, clock, disk
@@ -77,6 +81,7 @@ class VmOptions(PinningOptions):
     packages: tuple[Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")], ...] = ()
     mpi: str = "auto"
     acceleration: Literal["auto", "kvm", "tcg"] = "auto"
+    hypervisor: Literal["qemu", "xen"] = "qemu"
     machine: Literal["q35", "pc"] = "q35"
     nic: Nic = Nic()
     cpu: Cpu = Cpu()
@@ -134,6 +139,7 @@ class VmOptions(PinningOptions):
             self._wrong_state(),
             self._wrong_image(),
             self._wrong_neighbours(),
+            self._wrong_for_xen(),
         )
         for problem in problems:
             if problem:
@@ -151,6 +157,11 @@ class VmOptions(PinningOptions):
         if self.kernel and (self.nic.passed_through or self.nic.soft_roce):
             return "the guest's disk has no modules of another kernel for this adapter"
         return ""
+
+    def _wrong_for_xen(self) -> str:
+        if self.hypervisor != "xen":
+            return ""
+        return beyond_xen(self.nic, self.cpu, self.memory, self.clock, self.disk, self.shares)
 
     def _wrong_neighbours(self) -> str:
         if self.neighbours and self.neighbours.cores:
