@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,6 +15,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from plane import Plane, openstack_plane, reason_not_here
 
+#: `make cloud` sets it: what takes minutes runs, too.
+ALL = "BARELINE_CLOUD"
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of this folder; the SDK warns of what it calls itself."""
@@ -22,6 +26,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.openstack)
             for kind in ("DeprecationWarning", "PendingDeprecationWarning"):
                 item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
+            if item.get_closest_marker("slow") and ALL not in os.environ:
+                item.add_marker(pytest.mark.skip(reason="`make cloud` runs it"))
 
 
 @cache

@@ -118,6 +118,11 @@ class Plane:
         pid = int((self.folder / "plane/hosts" / server / "pid").read_text())
         os.kill(pid, signal.SIGKILL)
 
+    def machines(self) -> list[str]:
+        """List what stands on this machine for instances."""
+        folder = self.folder / "plane/hosts"
+        return [one.name for one in folder.iterdir()] if folder.exists() else []
+
     def clear(self) -> None:
         """Forget every plan, and remove what is left."""
         self.plan()

@@ -7,7 +7,7 @@ import re
 import socket
 import struct
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,18 +24,26 @@ class Refusal:
     ----------
     method, path
         Patterns; the path's is searched for.
-    times
-        How many requests.
+    after, times
+        How many requests of the kind pass first, and how many it happens to.
     status
         Answered without asking the service; None asks it, and then cuts the connection: what was
         asked for is done, and nobody hears of it.
+    meanwhile
+        Called before the answer goes, or is cut.
     """
 
     method: str
     path: str
     times: int = 1
+    after: int = 0
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    meanwhile: Callable[[], None] | None = None
+
+    def is_for(self, method: str, path: str) -> bool:
+        """Tell whether a request is of the kind."""
+        return bool(re.fullmatch(self.method, method) and re.search(self.path, path))
 
 
 class Proxy(ThreadingHTTPServer):
@@ -55,9 +63,12 @@ class Proxy(ThreadingHTTPServer):
         with self._lock:
             self.seen.append(f"{method} {path}")
             for one in self.refusals:
-                if one.times > 0 and re.fullmatch(one.method, method) and re.search(one.path, path):
+                if one.times <= 0 or not one.is_for(method, path):
+                    continue
+                if one.after == 0:
                     one.times -= 1
                     return one
+                one.after -= 1
         return None
 
 
@@ -79,6 +90,8 @@ class _Handler(BaseHTTPRequestHandler):
         content = answer.read()
         connection.close()
         if planned:
+            if planned.meanwhile:
+                planned.meanwhile()
             self._cut()
             return
         kept = {key: value for key, value in answer.getheaders() if key.lower() not in _OWN_HEADERS}

@@ -1,0 +1,88 @@
+"""A bareline that is killed at any step leaves nothing in the cloud once `platforms clean` ran."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+PLATFORMS = """\
+[platform.cloud]
+type = "openstack"
+cloud = "bareline"
+image = "stand-in"
+flavor = "small"
+ports = ["private"]
+placement = "soft-anti-affinity"
+instances = 2
+"""
+STUDY = """\
+[study]
+name = "few"
+launches = 1
+precision = 0
+
+[[measure]]
+probe = "net.nuttcp"
+params = { duration_s = 1 }
+"""
+#: After which request, carried out and not answered, bareline is killed: service, method, path and
+#: how many of them went well before.
+STEPS = {
+    "key pair made": ("compute", "POST", "/os-keypairs$", 0),
+    "server group made": ("compute", "POST", "/os-server-groups$", 0),
+    "first port made": ("network", "POST", "/ports$", 0),
+    "first server made": ("compute", "POST", "/servers$", 0),
+    "second port made": ("network", "POST", "/ports$", 1),
+    "second server made": ("compute", "POST", "/servers$", 1),
+    "first look": ("compute", "GET", "/servers/[0-9a-f-]{36}$", 0),
+    "second look": ("compute", "GET", "/servers/[0-9a-f-]{36}$", 1),
+    "first server deleted": ("compute", "DELETE", "/servers/", 0),
+    "second server deleted": ("compute", "DELETE", "/servers/", 1),
+    "first port deleted": ("network", "DELETE", "/ports/", 0),
+    "second port deleted": ("network", "DELETE", "/ports/", 1),
+    "server group deleted": ("compute", "DELETE", "/os-server-groups/", 0),
+    "key pair deleted": ("compute", "DELETE", "/os-keypairs/", 0),
+}
+#: What every run of the tests tries; `make cloud` tries all.
+QUICK = ("first server made", "first port deleted")
+
+
+@pytest.mark.parametrize(
+    "step",
+    [step if step in QUICK else pytest.param(step, marks=pytest.mark.slow) for step in STEPS],
+)
+def test_nothing_is_left(plane, tmp_path, step):
+    service, method, path, before = STEPS[step]
+    (tmp_path / "platforms.toml").write_text(PLATFORMS)
+    (tmp_path / "study.toml").write_text(STUDY)
+    env = {**os.environ, "BARELINE_CACHE": str(tmp_path / "cache")}
+
+    def bareline(*words):
+        line = [sys.executable, "-m", "bareline", *words]
+        return subprocess.Popen(
+            line, env=env, cwd=tmp_path, start_new_session=True, stderr=subprocess.PIPE, text=True
+        )
+
+    run = bareline("run", "study.toml", "--on", "cloud", "--platforms", "platforms.toml")
+
+    def kill():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(run.pid, signal.SIGKILL)
+
+    plane.refuse(service, method, path, after=before, meanwhile=kill)
+    said = run.communicate(timeout=120)[1]
+    assert run.returncode == -signal.SIGKILL, said
+    if step != "key pair deleted":
+        assert plane.left(), "it was killed before anything was there"
+    # Of another bareline's, nothing is touched.
+    other = plane.user.compute.create_keypair(name="bareline-another-key", key_type="ssh")
+    cleaned = bareline("platforms", "clean")
+    said = cleaned.communicate(timeout=120)[1]
+    assert cleaned.returncode == 0, said
+    assert plane.left() == [f"key pair {other.name}"], said
+    assert plane.machines() == []
