@@ -16,7 +16,7 @@ from bareline.analysis.emulation import is_emulated
 from bareline.analysis.findings import Finding
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import DEFAULT_MARGIN, Verdict
 
 Facts = Mapping[str, Scalar]
 _Where = Callable[[Place], bool]
@@ -127,6 +127,15 @@ class Case:
         """Give what one of some probes measured within a node."""
         return self._measured(probes, within_node)
 
+    def against(self, other: Finding) -> Estimate | None:
+        """Give how much more is lost here than on another platform, at the same place."""
+        point = next((p for p in other.compared if p.place == self.place), None)
+        own, base = self.point.ratio, point.ratio if point else None
+        if own is None or base is None or not (own.bounded and base.bounded):
+            return None
+        assert own.lo and own.hi and base.lo and base.hi
+        return Estimate(own.value / base.value, own.lo / base.hi, own.hi / base.lo)
+
     def _measured(self, probes: Sequence[str], where: _Where) -> Measurement | None:
         """Give the worst point of the first of some probes that was measured somewhere."""
         for probe in probes:
@@ -146,6 +155,27 @@ class Case:
             for point in finding.compared
             if point.ratio is not None and point.ratio.bounded and where(point.place)
         ]
+
+
+def beside(ratio: Estimate, cause: Cause, where: str) -> Cause:
+    """Bound the part of a cause below by a platform without it, or withdraw it.
+
+    Parameters
+    ----------
+    ratio
+        How much more the loss is than on the other platform; see `Case.against`.
+    where
+        The other platform, and what it has instead.
+    """
+    assert ratio.lo is not None and ratio.hi is not None
+    told = with_interval(ratio)
+    if ratio.hi <= 1 + DEFAULT_MARGIN:
+        return replace(cause, withdrawn=f"it takes {told} times as long as {where}")
+    if ratio.lo <= 1:
+        words = f"{cause.words}, which may cost nothing ({told} times as long as {where})"
+        return replace(cause, words=words)
+    words = f"{cause.words}, which costs {told} times as much as {where}"
+    return replace(cause, words=words, lo=ratio.lo)
 
 
 def checked(cause: Cause, by: Measurement | None) -> Cause:

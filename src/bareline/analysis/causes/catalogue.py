@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bareline.analysis.causes import (
+    containers,
     links,
     memory,
     neighbours,
@@ -21,6 +22,7 @@ RULES: tuple[Rule, ...] = (
     *memory.RULES,
     *links.RULES,
     *network.RULES,
+    *containers.RULES,
     *storage.RULES,
     *programs.RULES,
     *simulated.RULES,

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bareline.analysis.amounts import with_interval
-from bareline.analysis.causes.case import Case, Facts, Measurement, number
+from bareline.analysis.causes.case import Case, Facts, Measurement, beside, number
 from bareline.analysis.causes.cause import WITHIN_NODE, Absent, Cause
 from bareline.analysis.causes.links import ONE_WAY, carries_much, network_rate
 from bareline.analysis.causes.rule import Need, Rule
-from bareline.analysis.cell import Estimate
 from bareline.analysis.sizes import Size
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value
-from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 
 #: Probes that measure how long a small message takes.
 LATENCIES = ("net.sockperf", "net.ib_write_lat")
@@ -111,12 +108,9 @@ def nic(case: Case) -> Cause | Absent:
     words = f"its NIC is {own}{f' ({driver})' if driver else ''}"
     cause = Cause(words, name=f"{own} NIC")
     for other, facts in case.others:
-        point = next((p for p in other.compared if p.place == case.place), None)
-        if point is None or not _faster_nic(case.facts, facts):
-            continue
-        own_ratio, beside = case.point.ratio, point.ratio
-        if own_ratio and beside and own_ratio.bounded and beside.bounded:
-            return _beside(own_ratio, cause, other.platform, facts, beside)
+        ratio = case.against(other) if _faster_nic(case.facts, facts) else None
+        if ratio is not None:
+            return beside(ratio, cause, f"on {other.platform}, whose NIC is {facts['net.kind']}")
     return replace(cause, words=f"{words}: {_NICS[own]}")
 
 
@@ -126,22 +120,6 @@ def _faster_nic(own: Facts, other: Facts) -> bool:
     kind, faster = own.get("net.kind"), other.get("net.kind")
     alike = all(own.get(key) == other.get(key) for key in _BESIDE_NICS)
     return alike and faster in kinds and kinds.index(str(kind)) < kinds.index(str(faster))
-
-
-def _beside(own: Estimate, cause: Cause, platform: str, facts: Facts, other: Estimate) -> Cause:
-    """Bound an adapter's part below by a guest with a faster one, or withdraw it."""
-    assert own.lo and own.hi and other.lo and other.hi
-    ratio = Estimate(own.value / other.value, own.lo / other.hi, own.hi / other.lo)
-    assert ratio.lo is not None and ratio.hi is not None
-    beside = f"on {platform}, whose NIC is {facts['net.kind']}"
-    told = with_interval(ratio)
-    if ratio.hi <= 1 + DEFAULT_MARGIN:
-        return replace(cause, withdrawn=f"it takes {told} times as long as {beside}")
-    if ratio.lo <= 1:
-        words = f"{cause.words}, which may cost nothing ({told} times as long as {beside})"
-        return replace(cause, words=words)
-    words = f"{cause.words}, which costs {told} times as much as {beside}"
-    return replace(cause, words=words, lo=ratio.lo)
 
 
 def _carriers(case: Case) -> tuple[str, str] | None:
