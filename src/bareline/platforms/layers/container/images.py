@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bareline.platforms.layers.container.archive import unpacked
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Image
 from bareline.vocabulary.errors import PlatformError
@@ -22,4 +23,6 @@ def resolve(container: Container, cache: Path, where: str) -> str:
         return "/"
     if kind in (Image.PATH, Image.STORED):
         return container.image
+    if kind is Image.ARCHIVE:
+        return str(unpacked(Path(container.image), cache / "containers"))
     raise PlatformError(f"no such image in {cache}", where=where)

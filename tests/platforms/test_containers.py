@@ -1,0 +1,374 @@
+"""Containers as a layer: command lines of every runtime, images, what is refused, what is left."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from bareline.platforms.config import platforms_from_toml
+from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.layers.container.archive import unpacked
+from bareline.platforms.layers.container.look import (
+    check_libc,
+    check_mpi,
+    look_facts,
+    read_look,
+)
+from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
+from bareline.testing.bench import until
+from bareline.vocabulary.errors import PlatformError
+
+BOX = Box("/images/a b", Image.PATH, ("/tmp", "/work"), ("/cache",), "/work/x", "bareline-1")
+STORED = Box("org/hpc:1", Image.STORED, ("/tmp",), ("/cache",), "/work/x", "bareline-1")
+INSIDE = """sh -c 'cd -- "$1" 2>/dev/null; shift; exec env "$@"' sh "$PWD" "$@\""""
+NAMES = "$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')"
+SHARED = "--network=host --ipc=host --pid=host"
+
+
+def _line(argv):
+    """Give the one line of a runtime, without what is inside."""
+    assert argv[:2] == ["sh", "-c"] and argv[3:] == ["sh"]
+    line = argv[2].splitlines()[-1]
+    assert line.startswith("exec ") and line.endswith(INSIDE)
+    return line.removeprefix("exec ").removesuffix(INSIDE).strip()
+
+
+# Command lines ------------------------------------------------------------------------------------
+
+STARTED = {
+    ("bwrap", BOX): "bwrap --unshare-user --ro-bind '/images/a b' / --dev-bind /dev /dev "
+    "--bind /proc /proc --ro-bind /sys /sys --ro-bind /cache /cache --bind /tmp /tmp "
+    "--bind /work /work --",
+    ("charliecloud", BOX): "ch-run --bind /cache --bind /work '/images/a b' --",
+    ("apptainer", BOX): "apptainer exec --bind /cache:/cache:ro --bind /tmp --bind /work "
+    "'/images/a b'",
+    ("singularity", STORED): "singularity exec --bind /cache:/cache:ro --bind /tmp "
+    "docker://org/hpc:1",
+    ("podman", BOX): f"podman run --rm --interactive {NAMES} {SHARED} --userns=keep-id "
+    "--volume /cache:/cache:ro --volume /tmp:/tmp --volume /work:/work --rootfs '/images/a b'",
+    ("docker", STORED): f"docker run --rm --interactive {NAMES} {SHARED} "
+    '--user "$(id -u):$(id -g)" --volume /cache:/cache:ro --volume /tmp:/tmp org/hpc:1',
+    ("sarus", STORED): "sarus run --mount=type=bind,source=/cache,destination=/cache,readonly "
+    "--mount=type=bind,source=/tmp,destination=/tmp org/hpc:1",
+    ("enroot", STORED): f"enroot start {NAMES} --mount /cache:/cache:none:x-create=dir,bind,ro "
+    "--mount /tmp:/tmp org/hpc:1",
+    ("runsc", BOX): "runsc --platform=ptrace --network=none do -force-overlay=false "
+    "-root '/images/a b' --",
+}
+JOINED = {
+    "bwrap": 'nsenter --target "$pid" --user --mount --preserve-credentials --',
+    "charliecloud": "ch-run --join-pid=\"$pid\" '/images/a b' --",
+    "apptainer": "apptainer exec instance://bareline-1",
+    "singularity": "singularity exec instance://bareline-1",
+    "podman": f"podman exec --interactive {NAMES} bareline-1",
+    "docker": f"docker exec --interactive {NAMES} bareline-1",
+    "enroot": f'enroot exec {NAMES} "$pid"',
+}
+
+
+@pytest.mark.parametrize(("name", "box"), STARTED)
+def test_a_rank_starts_in_a_container_of_its_own(name, box):
+    assert _line(RUNTIMES[name].started(box)) == STARTED[name, box]
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_ranks_join_the_container_of_their_node(name):
+    argv = RUNTIMES[name].joined(BOX)
+    assert _line(argv) == JOINED[name]
+    assert 'read -r pid </work/x/"$(uname -n)" || exit 125\n' in argv[2]
+
+
+def test_every_runtime_is_tried():
+    assert {name for name, _ in STARTED} == set(RUNTIMES)
+    joins = {name for name, runtime in RUNTIMES.items() if runtime.joins and not runtime.whole}
+    assert joins == set(JOINED)
+
+
+@pytest.mark.parametrize("name", [*JOINED])
+def test_what_holds_a_container_says_ready_and_ends_with_its_input(name):
+    line = RUNTIMES[name].held(BOX)[2]
+    assert "echo ready && exec cat >/dev/null" in line
+    if name in ("apptainer", "singularity"):
+        assert f"{name} instance start" in line and f"{name} instance stop bareline-1" in line
+    if name in ("podman", "docker"):
+        assert shlex.split(line.splitlines()[-1])[:4] == ["exec", name, "run", "--name=bareline-1"]
+
+
+# What is refused ----------------------------------------------------------------------------------
+
+
+def _platform(kind="local", **container):
+    more = {"hosts": ["a"]} if kind == "ssh" else {}
+    table = {"platform": {"box": {"type": kind, "container": container, **more}}}
+    return platforms_from_toml(table, where="platforms.toml")["box"]
+
+
+@pytest.mark.parametrize(
+    ("container", "said"),
+    [
+        ({"runtime": "lxc"}, r"\[platform.box\].*'container.runtime': 'lxc' is none of"),
+        ({"runtime": "bwrap", "image": "org/hpc:1"}, "bubblewrap takes no name of an image"),
+        ({"runtime": "charliecloud", "image": "host"}, 'Charliecloud takes no "host"; it takes'),
+        ({"runtime": "docker", "image": "/a.tar"}, "Docker takes no path of an archive"),
+        ({"runtime": "bwrap", "image": "/a/../b"}, "write its path without '..'"),
+        ({"runtime": "sarus", "image": "a", "share": "node"}, 'write share = "rank"'),
+        ({"runtime": "runsc", "image": "host"}, 'write share = "node"'),
+        ({"runtime": "bwrap", "bind": ["data"]}, "'container.bind"),
+        ({"runtime": "bwrap", "shared": "node"}, "'container.shared': no such"),
+    ],
+)
+def test_a_wrong_container_is_refused_with_file_and_key(container, said):
+    with pytest.raises(PlatformError, match=said) as caught:
+        _platform(**container)
+    assert caught.value.where == "platforms.toml, [platform.box]"
+    assert "container" in str(caught.value)
+
+
+def test_gvisor_is_for_one_machine():
+    with pytest.raises(PlatformError, match="only a platform of type local has it"):
+        _platform("netns", runtime="runsc", image="host", share="node")
+
+
+@pytest.mark.parametrize("kind", ["local", "netns", "ssh", "slurm"])
+def test_four_types_have_the_same_option(kind):
+    spec = _platform(kind, runtime="bwrap", image="/images/hpc", share="node", bind=["/data"])
+    assert spec.to_dict()["container"] == {
+        "runtime": "bwrap", "image": "/images/hpc", "share": "node", "bind": ["/data"],
+    }  # fmt: skip
+
+
+# What is inside -----------------------------------------------------------------------------------
+
+OUTSIDE = """ns.user user:[1]
+ns.mnt mnt:[2]
+ns.pid pid:[3]
+NoNewPrivs\t0
+uid 1000
+kernel 6.1
+os Debian GNU/Linux 12 (bookworm)
+libc glibc 2.36
+pmix libpmix.so.2.5.2
+mpi mpirun (Open MPI) 4.1.4
+"""
+MPI = MpiInstallation("openmpi", "4.1.4", "/usr/bin/mpirun")
+
+
+def _inside(**changed):
+    lines = dict(line.replace("\t", " ").split(" ", 1) for line in OUTSIDE.splitlines())
+    return read_look("".join(f"{key} {value}\n" for key, value in (lines | changed).items()))
+
+
+def test_what_programs_see_inside_becomes_facts():
+    inside = _inside(
+        **{"ns.user": "user:[9]", "ns.mnt": "mnt:[8]", "Seccomp": "2", "cgroup.pids.max": "50"},
+        libc="ldd (Ubuntu GLIBC 2.39-0ubuntu8) 2.39", os="Ubuntu 24.04", kernel="4.4.0",
+    )  # fmt: skip
+    assert look_facts(inside, read_look(OUTSIDE), "rank") == {
+        "container.namespaces": "users, mounts",
+        "container.userns": "per-rank",
+        "container.rootless": True,
+        "container.seccomp": "filter",
+        "container.limits": "pids 50",
+        "os.name": "Ubuntu 24.04",
+        "library.libc": "glibc 2.39",
+        "kernel.release": "4.4.0",
+    }
+    alike = look_facts(_inside(uid="0"), _inside(uid="0"), "node")
+    assert (alike["container.userns"], alike["container.rootless"]) == ("none", False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"mpi": "mpirun (Open MPI) 5.0.3"}, "5.0.3, and ranks are started by Open MPI 4.1.4"),
+        ({"mpi": "HYDRA build details: Version: 4.0.2"}, "the image has MPICH 4.0.2"),
+        ({"mpi": ""}, "no MPI library.*install Open MPI 4.1 in the image"),
+        ({"pmix": "libpmix.so.3.0.0"}, "the image's PMIx is libpmix.so.3.0.0"),
+    ],
+)  # fmt: skip
+def test_another_mpi_inside_is_refused_with_what_to_do(changed, said):
+    with pytest.raises(PlatformError, match=said):
+        check_mpi(_inside(**changed), read_look(OUTSIDE), MPI, "box")
+    check_mpi(_inside(mpi="mpirun (Open MPI) 4.1.6"), read_look(OUTSIDE), MPI, "box")
+
+
+def test_an_older_c_library_inside_is_refused_where_programs_need_more():
+    check_libc(_inside(), "2.36", "box")
+    check_libc(_inside(libc="glibc 2.9"), "", "box")
+    with pytest.raises(PlatformError, match=r"glibc 2\.9, and bareline's programs need 2\.34"):
+        check_libc(_inside(libc="glibc 2.9"), "2.34", "box")
+    with pytest.raises(PlatformError, match="another C library"):
+        check_libc(_inside(libc="musl libc (x86_64) 1.2"), "2.34", "box")
+
+
+# Archives -----------------------------------------------------------------------------------------
+
+
+def _tar(*entries, compressed=False):
+    """Pack entries: (name, text), or (name, kind, link)."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz" if compressed else "w") as tar:
+        for name, *what in entries:
+            entry = tarfile.TarInfo(name)
+            if len(what) == 2:
+                entry.type, entry.linkname = what
+                tar.addfile(entry)
+            else:
+                content = what[0] if isinstance(what[0], bytes) else what[0].encode()
+                entry.size, entry.mode = len(content), 0o644
+                tar.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def _oci(path, *layers, compressed=True):
+    blobs = [_tar(*layer, compressed=compressed) for layer in layers]
+    named = {f"blobs/sha256/{hashlib.sha256(blob).hexdigest()}": blob for blob in blobs}
+    manifest = json.dumps(
+        {"layers": [{"digest": f"sha256:{name.rpartition('/')[2]}"} for name in named]}
+    ).encode()
+    digest = hashlib.sha256(manifest).hexdigest()
+    index = json.dumps({"manifests": [{"digest": f"sha256:{digest}"}]})
+    path.write_bytes(
+        _tar(("index.json", index), (f"blobs/sha256/{digest}", manifest), *named.items())
+    )
+    return path
+
+
+def _docker(path, *layers):
+    blobs = {f"{number}/layer.tar": _tar(*layer) for number, layer in enumerate(layers)}
+    path.write_bytes(_tar(*blobs.items(), ("manifest.json", json.dumps([{"Layers": list(blobs)}]))))
+    return path
+
+
+@pytest.mark.parametrize("pack", [_oci, _docker])
+def test_layers_lie_over_each_other(pack, tmp_path):
+    archive = pack(
+        tmp_path / "image.tar",
+        [("./etc/a", "low"), ("etc/b", "low"), ("opt/x", "low"), ("lib", tarfile.SYMTYPE, "etc")],
+        [("etc/a", "high"), ("etc/.wh.b", ""), ("opt/.wh..wh..opq", ""), ("opt/y", "high"),
+         ("dev/sda", tarfile.BLKTYPE, ""), ("etc/c", tarfile.LNKTYPE, "etc/a")],
+    )  # fmt: skip
+    root = unpacked(archive, tmp_path / "images")
+    files = {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+    assert files == {"etc/a", "etc/c", "opt/y"}
+    assert (root / "etc/a").read_text(encoding="utf-8") == "high"
+    assert unpacked(archive, tmp_path / "images") == root
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [("../out", "x")],
+        [("a/../../out", "x")],
+        [("out", tarfile.LNKTYPE, "/etc/passwd")],
+        [("out", tarfile.LNKTYPE, "../../secret")],
+        [("up", tarfile.SYMTYPE, "/"), ("up/tmp/bareline-escaped", "x")],
+        [("up", tarfile.SYMTYPE, ".."), ("up/.wh.secret", "")],
+    ],
+)
+def test_nothing_of_an_archive_reaches_beyond_its_folder(entries, tmp_path):
+    (tmp_path / "secret").write_text("kept", encoding="utf-8")
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "secret").write_text("kept", encoding="utf-8")
+    archive = _oci(tmp_path / "image.tar", entries)
+    with pytest.raises(PlatformError, match="is no archive of an image"):
+        unpacked(archive, tmp_path / "images")
+    left = {path.name for path in (tmp_path / "images").iterdir()}
+    assert {name for name in left if not name.endswith(".lock")} == {"secret"}
+    assert not Path("/tmp/bareline-escaped").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", _tar(("a", "b")), _tar()])
+def test_what_is_no_image_is_refused(content, tmp_path):
+    (tmp_path / "image.tar").write_bytes(content)
+    with pytest.raises(PlatformError, match=r"image.tar: is no archive of an image.*save one with"):
+        unpacked(tmp_path / "image.tar", tmp_path / "images")
+
+
+# In use -------------------------------------------------------------------------------------------
+
+needs_bwrap = pytest.mark.skipif(shutil.which("bwrap") is None, reason="no bubblewrap here")
+
+
+@needs_bwrap
+def test_ranks_of_a_node_share_one_container_or_have_their_own(keep_bench):
+    box = {"runtime": "bwrap", "image": "host"}
+    each = keep_bench("local", container=box | {"share": "rank"})
+    node = keep_bench("local", container=box | {"share": "node"})
+    look = "readlink /proc/self/ns/user"
+    outside = str(Path("/proc/self/ns/user").readlink())
+    shared = {node.shell(look).stdout.strip() for _ in range(2)}
+    assert len(shared) == 1 and outside not in shared
+    assert each.shell(look).stdout.strip() not in {outside, *shared}
+    facts = node.allocation.facts()
+    assert facts["container.userns"] == "per-node" and facts["container.runtime"] == "bubblewrap"
+    assert each.allocation.facts()["container.userns"] == "per-rank"
+    assert node.shell("touch /usr/bareline-wrote").exit_code != 0
+
+
+@needs_bwrap
+def test_a_container_that_is_killed_is_made_anew(keep_bench):
+    bench = keep_bench("local", container={"runtime": "bwrap", "image": "host", "share": "node"})
+    bench.shell("true")
+    (holder,) = bench.allocation.boxes._held
+    os.kill(holder.popen.pid, signal.SIGKILL)
+    holder.popen.wait(10)
+    assert bench.shell("echo again").stdout == "again\n"
+
+
+_KILLED = """
+import sys, time
+from pathlib import Path
+from bareline.platforms.local import LocalPlatform
+from bareline.testing.bench import open_bench
+box = {"runtime": "bwrap", "image": "host", "share": sys.argv[2]}
+with open_bench(LocalPlatform, Path(sys.argv[1]), container=box) as bench:
+    bench.shell("true")
+    print("up", flush=True)
+    time.sleep(600)
+"""
+
+
+@needs_bwrap
+def test_a_killed_bareline_leaves_no_container(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", _KILLED, str(tmp_path), "node"], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "up\n"
+        assert _mentioning(tmp_path)
+        process.kill()
+    until(lambda: not _mentioning(tmp_path), 20)
+
+
+def _mentioning(folder):
+    """List the processes whose command line or mounts name a folder; mounts end with them."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                told = (entry / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if str(folder).encode() in told:
+                found.append(int(entry.name))
+    return found
+
+
+@needs_bwrap
+def test_an_image_without_a_place_is_refused_with_the_command_that_makes_it(tmp_path, acquire):
+    (tmp_path / "root").mkdir()
+    box = {"runtime": "bwrap", "image": str(tmp_path / "root")}
+    refused = pytest.raises(PlatformError, match=f"mkdir -p {tmp_path}/root/dev")
+    with refused, acquire("local", container=box):
+        pass
