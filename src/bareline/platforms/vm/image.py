@@ -8,10 +8,8 @@ import logging
 import os
 import shutil
 import subprocess
-import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -19,7 +17,7 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 from bareline.host.tools import install_hint
-from bareline.platforms.process import run_process
+from bareline.platforms.vm.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.platforms.vm.parts import describe_parts, find_damage
 from bareline.platforms.vm.sources import (
@@ -27,30 +25,22 @@ from bareline.platforms.vm.sources import (
     archive_of,
     host_suite,
     os_release,
-    proxy_options,
 )
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _LOG = logging.getLogger(__name__)
-#: What a guest needs to boot and to be reached, and what the probes run. Both MPI libraries are
-#: in, so that one image serves every platform.
+#: What a guest needs to boot and to be reached, and what the probes run.
 PACKAGES = (
     *("busybox-static", "kmod", "iproute2", "procps", "openssh-server", "ethtool", "nfs-common"),
-    *("openmpi-bin", "libopenmpi3", "mpich", "libmpich12"),
-    *("nuttcp", "iperf3", "hpcc", "fio", "numactl", "perftest", "ibverbs-providers"),
-    *("libopenblas0-pthread", "liblapack3", "libscalapack-openmpi2.2"),
-    *("libscalapack-mpich2.2", "libfftw3-double3"),
-    *("libgomp1", "libgfortran5"),
+    *PROGRAMS,
 )
 #: The kernel with all drivers: the smaller one for clouds knows no emulated NIC.
 _KERNELS = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}
 _DISK_SIZE = "6G"
 _INODES = 131072
-_BUILD_TIMEOUT_S = 1800.0
 #: What an image consists of, and the file that describes it.
 _PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
 _RECORD = "image.json"
-_WORKPLACES, _WORKPLACE = Path("/var/tmp"), "bareline-image-"
 _TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 
@@ -218,12 +208,15 @@ def _build(recipe: _Recipe, folder: Path) -> None:
     started = time.monotonic()
     _LOG.info("building a guest image, once: some minutes (%s)", folder.with_suffix(".log"))
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _workplace(folder.with_suffix(".workplace")) as place:
+    with workplace(folder.with_suffix(".workplace")) as place:
         out = place / "out"
         pack = out / "pack"
         pack.write_text(recipe.pack, encoding="utf-8")
         pack.chmod(0o755)
-        _bootstrap(recipe, out, folder.with_suffix(".log"))
+        names = recipe.archive.known_names(recipe.packages, PACKAGES)
+        # Nothing of the root has to reach the disk: what is made of it does, all at once.
+        more = ["--format=null", f'--customize-hook={pack} "$1" {out} {_DISK_SIZE} {_INODES}']
+        bootstrap(recipe.archive, names, place, "-", more, folder.with_suffix(".log"))
         packages = dict(
             line.split(" ", 1)
             for line in (out / "packages").read_text(encoding="utf-8").splitlines()
@@ -250,80 +243,3 @@ def _build(recipe: _Recipe, folder: Path) -> None:
     os.sync()
     shutil.rmtree(folder, ignore_errors=True)
     building.rename(folder)
-
-
-@contextmanager
-def _workplace(note: Path) -> Iterator[Path]:
-    """Make a folder to build in, and remove the one that a killed build left.
-
-    mmdebstrap without root works as another user, who cannot reach a private cache folder: it lies
-    elsewhere, and the cache has a note of it.
-    """
-    if note.exists():
-        left = Path(note.read_text(encoding="utf-8"))
-        mounts = Path("/proc/self/mounts").read_text(encoding="utf-8", errors="replace")
-        # A build outside of a namespace of its own leaves /proc and /sys mounted there.
-        ours = left.parent == _WORKPLACES and left.name.startswith(_WORKPLACE)
-        if ours and f" {left}/" not in mounts:
-            shutil.rmtree(left, ignore_errors=True)
-    with tempfile.TemporaryDirectory(dir=_WORKPLACES, prefix=_WORKPLACE) as name:
-        note.write_text(name, encoding="utf-8")
-        Path(name).chmod(0o755)
-        for part in ("out", "tmp"):
-            (Path(name) / part).mkdir()
-            (Path(name) / part).chmod(0o777)
-        yield Path(name)
-    note.unlink()
-
-
-def _bootstrap(recipe: _Recipe, out: Path, log: Path) -> None:
-    sources = out / "sources.list"
-    sources.write_text(recipe.archive.text, encoding="utf-8")
-    argv = ["mmdebstrap", "--variant=minbase", "--format=null"]
-    argv += ["--mode=root" if os.geteuid() == 0 else "--mode=unshare"]
-    argv += [
-        f"--include={','.join(recipe.archive.known_names(recipe.packages, PACKAGES))}",
-        *proxy_options(),
-    ]
-    for path in ("/usr/share/man/*", "/usr/share/doc/*", "/usr/share/locale/*"):
-        argv.append(f"--dpkgopt=path-exclude={path}")
-    # Nothing of the root has to reach the disk: what is made of it does, all at once.
-    argv.append("--dpkgopt=force-unsafe-io")
-    argv.append(f'--customize-hook={out}/pack "$1" {out} {_DISK_SIZE} {_INODES}')
-    argv += [recipe.suite, "-", str(sources)]
-    # The guest boots with an initramfs of our own: the kernel's package need not make one.
-    environment = {**os.environ, "LC_ALL": "C", "INITRD": "No", "TMPDIR": str(out.parent / "tmp")}
-    done = run_process(_ending_with_us(argv), env=environment, timeout_s=_BUILD_TIMEOUT_S)
-    if done.timed_out:
-        raise PlatformError(
-            f"building the guest image took more than {_BUILD_TIMEOUT_S:.0f} s",
-            where='image = "auto"',
-            hint="see that this host reaches its package sources",
-        )
-    log.write_text(done.stdout + done.stderr, encoding="utf-8")
-    if done.exit_code:
-        said = [line for line in done.stderr.splitlines() if line.strip().startswith("E: ")]
-        raise PlatformError(
-            f"mmdebstrap failed: {' / '.join(said[-3:]) or f'exit code {done.exit_code}'}",
-            where=str(log),
-            hint=_bootstrap_hint(done.stderr),
-        )
-
-
-def _ending_with_us(argv: list[str]) -> list[str]:
-    """Let all that a build starts end when bareline is killed.
-
-    Its children have process groups of their own; those of a process namespace end with its first
-    process. Without root mmdebstrap makes such a namespace itself.
-    """
-    if os.geteuid() != 0 or shutil.which("unshare") is None:
-        return argv
-    return ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--", *argv]
-
-
-def _bootstrap_hint(said: str) -> str:
-    if "subuid" in said or "newuidmap" in said or "unshare" in said:
-        return (
-            "without root it needs user namespaces and `newuidmap` (package uidmap); or run as root"
-        )
-    return "see that this host reaches its package sources: `apt-get update`"

@@ -76,7 +76,7 @@ def _unpack(archive: Path, root: Path) -> None:
         for name in _layers(outer):
             packed = outer.extractfile(_member(outer, name))
             with tarfile.open(fileobj=packed, mode="r|*") as layer:
-                _apply(layer, root)
+                apply_layer(layer, root)
     if not any(root.iterdir()):
         raise ValueError("it has no files")
 
@@ -123,7 +123,7 @@ def _blob(digest: str) -> str:
     return f"blobs/{algorithm}/{value}"
 
 
-def _apply(layer: tarfile.TarFile, root: Path) -> None:
+def apply_layer(layer: tarfile.TarFile, root: Path) -> None:
     """Lay one layer over what is there; nothing reaches beyond the root.
 
     Devices are left out: containers see the node's own. The filter of the standard library refuses

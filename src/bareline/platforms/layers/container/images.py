@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import shutil
+import tarfile
 from pathlib import Path
 
-from bareline.platforms.layers.container.archive import unpacked
+from bareline.host.locks import file_lock
+from bareline.host.tools import install_hint
+from bareline.platforms.layers.container.archive import apply_layer, unpacked
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Image
-from bareline.vocabulary.errors import PlatformError
+from bareline.platforms.vm.bootstrap import PROGRAMS, bootstrap, workplace
+from bareline.platforms.vm.sources import archive_of, host_suite
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+
+_LOG = logging.getLogger(__name__)
+#: What describes a node, beside what the probes run.
+_PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 
 
 def resolve(container: Container, cache: Path, where: str) -> str:
@@ -15,6 +27,8 @@ def resolve(container: Container, cache: Path, where: str) -> str:
 
     Raises
     ------
+    ToolMissing
+        A program for building is not installed.
     PlatformError
         It cannot be made.
     """
@@ -23,6 +37,48 @@ def resolve(container: Container, cache: Path, where: str) -> str:
         return "/"
     if kind in (Image.PATH, Image.STORED):
         return container.image
+    folder = cache.absolute() / "containers"
     if kind is Image.ARCHIVE:
-        return str(unpacked(Path(container.image), cache / "containers"))
-    raise PlatformError(f"no such image in {cache}", where=where)
+        return str(unpacked(Path(container.image), folder))
+    return str(_built(folder, cache, where))
+
+
+def _built(folder: Path, cache: Path, where: str) -> Path:
+    """Give the root that holds what guests hold, but what they boot with; built once."""
+    suite = host_suite()
+    if not suite or shutil.which("apt-get") is None:
+        raise PlatformError(
+            "images can be built on Debian and Ubuntu only",
+            where=f'{where}, image = "bareline"',
+            hint="give the path of a root folder or of an archive",
+        )
+    if shutil.which("mmdebstrap") is None:
+        raise ToolMissing(
+            "building an image needs 'mmdebstrap'",
+            where=f'{where}, image = "bareline"',
+            hint=install_hint("mmdebstrap"),
+        )
+    digest = hashlib.sha256("\0".join((suite, *_PACKAGES)).encode()).hexdigest()[:16]
+    root = folder / f"bareline-{digest}"
+    folder.mkdir(parents=True, exist_ok=True)
+    with file_lock(root.with_suffix(".lock")):
+        if not root.exists():
+            _build(root, cache)
+    return root
+
+
+def _build(root: Path, cache: Path) -> None:
+    """Build into a tar archive, unpack it as who we are, and move it into place whole."""
+    log = root.with_suffix(".log")
+    _LOG.info("building an image for containers, once: a minute or two (%s)", log)
+    archive = archive_of(None, cache)
+    making = root.with_suffix(".new")
+    shutil.rmtree(making, ignore_errors=True)
+    with workplace(root.with_suffix(".workplace")) as place:
+        packed = place / "out" / "root.tar"
+        names = archive.known_names(_PACKAGES, _PACKAGES)
+        bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
+        making.mkdir()
+        with tarfile.open(packed, "r|") as layer:
+            apply_layer(layer, making)
+    making.rename(root)
