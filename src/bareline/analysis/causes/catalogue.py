@@ -11,6 +11,7 @@ from bareline.analysis.causes import (
     processor,
     programs,
     simulated,
+    software,
     storage,
 )
 from bareline.analysis.causes.rule import Rule
@@ -24,6 +25,7 @@ RULES: tuple[Rule, ...] = (
     *network.RULES,
     *containers.RULES,
     *storage.RULES,
+    *software.RULES,
     *programs.RULES,
     *simulated.RULES,
 )
