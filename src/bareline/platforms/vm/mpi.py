@@ -11,6 +11,11 @@ from bareline.platforms.vm.image import AutoImage
 
 #: Debian package of each library's launcher, and the launcher's name in a guest.
 _PACKAGES = {"openmpi": "openmpi-bin", "mpich": "mpich"}
+#: Where Fedora's kin and SUSE's put launchers, off the path until a module is loaded.
+_ELSEWHERE = {
+    "openmpi": ("/usr/lib64/openmpi/bin/mpirun", "/usr/lib64/mpi/gcc/openmpi4/bin/mpirun"),
+    "mpich": ("/usr/lib64/mpich/bin/mpirun", "/usr/lib64/mpi/gcc/mpich/bin/mpirun"),
+}
 
 
 def guest_mpi(
@@ -29,7 +34,7 @@ def guest_mpi(
     if image is not None and flavour in _PACKAGES:
         version = image.packages[_PACKAGES[flavour]]
         return MpiInstallation(flavour, upstream_version(version), f"mpirun.{flavour}")
-    for name in (f"mpirun.{flavour}", "mpirun"):
+    for name in (f"mpirun.{flavour}", "mpirun", *_ELSEWHERE.get(flavour, ())):
         done = run([name, "--version"])
         known = identify(done.stdout + done.stderr) if done.exit_code == 0 else None
         if known is not None and known[0] == flavour:
