@@ -10,7 +10,7 @@
 
 LC_ALL=C
 export LC_ALL
-PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
+PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/lpp/mmfs/bin"
 export PATH
 
 section() { printf '\n\036%s\n' "$1"; }
@@ -185,6 +185,15 @@ storage() {
     (cd "$folder" 2>/dev/null && pwd -P)
     output df df -PTk -- "$folder"
     output statfs stat -f -c '%S' -- "$folder"
+    # What stripes files over servers says how, each in its own way.
+    case $(stat -f -c '%T' -- "$folder" 2>/dev/null) in
+    lustre) output striping lfs getstripe -d "$folder" ;;
+    gpfs) output striping mmlsattr -L "$folder" ;;
+    fhgfs | beegfs)
+        output striping beegfs-ctl --getentryinfo "$folder"
+        have beegfs-ctl || output striping beegfs entry info --retro "$folder"
+        ;;
+    esac
     section mountinfo
     cat /proc/self/mountinfo
     section blocks

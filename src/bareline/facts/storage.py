@@ -6,6 +6,14 @@ import re
 
 from bareline.facts.sections import Facts, Sections, chosen, files_of, integer, put
 
+#: Options of a mount that say which machines it joins, and nothing of how.
+_ADDRESSES = ("addr=", "clientaddr=", "mountaddr=")
+#: Names and first words of values that tools of parallel file systems print.
+_ATTRIBUTE = re.compile(
+    r"(lcm_entry_count|stripe_count|stripe_size|Chunksize|data replication|storage pool name):"
+    r"\s*(\S+)"
+)
+
 
 def parse_storage(sections: Sections) -> Facts:
     """Read the sections about storage."""
@@ -19,6 +27,7 @@ def parse_storage(sections: Sections) -> Facts:
             blocks = integer(column)
             put(facts, key, None if blocks is None else blocks * 1024)
     put(facts, "fs.block_bytes", integer(sections.get("statfs", "").strip()))
+    put(facts, "fs.striping", _striping(sections.get("striping", "")))
     mount = _mount_of(sections)
     if mount is None:
         return facts
@@ -29,6 +38,30 @@ def parse_storage(sections: Sections) -> Facts:
     facts.setdefault("fs.device", source)
     facts.update(_disk(sections, number))
     return facts
+
+
+def _striping(told: str) -> str | None:
+    """Say how the files of a folder are spread, as Lustre, BeeGFS or GPFS tells it.
+
+    References
+    ----------
+    Lustre Operations Manual, ``lfs getstripe``; BeeGFS documentation, "Striping"; IBM Storage
+    Scale, ``mmlsattr``. Read from their printed examples: none of the three was there to ask.
+    """
+    said = dict(_ATTRIBUTE.findall(told))
+    if "lcm_entry_count" in said:
+        return f"a layout of {said['lcm_entry_count']} components"
+    if "stripe_count" in said:
+        count, size = said["stripe_count"], said.get("stripe_size", "?")
+        return f"over {'all' if count == '-1' else count} targets, {size} B each"
+    if "Chunksize" in said:
+        count = re.search(r"storage targets: desired: (\d+)", told)
+        over = f"over {count[1]} targets, " if count else ""
+        return f"{over}chunks of {said['Chunksize']}"
+    if "data replication" in said:
+        pool = said.get("storage pool name", "?")
+        return f"pool {pool}, data replication {said['data replication']}"
+    return None
 
 
 def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
@@ -44,7 +77,8 @@ def _mount_of(sections: Sections) -> tuple[str, str, str, str, str] | None:
         inside = point in ("/", folder) or folder.startswith(point + "/")
         # A later mount on the same point hides the earlier one.
         if folder and inside and (best is None or len(point) >= len(best[1])):
-            options = dict.fromkeys([*mine[5].split(","), *its[2].split(",")])
+            told = dict.fromkeys([*mine[5].split(","), *its[2].split(",")])
+            options = [one for one in told if not one.startswith(_ADDRESSES)]
             best = (mine[2], point, ",".join(options), its[0], its[1])
     return best
 

@@ -48,6 +48,8 @@ look_at_storage() {
 }
 """
 _IN_MEMORY = ("tmpfs", "ramfs")
+#: File systems of another machine, as stat names them; BeeGFS is fhgfs there.
+_SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
 #: Beside the data: block maps, directories, the journal.
 _OVERHEAD_BYTES = 1 << 20
 
@@ -130,7 +132,8 @@ def check_storage(told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         )
     if match[3] in _IN_MEMORY:
         return ("memory-file-system",)
-    return ("host-cache",) if "hypervisor" in told else ()
+    found = ("host-cache",) if "hypervisor" in told else ()
+    return (*found, "server-cache") if match[3] in _SERVED else found
 
 
 def runs_virtually() -> bool:

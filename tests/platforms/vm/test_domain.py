@@ -73,7 +73,7 @@ SHARES = [
         {"source": "/srv", "target": "/data"},
         {"source": "/srv", "target": "/ro", "read_only": True},
     ],
-    [{"source": "/srv", "target": "/data", "kind": "virtiofs"}],
+    [{"source": "/srv", "target": "/data", "kind": "virtiofs", "cache": "always"}],
     [{"source": "/srv", "target": "/data", "kind": "nfs"}],
 ]
 #: What Xen has, too.

@@ -388,6 +388,32 @@ def processes_with(*words: str) -> list[int]:
     return found
 
 
+@pytest.mark.skipif(shutil.which("ganesha.nfsd") is None, reason="nfs-ganesha is not installed")
+def test_a_guest_of_its_own_serves_files_behind_the_network(open_guests):
+    """What is written lies on the server's disk; a server that dies is put up again."""
+    with open_guests(
+        nodes=1,
+        acceleration="tcg",
+        filesystem={"type": "nfs", "server": "own"},
+        memory={"size_bytes": "384MiB"},
+        cpu={"count": 1},
+        mpi="openmpi",
+    ) as bench:
+        assert len(bench.allocation.measured.nodes) == 1
+        measured = bench.run("tee", "{workdir}/told", storage_bytes=1 << 20)
+        assert measured.exit_code == 0, measured.stderr
+        assert "server-cache" in measured.caveats
+        folder = bench.allocation.measured.work_folder()
+        bench.said(f"echo once > {folder}/told; sync")
+        tenant = bench.allocation.measured
+        server = tenant.fleet.guests[-1]
+        held = tenant.access.run(server.name, ["cat", "/var/tmp/bareline/files/told"])
+        assert held.stdout == "once\n"
+        facts = bench.allocation.facts()
+        assert (facts["fs.type"], facts["fs.server"]) == ("nfs4", "own")
+        assert "addr=" not in str(facts["fs.options"])
+
+
 def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_path):
     """Two tenants of one guest, with shares, and disk, NIC and kernel that no other test has."""
     (tmp_path / "input").write_text("from the host\n")
@@ -402,6 +428,7 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_p
         neighbours={"count": 1, "load": "same"},
         nic={"model": "rtl8139"},
         disk={"bus": "scsi", "iothread": True, "cache": "none", "io": "native"},
+        filesystem={"type": "loop-xfs", "size_bytes": 320 << 20},
         memory={"size_bytes": "384MiB"},
         cpu={"count": 1},
         mpi="openmpi",
@@ -412,6 +439,7 @@ def test_neighbours_run_the_same_while_one_tenant_is_measured(open_guests, tmp_p
             assert bench.said(f"cat /{kind}/input") == "from the host"
             bench.said(f"echo {kind} > /{kind}/output")
             assert (tmp_path / "output").read_text() == f"{kind}\n"
+        assert bench.said("df --output=fstype {workdir} | tail -n 1") == "xfs"
         bench.said("echo once >> /var/tmp/ran; sleep 2")
         first, second = bench.allocation.measured.fleet.guests
         count = ["sh", "-c", "wc -l < /var/tmp/ran"]

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bareline.platforms.layers.filesystem.nfs import ganesha_config
 from bareline.platforms.remote.keys import Keys, known_hosts
-from bareline.platforms.vm.exports import ganesha_config
+from bareline.platforms.vm.exports import exported
 from bareline.platforms.vm.guest import (
     last_words,
     make_guests,
@@ -141,7 +142,7 @@ def test_only_shares_over_the_network_are_exported(tmp_path):
             ]
         }
     ).shares
-    text = ganesha_config(shares, "10.94.7.1", tmp_path)
+    text = ganesha_config(exported(shares), "10.94.7.1", str(tmp_path))
     assert text.count("EXPORT {") == 1
     assert "Path = /b;" in text
     assert "Pseudo = /share1;" in text

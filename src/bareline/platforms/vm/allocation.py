@@ -85,6 +85,7 @@ class VmAllocation(Allocation):
         boot_s = self.measured.fleet.boot_s
         return {
             **self.measured.facts(),
+            **(self.measured.mounted.facts if self.measured.mounted else {}),
             **self._about,
             **self._tuning(),
             **self._neighbour_facts(),

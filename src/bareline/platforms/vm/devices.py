@@ -111,6 +111,9 @@ def _filesystem(devices: ET.Element, share: Share, number: int) -> None:
     filesystem = ET.SubElement(devices, "filesystem", type="mount", accessmode="passthrough")
     if share.kind == "virtiofs":
         ET.SubElement(filesystem, "driver", type="virtiofs")
+        if share.cache != "default":
+            binary = ET.SubElement(filesystem, "binary")
+            ET.SubElement(binary, "cache", mode=share.cache)
     ET.SubElement(filesystem, "source", dir=share.source)
     ET.SubElement(filesystem, "target", dir=share_tag(number))
     if share.read_only and share.kind == "9p":

@@ -20,6 +20,8 @@ from bareline.platforms.vm.tuning import arguments, script
 _FIRST_HOST = 11
 #: Name of the measured network interface in every guest.
 DEVICE = "net0"
+#: Tenant of the guest that serves files to all others.
+SERVER = -1
 #: Network of the second NIC through which a guest is reached when the first one is the host's.
 MANAGEMENT_SUBNET = "10.94.6"
 
@@ -57,32 +59,34 @@ class Guest:
 def make_guests(
     options: VmOptions, nodes: int, identity: Callable[[str], str] | None = None
 ) -> list[Guest]:
-    """Name the guests of every tenant, `nodes` each.
+    """Name the guests of every tenant, `nodes` each, and the file server's, if it has one.
 
     `identity` gives a guest's UUID by its name; a new one otherwise.
     """
-    guests = []
+
+    def guest(index: int, tenant: int, node: int, name: str) -> Guest:
+        last = _FIRST_HOST + index
+        address = f"{options.nic.subnet}.{last}"
+        outside = options.nic.outside
+        return Guest(
+            index=index,
+            tenant=tenant,
+            node=node,
+            name=name,
+            uuid=identity(name) if identity else str(uuid.uuid4()),
+            mac=f"{MEASURED_MAC}:{last:02x}",
+            address=address,
+            management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
+            management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
+        )
+
+    guests: list[Guest] = []
     for tenant in range(options.tenants):
+        prefix = f"t{tenant + 1}" if options.tenants > 1 else ""
         for node in range(nodes):
-            index = tenant * nodes + node
-            prefix = f"t{tenant + 1}" if options.tenants > 1 else ""
-            name = f"{prefix}g{node + 1}"
-            last = _FIRST_HOST + index
-            address = f"{options.nic.subnet}.{last}"
-            outside = options.nic.outside
-            guests.append(
-                Guest(
-                    index=index,
-                    tenant=tenant,
-                    node=node,
-                    name=name,
-                    uuid=identity(name) if identity else str(uuid.uuid4()),
-                    mac=f"{MEASURED_MAC}:{last:02x}",
-                    address=address,
-                    management_mac=f"{MANAGEMENT_MAC}:{last:02x}" if outside else None,
-                    management_address=f"{MANAGEMENT_SUBNET}.{last}" if outside else address,
-                )
-            )
+            guests.append(guest(len(guests), tenant, node, f"{prefix}g{node + 1}"))
+    if options.file_servers:
+        guests.append(guest(len(guests), SERVER, 0, "server"))
     return guests
 
 
@@ -163,13 +167,16 @@ def _mounts(options: VmOptions) -> str:
         mode = "ro" if share.read_only else "rw"
         match share.kind:
             case "9p":
-                how = f"{mode},trans=virtio,version=9p2000.L,msize=262144"
+                further = share.options or "msize=262144"
+                how = f"{mode},trans=virtio,version=9p2000.L,{further}"
                 lines.append(f"9p {share_tag(number)} {share.target} {how}")
             case "virtiofs":
-                lines.append(f"virtiofs {share_tag(number)} {share.target} {mode}")
+                how = ",".join(filter(None, (mode, share.options)))
+                lines.append(f"virtiofs {share_tag(number)} {share.target} {how}")
             case "nfs":
                 source = f"{host_address(options.nic)}:/{share_tag(number)}"
-                lines.append(f"nfs4 {source} {share.target} {mode},vers=4.2,hard")
+                how = f"{mode},{share.options or 'vers=4.2,hard'}"
+                lines.append(f"nfs4 {source} {share.target} {how}")
     return "".join(f"{line}\n" for line in lines)
 
 

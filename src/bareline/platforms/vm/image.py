@@ -33,6 +33,7 @@ _LOG = logging.getLogger(__name__)
 PACKAGES = (
     *("busybox-static", "kmod", "iproute2", "procps", "openssh-server", "ethtool", "nfs-common"),
     *PROGRAMS,
+    *("nfs-ganesha", "nfs-ganesha-vfs", "xfsprogs", "btrfs-progs"),
 )
 #: The kernel with all drivers: the smaller one for clouds knows no emulated NIC.
 _KERNELS = {"debian": "linux-image-amd64", "ubuntu": "linux-image-generic"}

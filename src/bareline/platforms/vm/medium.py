@@ -41,6 +41,13 @@ _NIC_MODULES = {
     "rtl8139": ("8139cp",),
 }
 _SHARE_MODULES = {"9p": ("9p", "9pnet_virtio"), "virtiofs": ("virtiofs",), "nfs": ("nfsv4",)}
+_FILE_SYSTEM_MODULES = {
+    "nfs": ("nfsv4",),
+    "gluster": ("fuse",),
+    "loop-ext4": ("loop",),
+    "loop-xfs": ("loop", "xfs"),
+    "loop-btrfs": ("loop", "btrfs"),
+}
 _ROOT_DEVICES = {"virtio": "/dev/vda"}
 
 #: Kernel arguments of every guest: the console, and nothing that waits for hardware.
@@ -105,6 +112,8 @@ class AutoMedium:
             wanted += _NIC_MODULES["virtio"]
         for share in self._options.shares:
             wanted += _SHARE_MODULES[share.kind]
+        if self._options.filesystem:
+            wanted += _FILE_SYSTEM_MODULES.get(self._options.filesystem.type, ())
         files = {
             "bin/busybox": File(self._image.busybox.read_bytes(), 0o755),
             "init": File(guest_script("initramfs"), 0o755),

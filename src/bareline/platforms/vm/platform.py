@@ -25,8 +25,9 @@ from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.allocation import VmAllocation
 from bareline.platforms.vm.domain import domain_xml, pool_xml, vcpu_pins
 from bareline.platforms.vm.exports import start_exports
+from bareline.platforms.vm.filesystem import with_share
 from bareline.platforms.vm.fleet import Fleet, Medium
-from bareline.platforms.vm.guest import Guest, host_address, make_guests
+from bareline.platforms.vm.guest import SERVER, Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
 from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
 from bareline.platforms.vm.kernels import with_kernel
@@ -65,7 +66,7 @@ class VmPlatform(Platform[VmOptions]):
         """Say whether guests with these options can be started here, and if not why."""
         try:
             _check_tools(spec.options)
-            check_host(spec.options, spec.options.cores_per_node)
+            check_host(_on_host(spec.options), spec.options.cores_per_node)
         except PlatformError as error:
             where = f"{error.where}: " if error.where else ""
             return Availability(False, f"{where}{error.what}", error.hint or "")
@@ -87,7 +88,7 @@ class VmPlatform(Platform[VmOptions]):
     @classmethod
     def definition(cls, spec: PlatformSpec[VmOptions]) -> str:
         """Give the libvirt definition of the platform's first guest, as it would be here."""
-        options = spec.options
+        options = with_share(spec.options, Path("/GUEST/shared"))
         # The same at every call, so that two definitions can be compared.
         guest = make_guests(options, options.guests, lambda name: str(uuid5(NAMESPACE_OID, name)))[
             0
@@ -129,7 +130,7 @@ class VmPlatform(Platform[VmOptions]):
         with ExitStack() as stack:
             try:
                 _check_tools(self._options)
-                check_host(self._options, self._options.cores_per_node)
+                check_host(_on_host(self._options), self._options.cores_per_node)
                 remains.clean(self.context.cache)
                 allocation = self._bring_up(max(1, layout.nodes), stack)
             except PlatformError as error:
@@ -138,7 +139,10 @@ class VmPlatform(Platform[VmOptions]):
             yield allocation
 
     def _bring_up(self, nodes: int, stack: ExitStack) -> VmAllocation:
-        options, cache = self._options, self.context.cache
+        cache, disks = self.context.cache, self.context.scratch / "guests"
+        shared = disks / "shared"
+        shared.mkdir(parents=True, exist_ok=True)
+        self._options = options = with_share(self.spec.options, shared.absolute())
         if nodes > options.guests:
             raise PlatformError(f"{nodes} nodes are more than its {options.guests} guests")
         told: list[str] = []
@@ -151,8 +155,6 @@ class VmPlatform(Platform[VmOptions]):
         states = self._states(nodes, accelerator, image, told.append)
         guests = make_guests(options, nodes, states.identity if states else None)
         enclosure = Path(tempfile.mkdtemp(prefix="bl-vm-", dir="/tmp"))
-        disks = self.context.scratch / "guests"
-        disks.mkdir(parents=True, exist_ok=True)
         holder, hypervisor = self._enclosed(enclosure, disks, stack)
         about: dict[str, Scalar] = {}
 
@@ -287,6 +289,7 @@ class VmPlatform(Platform[VmOptions]):
         tenants: dict[int, list[Guest]] = {}
         for guest in fleet.guests:
             tenants.setdefault(guest.tenant, []).append(guest)
+        (server,) = tenants.pop(SERVER, [None])
         measured, *neighbours = [
             TenantAllocation(
                 self._options,
@@ -297,10 +300,18 @@ class VmPlatform(Platform[VmOptions]):
                 cache=self.context.cache,
                 native=native,
                 caveats=caveats,
+                server=server,
             )
             for guests in tenants.values()
         ]
+        for tenant in (measured, *neighbours):
+            tenant.mount()
         return VmAllocation(measured, neighbours, told=told, about=about)
+
+
+def _on_host(options: VmOptions) -> VmOptions:
+    """Give the options with the file system as a share of a folder that is there."""
+    return with_share(options, Path("/tmp"))
 
 
 def _core_facts(options: VmOptions, fleet: Fleet) -> dict[str, Scalar]:

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 
 from bareline.host.memory import memory_bytes
+from bareline.platforms.layers.filesystem.nfs import PROGRAM
 from bareline.platforms.vm.domain import host_cpus_needed
-from bareline.platforms.vm.exports import PROGRAM
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
 from bareline.platforms.vm.options.nic import Nic

@@ -13,6 +13,7 @@ from bareline.platforms.launchers import Job, MpiInstallation, Network
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.shell import END_MARKED
 from bareline.platforms.vm.access import Access
+from bareline.platforms.vm.filesystem import mount_in_guests
 from bareline.platforms.vm.fleet import ANSWER_S, Fleet
 from bareline.platforms.vm.guest import DEVICE, Guest
 from bareline.platforms.vm.options import VmOptions
@@ -39,6 +40,8 @@ class TenantAllocation(RemoteAllocation):
         The library inside the guests.
     caveats
         What makes every number of these guests doubtful.
+    server
+        The guest that serves them files, where it is one of its own.
     """
 
     others_use = False
@@ -55,8 +58,10 @@ class TenantAllocation(RemoteAllocation):
         cache: Path,
         native: Callable[[], Path],
         caveats: Sequence[str],
+        server: Guest | None = None,
     ) -> None:
         self.guests = tuple(guests)
+        self._server = server
         super().__init__(
             [Node(guest.name, guest.address, fleet.vcpus) for guest in guests],
             cache=cache,
@@ -71,6 +76,11 @@ class TenantAllocation(RemoteAllocation):
         self._caveats = tuple(caveats)
         self._joined: set[str] = set()
         self._broken: dict[str, str] = {}
+
+    @property
+    def _needed(self) -> tuple[Guest, ...]:
+        """The guests without any of which no trial can work."""
+        return (*self.guests, self._server) if self._server else self.guests
 
     @property
     def mpi(self) -> MpiInstallation:
@@ -126,7 +136,7 @@ class TenantAllocation(RemoteAllocation):
 
     def work_folder(self) -> str:
         """Give the folder whose file system I/O probes measure."""
-        return self.options.io_folder
+        return self.mounted.folder if self.mounted else self.options.io_folder
 
     def judge_storage(self, told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
         """Check the free space; QEMU may go around the host's page cache, a share never does."""
@@ -163,7 +173,7 @@ class TenantAllocation(RemoteAllocation):
         PlatformError
             A guest broke. It is rebuilt before the next command.
         """
-        self._watch = _Watch(self.fleet, self.guests, self.access)
+        self._watch = _Watch(self.fleet, self._needed, self.access)
         try:
             with self._watch:
                 yield
@@ -186,7 +196,7 @@ class TenantAllocation(RemoteAllocation):
         PlatformError
             With the guest and what happened to it.
         """
-        self._broken |= self.fleet.broken(self.guests)
+        self._broken |= self.fleet.broken(self._needed)
         for name in self._broken:
             self.access.disconnect(name)  # nobody is to wait for its answers
         if self._broken:
@@ -198,7 +208,7 @@ class TenantAllocation(RemoteAllocation):
     def repair(self) -> None:
         """Rebuild the guests that were found broken, and those that died between trials."""
         self.fleet.renew_enclosure()
-        for guest in self.guests:
+        for guest in self._needed:
             if guest.name not in self._broken and not self.fleet.runs(guest):
                 self._broken[guest.name] = "its virtual machine ended"
         if not self._broken:
@@ -210,6 +220,11 @@ class TenantAllocation(RemoteAllocation):
         self._joined -= set(broken)
         if self.guests[0].name in broken:
             self._joined.clear()
+        self.mount()
+
+    def mount(self) -> None:
+        """Mount the file system that the options ask for in all guests, where it is not yet."""
+        self.mounted = mount_in_guests(self.options, self.guests, self._server, self.access)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers measured in these guests doubtful."""

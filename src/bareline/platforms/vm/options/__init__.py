@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from bareline.platforms.layers.filesystem.options import Gluster, Guests, Nfs
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.vm.options.hardware import Clock, Cpu, Disk, Image, Memory, Share
 from bareline.platforms.vm.options.nic import Nic
@@ -69,6 +70,9 @@ class VmOptions(PinningOptions):
     io_folder
         Folder of the guests in which trials make their working directories: its file system is
         what I/O probes measure. It may lie on a share.
+    filesystem
+        A file system that the guests mount for the trials, which then work on it; what it lies in
+        is in `io_folder` of the guests, or on the host.
     saved_state
         Start guests from a saved state, made at the first start of a configuration.
     """
@@ -97,6 +101,7 @@ class VmOptions(PinningOptions):
     boot_timeout_s: Annotated[float, Field(gt=0, le=1800)] = 180.0
     saved_state: bool = False
     io_folder: Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.-]+)+$")] = "/var/tmp/bareline"
+    filesystem: Guests | None = None
 
     @property
     def node_count(self) -> int:
@@ -116,8 +121,13 @@ class VmOptions(PinningOptions):
 
     @property
     def guest_total(self) -> int:
-        """Guests on the host, the neighbours' included."""
-        return self.guests * self.tenants
+        """Guests on the host, the neighbours' and the file server's included."""
+        return self.guests * self.tenants + self.file_servers
+
+    @property
+    def file_servers(self) -> int:
+        """Guests that do nothing but serve files: one, or none."""
+        return int(isinstance(self.filesystem, Nfs) and self.filesystem.server == "own")
 
     @property
     def tenants(self) -> int:
@@ -126,8 +136,11 @@ class VmOptions(PinningOptions):
 
     @property
     def image_packages(self) -> tuple[str, ...]:
-        """Packages of the built image beside bareline's own: the user's, and its neighbours'."""
-        return (*self.packages, *(self.neighbours.programs if self.neighbours else ()))
+        """Packages of the built image that are the user's, or that other options need."""
+        beside = self.neighbours.programs if self.neighbours else ()
+        gluster = ("glusterfs-server", "glusterfs-client")
+        served = gluster if isinstance(self.filesystem, Gluster) else ()
+        return (*self.packages, *beside, *served)
 
     @model_validator(mode="after")
     def _fits_together(self) -> VmOptions:
@@ -215,6 +228,6 @@ class VmOptions(PinningOptions):
             return ""
         if self.image != "auto":
             return 'saved_state needs image = "auto"'
-        if self.nic.outside or self.shares:
-            return "a guest with shares or a NIC of the host's cannot be saved"
+        if self.nic.outside or self.shares or self.filesystem:
+            return "a guest with shares, mounts or a NIC of the host's cannot be saved"
         return ""

@@ -221,15 +221,23 @@ class Share(_Part):
         virtual network.
     read_only
         Whether guests may only read.
+    cache
+        What ``virtiofs`` lets guests keep; QEMU's program decides by default.
+    options
+        Options of the mount in guests in place of bareline's.
     """
 
     source: str
     target: str
     kind: Literal["9p", "virtiofs", "nfs"] = "9p"
     read_only: bool = False
+    cache: Literal["default", "none", "always"] = "default"
+    options: Annotated[str, Field(pattern=r"^[A-Za-z0-9_=.,:/+-]*$")] = ""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Share:
+        if self.cache != "default" and self.kind != "virtiofs":
+            raise ValueError(f"cache = {self.cache!r} is of virtiofs, not of {self.kind}")
         for name in ("source", "target"):
             path = getattr(self, name)
             if not path.startswith("/") or ".." in path.split("/") or len(path) < 2:

@@ -1,0 +1,111 @@
+"""NFS: a server of bareline's own wherever it is wanted, and mounts of its folder.
+
+The kernel's server belongs to its machine's network; NFS-Ganesha is a program, which runs in any
+network and ends with its namespaces. The same program serves everywhere, so that platforms whose
+servers lie elsewhere differ in that alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bareline.platforms.layers.filesystem.mounted import Run, run_script
+from bareline.platforms.layers.filesystem.options import Nfs
+
+PROGRAM = "ganesha.nfsd"
+#: What is exported, as a fact.
+EXPORTED = "read and write, no_root_squash, sec=sys"
+_COMMON = """\
+NFS_CORE_PARAM {{
+    Protocols = 4;
+    Bind_addr = {address};
+    NFS_Port = 2049;
+    Enable_NLM = false;
+    Enable_RQUOTA = false;
+}}
+NFSv4 {{
+    Graceless = true;
+    Only_Numeric_Owners = true;
+    RecoveryRoot = {folder};
+}}
+NFS_KRB5 {{ Active_krb5 = false; }}
+"""
+_EXPORT = """\
+EXPORT {{
+    Export_Id = {number};
+    Path = {path};
+    Pseudo = /{name};
+    Access_Type = {access};
+    Squash = No_Root_Squash;
+    SecType = sys;
+    FSAL {{ Name = VFS; }}
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """A folder that a server offers.
+
+    Parameters
+    ----------
+    path
+        Checked to hold neither quotes nor spaces.
+    name
+        Under which clients find it.
+    """
+
+    path: str
+    name: str
+    read_only: bool = False
+
+
+def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
+    """Give the server's configuration.
+
+    Parameters
+    ----------
+    address
+        On which it listens.
+    folder
+        For what it keeps.
+    """
+    text = _COMMON.format(address=address, folder=folder)
+    for number, export in enumerate(exports, 1):
+        access = "RO" if export.read_only else "RW"
+        text += _EXPORT.format(number=number, path=export.path, name=export.name, access=access)
+    return text
+
+
+def serve(run: Run, exports: Sequence[Export], address: str, folder: str) -> None:
+    """Start a server and wait until it listens; nothing happens where one does.
+
+    Raises
+    ------
+    PlatformError
+        It does not.
+    """
+    run_script(run, "nfs", "serve", folder, ganesha_config(exports, address, folder))
+
+
+def mount_nfs(run: Run, source: str, folder: str, chosen: Nfs) -> None:
+    """Mount a server's folder on a node, anew where it is.
+
+    Parameters
+    ----------
+    source
+        ``HOST:/FOLDER``.
+
+    Raises
+    ------
+    PlatformError
+        The node has no client, or the server does not let it.
+    """
+    run_script(run, "nfs", "mount", source, folder, mount_options(chosen))
+
+
+def mount_options(chosen: Nfs) -> str:
+    """Give the options of a mount: a server that is late is waited for, never given up."""
+    further = f",{chosen.options}" if chosen.options else ""
+    return f"vers={chosen.version},hard{further}"

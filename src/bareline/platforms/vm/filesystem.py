@@ -1,0 +1,122 @@
+"""The file system that guests mount for the trials; see `bareline.platforms.layers.filesystem`.
+
+What lies on the host is a share, which guests mount while they boot. What guests mount of their own
+or serve each other is mounted when all of them are up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bareline.platforms.held import SETUP_S
+from bareline.platforms.hosts import local_environment
+from bareline.platforms.layers.filesystem.gluster import Peer, mount_gluster
+from bareline.platforms.layers.filesystem.mounted import Mounted
+from bareline.platforms.layers.filesystem.nfs import (
+    EXPORTED,
+    PROGRAM,
+    Export,
+    mount_nfs,
+    mount_options,
+    serve,
+)
+from bareline.platforms.layers.filesystem.options import (
+    Gluster,
+    Loop,
+    Nfs,
+    NineP,
+    Tmpfs,
+    Virtiofs,
+)
+from bareline.platforms.layers.filesystem.volume import mount_volume
+from bareline.platforms.process import Finished, run_process
+from bareline.platforms.vm.access import Access
+from bareline.platforms.vm.guest import Guest
+from bareline.platforms.vm.options import VmOptions
+from bareline.platforms.vm.options.hardware import Share
+from bareline.vocabulary.model import Scalar
+
+#: Where guests mount it.
+TARGET = "/mnt/bareline"
+_NAME = "files"
+
+
+def with_share(options: VmOptions, source: Path) -> VmOptions:
+    """Add the share that the file system is, where it lies on the host.
+
+    Parameters
+    ----------
+    source
+        A folder of the host for it.
+    """
+    match options.filesystem:
+        case Virtiofs() as chosen:
+            share = Share(source=str(source), target=TARGET, kind="virtiofs", cache=chosen.cache)
+        case NineP() as chosen:
+            how = f"cache={chosen.cache},msize={chosen.msize_bytes}"
+            share = Share(source=str(source), target=TARGET, kind="9p", options=how)
+        case Nfs(server="host") as chosen:
+            how = mount_options(chosen)
+            share = Share(source=str(source), target=TARGET, kind="nfs", options=how)
+        case _:
+            return options
+    return options.model_copy(update={"shares": (*options.shares, share)})
+
+
+def mount_in_guests(
+    options: VmOptions, guests: Sequence[Guest], server: Guest | None, access: Access
+) -> Mounted | None:
+    """Mount it in one tenant's guests, which are up; again after one of them was rebuilt.
+
+    Parameters
+    ----------
+    server
+        The guest that does nothing but serve, where there is one.
+
+    Raises
+    ------
+    PlatformError
+        A guest lacks a program, or does not let us.
+    """
+    peers = [_peer(guest, access) for guest in guests]
+    folder, below = Path(TARGET), Path(options.io_folder)
+    match options.filesystem:
+        case Tmpfs() | Loop() as chosen:
+            mounted, *_ = [mount_volume(peer.run, chosen, folder, below) for peer in peers]
+            return mounted
+        case Virtiofs() | NineP() as chosen:
+            facts: dict[str, Scalar] = {"fs.layer": chosen.type, "fs.server": "host"}
+            return Mounted(TARGET, {**facts, "fs.guest_cache": chosen.cache})
+        case Nfs() as chosen:
+            return _mount_nfs(chosen, peers, _peer(server, access) if server else peers[0], below)
+        case Gluster() as chosen:
+            return mount_gluster(peers, chosen, folder, below)
+        case _:
+            return None
+
+
+def _mount_nfs(chosen: Nfs, peers: Sequence[Peer], server: Peer, below: Path) -> Mounted:
+    facts: dict[str, Scalar] = {"fs.layer": chosen.type, "fs.server": chosen.server}
+    if chosen.remote:
+        facts["fs.server"] = "remote"
+        source = chosen.remote
+    else:
+        facts |= {"fs.server_program": f"NFS-Ganesha ({PROGRAM})", "fs.export": EXPORTED}
+        source = f"{server.address}:/{_NAME}"
+    if chosen.server in ("node", "own"):
+        shared = str(below / _NAME)
+        server.run(["mkdir", "-p", shared], "")
+        serve(server.run, [Export(shared, _NAME)], server.address, str(below / "nfs"))
+    if chosen.server != "host":  # whose share is mounted already
+        for peer in peers:
+            mount_nfs(peer.run, source, TARGET, chosen)
+    return Mounted(TARGET, facts)
+
+
+def _peer(guest: Guest, access: Access) -> Peer:
+    def run(argv: Sequence[str], stdin: str) -> Finished:
+        line = access.argv(guest.name, argv)
+        return run_process(line, env=local_environment(), timeout_s=SETUP_S, stdin=stdin)
+
+    return Peer(guest.name, guest.address, run)
