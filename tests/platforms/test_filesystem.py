@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from bareline.platforms.base import availability_of
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.layers.filesystem.available import kernel_has
 from bareline.platforms.layers.filesystem.mounted import folder_below
+from bareline.platforms.layers.filesystem.nfs import Export, serve
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 
@@ -134,6 +136,35 @@ def test_hosts_serve_each_other_a_volume(open_bench, tmp_path):
     assert str(facts["fs.export"]).startswith("Distribute")
     measured = bench.run("true", "{workdir}", storage_bytes=MIB)
     assert "server-cache" in measured.caveats
+
+
+@needs_root
+@pytest.mark.netns
+@pytest.mark.skipif(shutil.which("ganesha.nfsd") is None, reason="nfs-ganesha is not installed")
+def test_a_host_serves_nfs_to_the_others(open_bench, tmp_path):
+    """As far as the server: a client needs a kernel that has one (see the guests' tests)."""
+    bench = open_bench("netns")
+    server, client = bench.allocation.peers()
+    serve(server.run, [Export(str(tmp_path), "files")], server.address, str(tmp_path / "kept"))
+    assert "ganesha.nfsd" in server.run(["ps", "-eo", "args"], "").stdout
+    reach = ["bash", "-c", f"exec 3<>/dev/tcp/{server.address}/2049"]
+    assert client.run(reach, "").exit_code == 0
+    assert client.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/2049"], "").exit_code != 0
+
+
+@pytest.mark.parametrize(
+    ("platform", "server", "said"),
+    [
+        ("local", "node", "serves itself nothing"),
+        ("netns", "host", "no machine below them"),
+        ("netns", "files.site:/export", "no server outside"),
+    ],
+)
+@needs_root
+def test_a_server_cannot_be_everywhere(platform, server, said):
+    available = availability_of(_spec(type=platform, filesystem={"type": "nfs", "server": server}))
+    assert not available.ok
+    assert said in available.reason
 
 
 @needs_root

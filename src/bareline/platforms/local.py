@@ -33,8 +33,9 @@ from bareline.platforms.layers.container.boxes import contained
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
-from bareline.platforms.layers.filesystem.mounted import Mounted, folder_below
-from bareline.platforms.layers.filesystem.options import OneNode
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below
+from bareline.platforms.layers.filesystem.nfs import mount_served
+from bareline.platforms.layers.filesystem.options import Nfs, OneNode
 from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
@@ -207,7 +208,12 @@ class LocalPlatform(Platform[LocalOptions]):
             return
         scratch = self.context.scratch.absolute()
         with folder_below(options.io_folder or scratch) as below, private_mounts() as mounts:
-            mounted = mount_volume(mounts.run, options.filesystem, scratch / "mounted", below)
+            chosen, folder = options.filesystem, scratch / "mounted"
+            if isinstance(chosen, Nfs):
+                itself = Peer("localhost", _ADDRESS, mounts.run)
+                mounted = mount_served(chosen, itself, [mounts.run], folder, below)
+            else:
+                mounted = mount_volume(mounts.run, chosen, folder, below)
             yield mounts, mounted
 
     @classmethod
@@ -238,7 +244,7 @@ def _check(options: LocalOptions, where: str | None = None) -> None:
     check_cores(options.cores, where)
     check_io_folder(options.io_folder, where)
     check_neighbours(options.neighbours, where)
-    check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False)
+    check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
 
 
 PLATFORM = LocalPlatform

@@ -23,9 +23,10 @@ from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.layers.container.boxes import contained
 from bareline.platforms.layers.filesystem.available import check_here
-from bareline.platforms.layers.filesystem.gluster import Peer, mount_gluster
-from bareline.platforms.layers.filesystem.mounted import Mounted, folder_below
-from bareline.platforms.layers.filesystem.options import Gluster, Loop, Tmpfs
+from bareline.platforms.layers.filesystem.gluster import mount_gluster
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below
+from bareline.platforms.layers.filesystem.nfs import mount_served
+from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, Tmpfs
 from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
@@ -182,7 +183,7 @@ def _check(options: NetnsOptions, where: str | None = None) -> None:
     usable_cores(options)
     check_io_folder(options.io_folder, where)
     check_neighbours(options.neighbours, where)
-    check_here(options.filesystem, root=root, user_namespace=not root)
+    check_here(options.filesystem, root=root, user_namespace=not root, network=True)
 
 
 def host_name(index: int) -> str:
@@ -271,17 +272,19 @@ class NetnsPlatform(Platform[NetnsOptions]):
     ) -> Mounted | None:
         """Mount what hosts serve each other."""
         chosen = self.spec.options.filesystem
-        if not isinstance(chosen, Gluster):
-            return None
-        # Launchers start in the switch, and in a trial's folder.
-        return mount_gluster(
-            allocation.peers(),
-            chosen,
-            self._mount_point,
-            below,
-            clients=(switch.run,),
-            private=True,
-        )
+        peers, folder = allocation.peers(), self._mount_point
+        # Launchers start in the switch, and in a trial's folder: it mounts, too.
+        match chosen:
+            case Gluster():
+                more = (switch.run,)
+                return mount_gluster(peers, chosen, folder, below, clients=more, private=True)
+            case Nfs():
+                own = Peer("switch", links.SWITCH_ADDRESS, switch.run)
+                server = own if chosen.server == "own" else peers[0]
+                clients = [*(peer.run for peer in peers), switch.run]
+                return mount_served(chosen, server, clients, folder, below)
+            case _:
+                return None
 
     @property
     def _mount_point(self) -> Path:

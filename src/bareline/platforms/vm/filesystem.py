@@ -11,16 +11,9 @@ from pathlib import Path
 
 from bareline.platforms.held import SETUP_S
 from bareline.platforms.hosts import local_environment
-from bareline.platforms.layers.filesystem.gluster import Peer, mount_gluster
-from bareline.platforms.layers.filesystem.mounted import Mounted
-from bareline.platforms.layers.filesystem.nfs import (
-    EXPORTED,
-    PROGRAM,
-    Export,
-    mount_nfs,
-    mount_options,
-    serve,
-)
+from bareline.platforms.layers.filesystem.gluster import mount_gluster
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer
+from bareline.platforms.layers.filesystem.nfs import facts_of, mount_options, mount_served
 from bareline.platforms.layers.filesystem.options import (
     Gluster,
     Loop,
@@ -39,7 +32,6 @@ from bareline.vocabulary.model import Scalar
 
 #: Where guests mount it.
 TARGET = "/mnt/bareline"
-_NAME = "files"
 
 
 def with_share(options: VmOptions, source: Path) -> VmOptions:
@@ -89,29 +81,14 @@ def mount_in_guests(
             facts: dict[str, Scalar] = {"fs.layer": chosen.type, "fs.server": "host"}
             return Mounted(TARGET, {**facts, "fs.guest_cache": chosen.cache})
         case Nfs() as chosen:
-            return _mount_nfs(chosen, peers, _peer(server, access) if server else peers[0], below)
+            by = _peer(server, access) if server else peers[0]
+            if chosen.server == "host":  # whose share is mounted already
+                return Mounted(TARGET, facts_of(chosen))
+            return mount_served(chosen, by, [peer.run for peer in peers], folder, below)
         case Gluster() as chosen:
             return mount_gluster(peers, chosen, folder, below)
         case _:
             return None
-
-
-def _mount_nfs(chosen: Nfs, peers: Sequence[Peer], server: Peer, below: Path) -> Mounted:
-    facts: dict[str, Scalar] = {"fs.layer": chosen.type, "fs.server": chosen.server}
-    if chosen.remote:
-        facts["fs.server"] = "remote"
-        source = chosen.remote
-    else:
-        facts |= {"fs.server_program": f"NFS-Ganesha ({PROGRAM})", "fs.export": EXPORTED}
-        source = f"{server.address}:/{_NAME}"
-    if chosen.server in ("node", "own"):
-        shared = str(below / _NAME)
-        server.run(["mkdir", "-p", shared], "")
-        serve(server.run, [Export(shared, _NAME)], server.address, str(below / "nfs"))
-    if chosen.server != "host":  # whose share is mounted already
-        for peer in peers:
-            mount_nfs(peer.run, source, TARGET, chosen)
-    return Mounted(TARGET, facts)
 
 
 def _peer(guest: Guest, access: Access) -> Peer:

@@ -13,7 +13,9 @@ from bareline.vocabulary.errors import PlatformError
 _WHERE = "filesystem"
 
 
-def check_here(chosen: FileSystem | None, *, root: bool, user_namespace: bool) -> None:
+def check_here(
+    chosen: FileSystem | None, *, root: bool, user_namespace: bool, network: bool
+) -> None:
     """See that this machine has what a file system needs.
 
     Parameters
@@ -22,6 +24,9 @@ def check_here(chosen: FileSystem | None, *, root: bool, user_namespace: bool) -
         Whether devices of this machine can be mounted.
     user_namespace
         Whether nodes have a user namespace, in which some file systems can be mounted all the same.
+
+    network
+        Whether nodes have a network of their own, in which they can serve.
 
     Raises
     ------
@@ -38,6 +43,8 @@ def check_here(chosen: FileSystem | None, *, root: bool, user_namespace: bool) -
             where=_WHERE,
             hint="run bareline as root, or name a folder that is mounted already as `io_folder`",
         )
+    if isinstance(chosen, Nfs) and (problem := _misplaced(chosen, network)):
+        raise PlatformError(problem, where=_WHERE, hint='see `server` in "Compare file systems"')
     for name in _programs(chosen):
         tool(name)
     for kind in _kinds(chosen):
@@ -52,6 +59,17 @@ def check_here(chosen: FileSystem | None, *, root: bool, user_namespace: bool) -
         raise PlatformError(
             "this machine has no loop devices", where=_WHERE, hint="load them: `modprobe loop`"
         )
+
+
+def _misplaced(chosen: Nfs, network: bool) -> str:
+    """Say why a server cannot be where it is wanted."""
+    if not network and not chosen.remote:
+        return "this machine serves itself nothing over a network: use hosts (type netns) or guests"
+    if network and chosen.remote:
+        return "hosts as namespaces reach no server outside: use platform type local"
+    if chosen.server == "host":
+        return 'hosts as namespaces have no machine below them: use server = "node" or "own"'
+    return ""
 
 
 def _programs(chosen: FileSystem) -> tuple[str, ...]:

@@ -3,29 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.platforms.layers.filesystem.mounted import Mounted, Run, run_script
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, Run, run_script
 from bareline.platforms.layers.filesystem.options import Gluster
 from bareline.vocabulary.model import Scalar
-
-
-@dataclass(frozen=True, slots=True)
-class Peer:
-    """A node of the volume.
-
-    Parameters
-    ----------
-    address
-        Under which the other nodes reach it.
-    run
-        Runs a command there.
-    """
-
-    name: str
-    address: str
-    run: Run
 
 
 def mount_gluster(

@@ -38,6 +38,23 @@ class Mounted:
     caveats: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A node that others of a platform reach.
+
+    Parameters
+    ----------
+    address
+        Under which the other nodes reach it.
+    run
+        Runs a command there.
+    """
+
+    name: str
+    address: str
+    run: Run
+
+
 @contextmanager
 def folder_below(folder: Path) -> Iterator[Path]:
     """Give a folder for what a file system lies in, and remove it, and those of killed barelines.

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from bareline.platforms.layers.filesystem.mounted import Run, run_script
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, Run, run_script
 from bareline.platforms.layers.filesystem.options import Nfs
+from bareline.vocabulary.model import Scalar
 
 PROGRAM = "ganesha.nfsd"
+#: Under which name a folder of bareline's own is offered.
+_NAME = "files"
 #: What is exported, as a fact.
 EXPORTED = "read and write, no_root_squash, sec=sys"
 _COMMON = """\
@@ -89,20 +93,44 @@ def serve(run: Run, exports: Sequence[Export], address: str, folder: str) -> Non
     run_script(run, "nfs", "serve", folder, ganesha_config(exports, address, folder))
 
 
-def mount_nfs(run: Run, source: str, folder: str, chosen: Nfs) -> None:
-    """Mount a server's folder on a node, anew where it is.
+def mount_served(
+    chosen: Nfs, server: Peer, clients: Sequence[Run], folder: Path, below: Path
+) -> Mounted:
+    """Mount a folder of a node of the platform, or of a server that is there, on all clients.
 
     Parameters
     ----------
-    source
-        ``HOST:/FOLDER``.
+    server
+        The node that serves, where it is not somebody else's.
+    below
+        Folder of that node, for what is served and for what the server keeps.
 
     Raises
     ------
     PlatformError
-        The node has no client, or the server does not let it.
+        The server does not start, or a client cannot mount.
     """
-    run_script(run, "nfs", "mount", source, folder, mount_options(chosen))
+    source = chosen.remote
+    if source is None:
+        shared = below / _NAME
+        server.run(["mkdir", "-p", str(shared)], "")
+        serve(server.run, [Export(str(shared), _NAME)], server.address, str(below / "nfs"))
+        source = f"{server.address}:/{_NAME}"
+    for run in clients:
+        run_script(run, "nfs", "mount", source, str(folder), mount_options(chosen))
+    return Mounted(str(folder), facts_of(chosen))
+
+
+def facts_of(chosen: Nfs) -> dict[str, Scalar]:
+    """Tell what no client sees of its server."""
+    if chosen.remote:
+        return {"fs.layer": chosen.type, "fs.server": "remote"}
+    return {
+        "fs.layer": chosen.type,
+        "fs.server": chosen.server,
+        "fs.server_program": f"NFS-Ganesha ({PROGRAM})",
+        "fs.export": EXPORTED,
+    }
 
 
 def mount_options(chosen: Nfs) -> str:

@@ -161,9 +161,9 @@ class NineP(_Part):
 
 
 #: What one machine can mount for itself.
-OneNode = Annotated[Local | Tmpfs | Loop, Field(discriminator="type")]
+OneNode = Annotated[Local | Tmpfs | Loop | Nfs, Field(discriminator="type")]
 #: What nodes with a network can mount.
-Networked = Annotated[Local | Tmpfs | Loop | Gluster, Field(discriminator="type")]
+Networked = Annotated[Local | Tmpfs | Loop | Nfs | Gluster, Field(discriminator="type")]
 #: What guests can mount.
 Guests = Annotated[
     Local | Tmpfs | Loop | Nfs | Gluster | Virtiofs | NineP, Field(discriminator="type")
