@@ -117,12 +117,15 @@ contains
         type(matrix_t), intent(in) :: rows
         type(slices_t) :: slices
         real(dp) :: x(rows%columns), product(rows%rows), expected(rows%rows)
+        integer :: turn
         slices = slices_t(rows)
         call random_number(x)
         expected = product_by_rows(rows, x)
-        call slices%multiply(x, product)
-        call check(maxval(abs(product - expected)) < 1.0e-13_dp*maxval(abs(expected)), &
-                   'slices multiply as rows')
+        do turn = 1, 2
+            call slices%multiply(x, product)
+            call check(maxval(abs(product - expected)) < 1.0e-13_dp*maxval(abs(expected)), &
+                       'slices multiply as rows, there and back')
+        end do
     end subroutine test_slices
 
     pure function product_by_rows(rows, x) result(product)
