@@ -62,11 +62,12 @@ def planted(monkeypatch):
 
 
 def test_the_replay_beats_the_naive_predictions(planted, tmp_path, fits):
-    told: list[str] = []
-    done = validate(None, note=told.append)
+    told: list[tuple[str, int, int]] = []
+    done = validate(None, note=lambda *step: told.append(step))
     scores = {score.model: score for score in done.scores}
     assert not done.refused and done.disturbed == 12
     assert len(told) == 4 * 6 == scores["replay"].n
+    assert [step[1:] for step in told] == [(position, 24) for position in range(1, 25)]
     assert scores["replay"].median < 0.03 and scores["replay"].p90 < 0.06
     assert scores["replay"].median < scores["no-change"].median
     assert scores["replay"].p90 < scores["latency-ratio"].p90

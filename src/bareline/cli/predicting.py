@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bareline.cli.options import FileOption, JsonOption, QuietOption, run_path
-from bareline.cli.output import complain, emit, printing_measures
+from bareline.cli.output import complain, console, emit, printing_measures
 from bareline.vocabulary.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -161,18 +161,17 @@ def _validate(
     from bareline.predict.kept import look_closer
     from bareline.predict.pairs import validate
     from bareline.report.terminal.predictions import print_validation
-
-    def note(text: str) -> None:
-        if not quiet:
-            complain(text)
+    from bareline.report.terminal.progress import Steps
 
     records = _read(path)
-    done = validate(records, max_queued=max_queued, note=note)
-    kept = look_closer(records, done, max_queued=max_queued, note=note)
+    shown = console(stderr=True, quiet=quiet)
+    done = validate(records, max_queued=max_queued, note=Steps("pair", shown))
+    closer = Steps("application", shown)
+    kept = look_closer(records, done, max_queued=max_queued, note=closer)
     try:
         records.runs[0].write_predictions(kept.to_json())
     except StoreError as error:
-        note(f"the run directory does not keep them: {error}")
+        complain(f"the run directory does not keep them: {error}")
     if figures is not None:
         from bareline.report.page.predictions import write_validation
 

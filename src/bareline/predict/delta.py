@@ -53,17 +53,9 @@ def delta(profile: Profile, a: Costs, b: Costs) -> float:
         sum(row.on_b for row in messages),
     )
     io = sum(row.spent for row in rows if row.group == "io")
-    return (change + io * (b.io - 1)) / profile.ranks + compute_s(profile) * (
+    return (change + io * (b.io - 1)) / profile.ranks + profile.computing_s * (
         b.compute * _turns(b) / _turns(a) - 1
     )
-
-
-def compute_s(profile: Profile) -> float:
-    """Give a rank's mean time of computing, without what it had no core for, in s."""
-    computing = profile.call_table.filter(profile.call_table["kind"] == "compute")
-    queued = max(0, int(computing["queued_ns"].clip(0).sum()))
-    total = float(profile.rank_table["compute_ns"].sum())
-    return max(0.0, total - queued) * 1e-9 / profile.ranks
 
 
 def message_share(profile: Profile) -> float:

@@ -5,7 +5,7 @@ Replaying every pair takes minutes; a page is drawn in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from bareline.predict.applications import Application, applications
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.coverage import Strip, strips
 from bareline.predict.ladder import read_ladder
+from bareline.predict.pairs import Note
 from bareline.predict.prediction import Case
 from bareline.predict.questions import Upgrade, upgrades
 from bareline.predict.shares import Loss, explain_application
@@ -68,23 +69,23 @@ def look_closer(
     validation: Validation,
     *,
     max_queued: float = DISTURBED,
-    note: Callable[[str], None] | None = None,
+    note: Note | None = None,
 ) -> Kept:
     """Explain each application's largest loss, rank upgrades, and lay sizes over the ladders.
 
     Parameters
     ----------
     note
-        Is told what is looked at next.
+        Is told what is looked at next, which of the applications it is, and how many there are.
     """
     losses: list[ApplicationLoss] = []
     ranked: list[Upgrade] = []
     laid: list[Strip] = []
     found = applications(records, max_queued=max_queued)
-    for name, by_platform in found.items():
+    for position, (name, by_platform) in enumerate(found.items(), 1):
         usable = {key: one for key, one in by_platform.items() if one.launches}
         if note is not None:
-            note(f"{name}: what it loses, what would help")
+            note(f"{name}: what it loses, what would help", position, len(found))
         losses += _loss(records, name, usable, found)
         for one in usable.values():
             ranked += _upgrades(records, one)

@@ -19,7 +19,6 @@ import numpy as np
 from bareline.analysis.records import Records
 from bareline.predict.applications import Application, applications
 from bareline.predict.compute import factor_between, same_processor
-from bareline.predict.delta import compute_s
 from bareline.predict.ladder import Ladder, read_ladder
 from bareline.predict.prediction import SHORT_S, Case, Form, base_time_s, predict
 from bareline.predict.validation import AGAIN, LEVEL, Trial, Validation
@@ -29,13 +28,15 @@ from bareline.vocabulary.model import Layout
 from bareline.vocabulary.units import format_value
 
 _FEWEST_AGAIN = 4
+#: Is told what comes next, at which position of how many.
+Note = Callable[[str, int, int], None]
 
 
 def validate(
     records: Records,
     *,
     max_queued: float = DISTURBED,
-    note: Callable[[str], None] | None = None,
+    note: Note | None = None,
 ) -> Validation:
     """Predict every application of a run from every platform to every other one.
 
@@ -44,27 +45,34 @@ def validate(
     max_queued
         Launches whose ranks had no core for a larger share of their time are left out.
     note
-        Is told what is predicted next.
+        Is told what is predicted next, which of the pairs it is, and how many there are.
     """
     found = applications(records, max_queued=max_queued)
     pairs = _Pairs(records, max_queued)
     trials: list[Trial] = []
     again: list[Trial] = []
     refused: list[tuple[str, str]] = []
+    usable_of = {name: _usable(own) for name, own in found.items()}
+    of = sum(math.perm(len(own), 2) for own in usable_of.values())
+    position = itertools.count(1)
     for name, by_platform in found.items():
-        usable = {key: one for key, one in by_platform.items() if one.launches}
+        usable = usable_of[name]
         for key in by_platform.keys() - usable.keys():
             refused.append((f"{name} on {key}", "every launch had ranks without a core"))
         again += itertools.chain.from_iterable(map(_again, usable.values()))
         for a, b in itertools.permutations(usable, 2):
             if note is not None:
-                note(f"{name}: {a} to {b}")
+                note(f"{name}: {a} to {b}", next(position), of)
             try:
                 trials += _pair(pairs.case(usable[a], usable[b]), usable[a], usable[b])
             except BarelineError as error:
                 refused.append((f"{name}, {a} to {b}", str(error)))
     disturbed = sum(one.disturbed for own in found.values() for one in own.values())
     return Validation(tuple(_with_intervals(trials)), tuple(refused), disturbed, tuple(again))
+
+
+def _usable(by_platform: Mapping[str, Application]) -> dict[str, Application]:
+    return {key: one for key, one in by_platform.items() if one.launches}
 
 
 @dataclass
@@ -131,7 +139,7 @@ def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]
     shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
     before, after = shortest
     if before is not None and after is not None:
-        computing = compute_s(profile)
+        computing = profile.computing_s
         calls = max(0.0, launch.time_s - computing)
         yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
 
@@ -229,8 +237,8 @@ def reasons(
 def _computing(case: Case, target: Application, log_error: float) -> Iterator[Reason]:
     """Compare the computing that was carried over with the computing that was measured."""
     profile = target.typical.profile
-    expected = compute_s(case.profile) * (case.compute.value or 1.0)
-    measured = compute_s(profile)
+    expected = case.profile.computing_s * (case.compute.value or 1.0)
+    measured = profile.computing_s
     if expected <= 0 or measured <= 0:
         return
     share = measured / base_time_s(profile)

@@ -13,7 +13,7 @@ import numpy as np
 from bareline.predict.compute import ComputeFactor
 from bareline.predict.costs import Costs, StartUp, start_up
 from bareline.predict.curve import UNSURE
-from bareline.predict.delta import compute_s, delta, message_share
+from bareline.predict.delta import delta, message_share
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
 from bareline.predict.needs import Need, needs_of
 from bareline.predict.replay import replay, why_not_replayable
@@ -365,5 +365,5 @@ def _widening(case: Case, base_s: float) -> Iterator[str]:
     one, other = (" ".join(str(x.facts[k]) for k in keys if k in x.facts) for x in (case.a, case.b))
     if one and other and one != other:
         yield f"other MPI libraries: {one} and {other}"
-    if compute_s(case.profile) <= 0:
+    if case.profile.computing_s <= 0:
         yield "the profile tells no time of computing"

@@ -186,6 +186,14 @@ class Profile:
         return self.call_table.filter(pl.col("kind") != "compute")
 
     @cached_property
+    def computing_s(self) -> float:
+        """A rank's mean time of computing, without what it had no core for, in s."""
+        computing = self.call_table.filter(pl.col("kind") == "compute")
+        queued = max(0, int(computing["queued_ns"].clip(0).sum()))
+        total = float(self.rank_table["compute_ns"].sum())
+        return max(0.0, total - queued) * 1e-9 / self.ranks
+
+    @cached_property
     def cells(self) -> int:
         """Rows and columns of the communication matrix."""
         return -(-self.ranks // self.ranks_per_cell)

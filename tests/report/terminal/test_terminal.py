@@ -8,6 +8,7 @@ from bareline.report.content.document import Document
 from bareline.report.terminal.console import clean, make_console, print_next
 from bareline.report.terminal.facts import print_facts
 from bareline.report.terminal.listings import print_platforms
+from bareline.report.terminal.progress import Steps
 from bareline.report.terminal.results import print_comparison, print_summary
 from bareline.report.terminal.runs import PlanNotes, print_plan, print_status
 from bareline.report.terminal.verdict import print_statements
@@ -145,3 +146,16 @@ def test_status_and_plan() -> None:
     twice = [{**row, "block": block} for row in plan for block in (0, 1)]
     text = printed(lambda c: print_plan(twice, c, PlanNotes(exact={"bare"})))
     assert "of these 1 simulation only where the first of the case fails" in text
+
+
+def test_long_work_says_where_it_stands_and_when_it_ends(monkeypatch):
+    clock = iter([10.0, 11.0, 30.0, 31.0])
+    monkeypatch.setattr("bareline.report.terminal.progress.time.monotonic", lambda: next(clock))
+
+    def work(console):
+        steps = Steps("pair", console)
+        for position in range(1, 5):
+            steps(f"step {position}", position, 4)
+
+    # Only one of them is said: the first begins, the others follow within two seconds.
+    assert printed(work) == "pair 3 of 4: step 3 (20 s elapsed, about 20 s left)\n"

@@ -20,8 +20,44 @@ from bareline.vocabulary.units import format_duration
 
 #: Plain lines come at most this often, so that a log of a long run stays readable.
 _LINE_EVERY_S = 10.0
+#: Steps of what takes seconds are said more often; what ends sooner says nothing.
+_STEP_EVERY_S = 2.0
 #: Who is asked may have gone home: then the run goes on, as it does without a terminal.
 _ANSWER_S = 60.0
+
+
+class Steps:
+    """Lines of long work that is no run: where it stands, and when it will end.
+
+    Parameters
+    ----------
+    step
+        What one step of it is, e.g. ``pair``.
+    """
+
+    def __init__(self, step: str, console: Console) -> None:
+        self._step, self._console = step, console
+        self._started_s = self._last_s = 0.0
+
+    def __call__(self, text: str, position: int, of: int) -> None:
+        """Say what begins now, unless something was said a moment ago."""
+        now_s = time.monotonic()
+        if position == 1:
+            self._started_s = self._last_s = now_s
+        if now_s - self._last_s < _STEP_EVERY_S:
+            return
+        self._last_s = now_s
+        elapsed_s = now_s - self._started_s
+        left = format_duration(elapsed_s / (position - 1) * (of - position + 1))
+        self._console.print(
+            clean(
+                f"{self._step} {position} of {of}: {text} "
+                f"({format_duration(elapsed_s)} elapsed, about {left} left)"
+            ),
+            highlight=False,
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 class PlainProgress:
