@@ -45,10 +45,6 @@ class Phase:
     median_s: float
     call_max_s: float
 
-    def rank_rates(self, each: float) -> tuple[float, float]:
-        """Give the rate of the slowest and of the median rank, each of which did so much."""
-        return each / self.slowest_s, each / self.median_s
-
 
 def read_job(
     output: Output, benchmark: str, asked: Mapping[str, str | int | float]
@@ -116,12 +112,20 @@ def read_phase(point: Point, name: str, rate: str, amount: float) -> Phase:
 def phase_samples(
     phase: Phase, name: str, each: float, at: Mapping[str, str], caveats: tuple[str, ...]
 ) -> Iterator[Sample]:
-    """Give a phase's time, longest call and the rates of its slowest and of its median rank."""
-    slowest, median = phase.rank_rates(each)
+    """Give a phase's time, its longest call, and what its slowest and its median rank had of it.
+
+    Parameters
+    ----------
+    name
+        How the metrics of its times begin.
+    each
+        What every rank did in it.
+    """
+    rate = "rate" if at else f"{name}_rate"
     yield Sample(f"{name}_time", phase.time_s, at, caveats)
     yield Sample(f"{name}_call_max", phase.call_max_s, at, caveats)
-    yield Sample(f"{name}_rank_rate_min", slowest, at, caveats)
-    yield Sample(f"{name}_rank_rate_median", median, at, caveats)
+    yield Sample(f"slowest_rank_{rate}", each / phase.slowest_s, at, caveats)
+    yield Sample(f"median_rank_{rate}", each / phase.median_s, at, caveats)
 
 
 def common_caveats(report: Report, phase: Phase) -> tuple[str, ...]:

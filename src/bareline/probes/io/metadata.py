@@ -66,8 +66,8 @@ class Metadata(Probe[MetadataParams]):
     params = MetadataParams
     metrics: ClassVar[Mapping[str, Metric]] = {
         **{f"{phase}_rate": Metric("op/s", "higher") for phase in _PHASES},
-        "phase_rank_rate_min": Metric("op/s", "higher", detail=True),
-        "phase_rank_rate_median": Metric("op/s", "higher", detail=True),
+        "slowest_rank_rate": Metric("op/s", "higher", detail=True),
+        "median_rank_rate": Metric("op/s", "higher", detail=True),
         "phase_time": Metric("s", "none", detail=True),
         "phase_call_max": Metric("s", "lower", detail=True),
     }

@@ -106,13 +106,13 @@ class Parallel(Probe[ParallelParams]):
         "write_rate": Metric("B/s", "higher"),
         "read_rate": Metric("B/s", "higher"),
         **{
-            f"{way}_{name}": metric
+            name.format(way): metric
             for way in ("write", "read")
             for name, metric in {
-                "rank_rate_min": Metric("B/s", "higher", detail=True),
-                "rank_rate_median": Metric("B/s", "higher", detail=True),
-                "time": Metric("s", "none", detail=True),
-                "call_max": Metric("s", "lower", detail=True),
+                "slowest_rank_{}_rate": Metric("B/s", "higher", detail=True),
+                "median_rank_{}_rate": Metric("B/s", "higher", detail=True),
+                "{}_time": Metric("s", "none", detail=True),
+                "{}_call_max": Metric("s", "lower", detail=True),
             }.items()
         },
         "open_time": Metric("s", "lower", detail=True),
