@@ -137,9 +137,9 @@ REMOTE = {"remote": True, "own_readers": 0}
     [
         ({}, 0, set()),
         ({}, 4096, {"page-cache"}),
-        (REMOTE, 0, {"server-cache"}),
-        (REMOTE | {"memory_bytes": 1 << 20}, 0, set()),
-        (REMOTE | {"own_readers": 2}, 0, {"server-cache", "own-data"}),
+        (REMOTE, 0, set()),
+        (REMOTE | {"own_readers": 2}, 0, {"own-data"}),
+        (REMOTE | {"own_readers": 2, "memory_bytes": 1 << 20}, 0, set()),
     ],
 )
 def test_memory_that_may_have_answered_is_told_where_it_was_read(header, cached_bytes, expected):

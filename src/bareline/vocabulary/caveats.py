@@ -34,8 +34,8 @@ CAVEATS: Mapping[str, str] = MappingProxyType(
         "its memory",
         "not-direct": "direct I/O may have gone through the page cache",
         "not-synced": "the data was handed to the kernel, nothing waited for the device",
-        "own-data": "a network file system: nodes read what they had written themselves, which the "
-        "file system's own client may have kept",
+        "own-data": "a network file system: nodes read what they had written themselves, less than "
+        "they have memory, and its client may have kept it",
         "node-local": "each node worked in a file system of its own: the rate is the sum of theirs",
         "too-short": "the phase was over within 10 s: no rate that lasts (IO500 asks for 300 s)",
         "short-file": "the time budget ended the file before its full size",
@@ -146,7 +146,7 @@ _NEXT: Mapping[str, str] = MappingProxyType(
         "memory-file-system": "name a folder on a device",
         "loop-file": "write more than the memory holds, or set `direct` of `filesystem`",
         "server-cache": "write more than the server's memory holds",
-        "own-data": 'run on two nodes or more, with `readers = "other"`',
+        "own-data": 'run on two nodes or more, with `readers = "other"`, or write more',
         "node-local": "name a folder that all nodes share as `io_folder`",
         "too-short": "give a `duration_s` or more `items`, segments or ranks",
         "n-too-small": "run the study with `--launches 6` or more",

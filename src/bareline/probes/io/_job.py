@@ -142,11 +142,9 @@ def reading_caveats(report: Report, cached_bytes: float, read_bytes: float) -> t
     cached_bytes
         What was in the page cache of the nodes that read when they began.
     """
-    found = ["page-cache"] if cached_bytes > 0 else []
-    if report.header.get("remote") is not False:
-        # What a client's own program or a server keeps, no page cache shows.
-        if report.header.get("own_readers") != 0:
-            found.append("own-data")
-        if read_bytes < header_number(report, "memory_bytes"):
-            found.append("server-cache")
-    return tuple(found)
+    found = ("page-cache",) if cached_bytes > 0 else ()
+    remote, own = report.header.get("remote"), report.header.get("own_readers")
+    # What a network file system's own client keeps, no page cache shows; that servers have memory,
+    # too, the platform says.
+    kept = remote is not False and own != 0 and read_bytes < header_number(report, "memory_bytes")
+    return (*found, "own-data") if kept else found
