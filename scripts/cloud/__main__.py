@@ -10,6 +10,7 @@ this process, however it ends, and this process with the one that started it.
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import signal
 import sys
@@ -18,12 +19,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 #: How long all services may take together on a busy machine.
-_START_S = 180.0
+_START_S = 280.0
 _SERVICES = ("keystone", "glance", "neutron", "placement", "nova")
 
 
 def main() -> int:
     """Start, fill, say so, and wait."""
+    parent = os.getppid()
     asked = _parser().parse_args()
     missing = [name for name in _SERVICES if find_spec(name) is None]
     if missing or asked.check:
@@ -35,9 +37,15 @@ def main() -> int:
     began = time.monotonic()
     from plane import die_with_parent, end, start, wait_ready, wait_until_told
 
-    die_with_parent(signal.SIGTERM)
+    die_with_parent(parent, signal.SIGTERM)
     folder.mkdir(parents=True)
-    place, children = start(folder, subnet=asked.subnet, computes=asked.computes, quota=asked.quota)
+    place, children = start(
+        folder,
+        subnet=asked.subnet,
+        computes=asked.computes,
+        quota=asked.quota,
+        guests=asked.guests and asked.guests.absolute(),
+    )
     try:
         wait_ready(place, children, _START_S)
         from contents import fill, write_clouds
@@ -65,6 +73,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--subnet", default="10.97.0.0/24", help="addresses of instances")
     parser.add_argument("--computes", type=int, default=4, help="hosts that instances are on")
     parser.add_argument("--quota", type=int, default=10, help="instances that its user may have")
+    parser.add_argument(
+        "--guests", type=Path, help="folder that image.py made: instances are emulated guests"
+    )
     parser.add_argument("--check", action="store_true", help="only say whether all is installed")
     parser.add_argument("--remove", action="store_true", help="remove the folder at the end")
     return parser

@@ -11,7 +11,6 @@ import base64
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,11 +20,10 @@ from eventlet import sleep
 from nova import exception
 from nova.conf import CONF
 from nova.virt import fake
+from switch import inside, must, start, switch, wait_for
 
 import faults
 
-#: What is started ends with this process, however that ends.
-_ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 _UNSHARE = ("unshare", "--net", "--uts", "--ipc", "--mount", "--pid", "--fork", "--kill-child")
 #: The first process of a host; $1 its name, $2 its folder.
 _HOST = """\
@@ -54,7 +52,7 @@ class HostDriver(fake.FakeDriver):  # type: ignore[misc]
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
-        self._hosts: dict[str, Host] = {}
+        self._hosts: dict[str, Machine] = {}
 
     def init_host(self, host: str) -> None:
         """Have one node, named as the host."""
@@ -73,12 +71,15 @@ class HostDriver(fake.FakeDriver):  # type: ignore[misc]
         **more: Any,
     ) -> None:
         """Bring an instance up, or let it fail as planned."""
-        planned = faults.take(_folder(), instance.display_name)
+        planned = faults.take(own_folder(), instance.display_name)
         _fail(planned, instance)
         known = (context, instance, image_meta, injected_files, admin_password, allocations)
         super().spawn(*known, network_info, **more)
         if planned.get("fault") != "unreachable" and os.geteuid() == 0:
-            self._hosts[instance.uuid] = Host(_folder(), instance, network_info)
+            self._hosts[instance.uuid] = self._machine(instance, network_info)
+
+    def _machine(self, instance: Any, network_info: Any) -> Machine:
+        return Host(own_folder(), instance, network_info)
 
     def destroy(self, context: Any, instance: Any, *given: Any, **more: Any) -> None:
         """Take an instance down."""
@@ -88,7 +89,8 @@ class HostDriver(fake.FakeDriver):  # type: ignore[misc]
             host.close()
 
 
-def _folder() -> Path:
+def own_folder() -> Path:
+    """Folder of the cloud."""
     return Path(CONF.state_path).parent
 
 
@@ -102,24 +104,43 @@ def _fail(planned: dict[str, Any], instance: Any) -> None:
         sleep(planned["seconds"])
 
 
-class Host:
+class Machine:
+    """What stands on this machine for an instance: a process, and what it was started with."""
+
+    def __init__(self, folder: Path, instance: Any) -> None:
+        self.folder = folder / "hosts" / instance.uuid
+        self.folder.mkdir(parents=True)
+        self._first: subprocess.Popen[bytes] | None = None
+
+    def _begin(self, argv: Sequence[str]) -> subprocess.Popen[bytes]:
+        self._first = start(argv, self.folder / "log")
+        # Where a test finds what it has to kill.
+        (self.folder / "pid").write_text(str(self._first.pid))
+        return self._first
+
+    def close(self) -> None:
+        """End all its processes; its links go with them."""
+        if self._first:
+            self._first.kill()
+            self._first.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Host(Machine):
     """A namespace with an sshd, on the switch of this cloud."""
 
     def __init__(self, folder: Path, instance: Any, network_info: Any) -> None:
-        self.folder = folder / "hosts" / instance.uuid
-        self.folder.mkdir(parents=True)
+        super().__init__(folder, instance)
         data = _user_data(instance)
         self._write_keys(instance, data)
         name = data.get("hostname") or instance.hostname
         sshd = shutil.which("sshd", path="/usr/sbin:/usr/local/sbin:/sbin")
         words = ["sh", "-c", _HOST, "sh", name, str(self.folder), str(sshd)]
-        self._first = _start([*_UNSHARE, *words], self.folder / "log")
+        first = self._begin([*_UNSHARE, *words])
         try:
-            # Where a test finds what it has to kill.
-            (self.folder / "pid").write_text(str(self._first.pid))
-            _wait_for(self.folder / "up", self._first)
+            wait_for(self.folder / "up", first)
             for number, vif in enumerate(network_info):
-                self._plug(folder, number, vif)
+                self._plug(folder, first.pid, number, vif)
         except BaseException:
             self.close()
             raise
@@ -136,64 +157,22 @@ class Host:
             key.touch(mode=0o600)
             key.write_text(private)
         else:
-            _must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
+            must("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
 
-    def _plug(self, folder: Path, number: int, vif: Any) -> None:
+    def _plug(self, folder: Path, pid: int, number: int, vif: Any) -> None:
         inner, outer = f"eth{number}", f"{vif['id'][:11]}"
-        switch = _switch(folder)
-        own = _inside(self._first.pid)
-        _must(
-            *("ip", "link", "add", outer, "netns", str(switch), "type", "veth"),
-            *("peer", "name", inner, "netns", str(self._first.pid)),
+        there = switch(folder)
+        own = inside(pid)
+        must(
+            *("ip", "link", "add", outer, "netns", str(there), "type", "veth"),
+            *("peer", "name", inner, "netns", str(pid)),
         )
-        _must(*_inside(switch), "ip", "link", "set", outer, "master", "switch", "up")
-        _must(*own, "ip", "link", "set", inner, "address", vif["address"], "up")
+        must(*inside(there), "ip", "link", "set", outer, "master", "switch", "up")
+        must(*own, "ip", "link", "set", inner, "address", vif["address"], "up")
         for subnet in vif["network"]["subnets"]:
             length = subnet["cidr"].rpartition("/")[2]
             for address in subnet["ips"]:
-                _must(*own, "ip", "address", "add", f"{address['address']}/{length}", "dev", inner)
-
-    def close(self) -> None:
-        """End all its processes; its links go with its network."""
-        self._first.kill()
-        self._first.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-_SWITCH: list[subprocess.Popen[bytes]] = []
-_MAKING = threading.Lock()
-
-
-def _switch(folder: Path) -> int:
-    """Give the process in whose network the switch is, made for the first instance.
-
-    In a network of its own, so that it goes with that process; what connects it to ours goes with
-    it, too.
-    """
-    with _MAKING:
-        if not _SWITCH:
-            _SWITCH.append(_make_switch(folder))
-    return _SWITCH[0].pid
-
-
-def _make_switch(folder: Path) -> subprocess.Popen[bytes]:
-    words = ["unshare", "--net", "sh", "-c", 'touch "$1" && exec sleep infinity', "sh"]
-    up = folder / "switch.up"
-    made = _start([*words, str(up)], folder / "log/switch.log")
-    _wait_for(up, made)
-    network = CONF.bareline_subnet
-    inside = _inside(made.pid)
-    ours = f"bl{os.getpid()}"
-    _must(*inside, "ip", "link", "add", "switch", "type", "bridge")
-    _must(*inside, "ip", "link", "set", "switch", "up")
-    _must(
-        *("ip", "link", "add", ours, "type", "veth"),
-        *("peer", "name", "outside", "netns", str(made.pid)),
-    )
-    _must(*inside, "ip", "link", "set", "outside", "master", "switch", "up")
-    _must("ip", "address", "add", network, "dev", ours)
-    _must("ip", "link", "set", ours, "up")
-    return made
+                must(*own, "ip", "address", "add", f"{address['address']}/{length}", "dev", inner)
 
 
 def _user_data(instance: Any) -> dict[str, Any]:
@@ -203,27 +182,3 @@ def _user_data(instance: Any) -> dict[str, Any]:
         return {}
     found = yaml.safe_load(text)
     return found if isinstance(found, dict) else {}
-
-
-def _inside(pid: int) -> tuple[str, ...]:
-    return ("nsenter", "--target", str(pid), "--net")
-
-
-def _start(argv: Sequence[str], log: Path) -> subprocess.Popen[bytes]:
-    with log.open("ab") as output:
-        return subprocess.Popen(
-            [*_ENDS_WITH_US, *argv], stdin=subprocess.DEVNULL, stdout=output, stderr=output
-        )
-
-
-def _wait_for(file: Path, process: subprocess.Popen[bytes]) -> None:
-    while not file.exists():
-        if process.poll() is not None:
-            raise exception.InternalError(err=f"a host ended with {process.returncode}")
-        sleep(0.01)
-
-
-def _must(*argv: str) -> None:
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise exception.InternalError(err=f"{' '.join(argv)}: {done.stderr.strip()}")

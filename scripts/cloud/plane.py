@@ -39,27 +39,30 @@ _SHARED = (
 )
 
 
-def die_with_parent(signal_number: int = signal.SIGKILL) -> None:
+def die_with_parent(parent: int, signal_number: int = signal.SIGKILL) -> None:
     """Let this process get a signal when the one that started it ends, however that ends."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal_number)
+    if os.getppid() != parent:  # it ended before it was asked for
+        os.kill(os.getpid(), signal_number)
 
 
-def start(folder: Path, *, subnet: str, computes: int, quota: int) -> tuple[Place, list[int]]:
+def start(
+    folder: Path, *, subnet: str, computes: int, quota: int, guests: Path | None
+) -> tuple[Place, list[int]]:
     """Start every process; give where they are, and their numbers."""
     sockets = {kind: _listen() for kind in settings.PATHS}
     ports = {kind: one.getsockname()[1] for kind, one in sockets.items()}
-    place = Place(
-        folder, ports, subnet, tuple(f"compute{number + 1}" for number in range(computes)), quota
-    )
+    names = tuple(f"compute{number + 1}" for number in range(computes))
+    place = Place(folder, ports, subnet, names, quota, guests)
     settings.write(place)
     sys.path.insert(0, str(_entry_points(folder)))
     for name in _SHARED:
         __import__(name)
-    children = []
+    children, own = [], os.getpid()
     for service, kinds in _PROCESSES.items():
         child = os.fork()
         if child == 0:
-            die_with_parent()
+            die_with_parent(own)
             eventlet.hubs.use_hub()  # else processes would be woken by each other's sockets
             _run(service, place, {kind: sockets[kind] for kind in kinds})
         children.append(child)

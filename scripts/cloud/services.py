@@ -137,7 +137,8 @@ def nova(place: Place) -> Iterator[tuple[str, Application]]:
     from oslo_log import log
     from paste.deploy import loadapp
 
-    config.CONF.register_opt(cfg.StrOpt("bareline_subnet"))  # for the driver
+    for name in ("bareline_subnet", "bareline_guests"):  # for the driver
+        config.CONF.register_opt(cfg.StrOpt(name))
     config.parse_args(["nova"], default_config_files=[str(place.file("nova.conf"))])
     log.setup(config.CONF, "nova")
     # Nova takes a driver from its own package only.

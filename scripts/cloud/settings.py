@@ -25,6 +25,7 @@ class Place:
     subnet: str
     computes: tuple[str, ...]
     quota: int
+    guests: Path | None = None
 
     def url(self, kind: str) -> str:
         """Address of an interface."""
@@ -143,7 +144,8 @@ def _nova(place: Place, paste: Path) -> Sections:
             **_head(place, "nova"),
             "my_ip": "127.0.0.1",
             "bareline_subnet": place.gateway,
-            "compute_driver": "hosts.HostDriver",
+            "bareline_guests": place.guests or "",
+            "compute_driver": "guests.GuestDriver" if place.guests else "hosts.HostDriver",
             "vif_plugging_is_fatal": False,
             "vif_plugging_timeout": 0,
             "periodic_fuzzy_delay": 1,

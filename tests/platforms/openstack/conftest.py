@@ -36,10 +36,14 @@ def _why_not() -> str:
 
 
 @pytest.fixture(scope="session")
-def _cloud() -> Iterator[Plane]:
+def _may_run() -> None:
     if _why_not():
         pytest.skip(_why_not())
     pytest.importorskip("openstack")
+
+
+@pytest.fixture(scope="session")
+def _cloud(_may_run) -> Iterator[Plane]:
     with ExitStack() as stack:
         yield stack.enter_context(openstack_plane("--quota", "6"))
 

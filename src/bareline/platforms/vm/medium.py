@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bareline.host.tools import install_hint
@@ -51,7 +51,7 @@ _FILE_SYSTEM_MODULES = {
 _ROOT_DEVICES = {"virtio": "/dev/vda"}
 
 #: Kernel arguments of every guest: the console, and nothing that waits for hardware.
-_ARGUMENTS = "console=ttyS0 quiet loglevel=3 net.ifnames=0 no_timer_check random.trust_cpu=on"
+ARGUMENTS = "console=ttyS0 quiet loglevel=3 net.ifnames=0 no_timer_check random.trust_cpu=on"
 
 
 class AutoMedium:
@@ -96,7 +96,7 @@ class AutoMedium:
 
     def _command_line(self) -> str:
         root = _ROOT_DEVICES.get(self._options.disk.bus, "/dev/sda")
-        words = [f"root={root}", _ARGUMENTS]
+        words = [f"root={root}", ARGUMENTS]
         if self._emulated:
             words += counter_argument(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
         if self._options.clock.source == "tsc":
@@ -114,15 +114,19 @@ class AutoMedium:
             wanted += _SHARE_MODULES[share.kind]
         if self._options.filesystem:
             wanted += _FILE_SYSTEM_MODULES.get(self._options.filesystem.type, ())
-        files = {
-            "bin/busybox": File(self._image.busybox.read_bytes(), 0o755),
-            "init": File(guest_script("initramfs"), 0o755),
-        }
-        for number, path in enumerate(load_order(self._image.modules, wanted)):
-            files[f"modules/{number:03d}-{path.name.partition('.ko')[0]}.ko"] = File(
-                read_module(path)
-            )
-        return archive(files, ("dev", "proc", "mnt"))
+        return first_files(self._image, wanted)
+
+
+def first_files(image: AutoImage, modules: Iterable[str]) -> bytes:
+    """Pack the first file system of a guest: busybox, modules, and what mounts the disk."""
+    files = {
+        "bin/busybox": File(image.busybox.read_bytes(), 0o755),
+        "init": File(guest_script("initramfs"), 0o755),
+    }
+    for number, path in enumerate(load_order(image.modules, modules)):
+        name = path.name.partition(".ko")[0]
+        files[f"modules/{number:03d}-{name}.ko"] = File(read_module(path))
+    return archive(files, ("dev", "proc", "mnt"))
 
 
 def counter_argument(cpuinfo: str) -> list[str]:
