@@ -104,13 +104,10 @@ class Neighbours(BaseModel):
 
     def sharing(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell on which cores they run, and how many processors were promised for each of them."""
-        if not self.busy:
-            return {}
-        told: dict[str, Scalar] = {"neighbours.cores": _listed(self.cores)}
-        if self.cores is None:
-            asked = cores_per_node + self.count * (self.workers or cores_per_node)
-            told["neighbours.processors_per_core"] = round(asked / cores_per_node, 3)
-        return told
+        told: dict[str, Scalar] = {"neighbours.cores": _listed(self.cores)} if self.busy else {}
+        shared = self.count if self.busy and self.cores is None else 0
+        asked = cores_per_node + shared * (self.workers or cores_per_node)
+        return {**told, "neighbours.processors_per_core": round(asked / cores_per_node, 3)}
 
     def caveats(self) -> tuple[str, ...]:
         """Name what makes every number beside them doubtful."""

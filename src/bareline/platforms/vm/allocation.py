@@ -76,8 +76,7 @@ class VmAllocation(Allocation):
             return {}
         vcpus = self.measured.fleet.vcpus
         told = facts_of(self.neighbours, self._load, vcpus)
-        if self._load.busy:
-            told["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
+        told["neighbours.processors_per_core"] = self._about["vm.vcpus_per_core"]
         return told
 
     def facts(self) -> Mapping[str, Scalar]:
