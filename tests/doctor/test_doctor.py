@@ -99,6 +99,15 @@ def test_namespaces_are_tried_for_real(checks: list[Check]) -> None:
         assert find(checks, "virtual links").status is Status.OK
 
 
+@pytest.mark.skipif(shutil.which("mkfs.ext4") is None, reason="mkfs.ext4 is not installed")
+def test_a_file_system_can_be_mounted_by_root(checks: list[Check]) -> None:
+    found = find(checks, "loop-ext4")
+    devices = Path("/dev/loop-control").exists()
+    assert (found.status is Status.OK) == (os.geteuid() == 0 and devices), found.detail
+    if os.geteuid() != 0:
+        assert "run bareline as root" in found.hint
+
+
 def test_it_is_quick(checks: list[Check]) -> None:
     started = time.monotonic()
     examine()
