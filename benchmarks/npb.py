@@ -1,10 +1,15 @@
 """Rates of our NAS Parallel Benchmarks beside the machine's STREAM and DGEMM.
 
     python benchmarks/npb.py [--rounds 5] [--classes WA] [--ranks 1 2] [--kernels ep is ...]
+        [--before FOLDER]
 
 Each round runs STREAM and DGEMM on one core, then every kernel, class and number of ranks once; the
 median over the rounds counts. Wall clock: measure on an idle machine. BT and SP take square numbers
 of ranks only. A round takes about a minute on two cores of 2024.
+
+With --before each launch is paired with one of another build's programs (the folder of its
+``npb_is`` and so on), in alternating order, and the table has how many times longer that one takes.
+BARELINE_INSTRUCTION_SET chooses among the builds of both.
 """
 
 from __future__ import annotations
@@ -24,21 +29,12 @@ from bareline.host.cache import cache_folder
 from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, MpiInstallation, find_mpi
 from bareline.probes.base import find_probe
+from bareline.probes.npb._operations import BEYOND_CACHES, BYTES_PER_COUNTED, DONE_PER_COUNTED
+from bareline.stats.ratio import paired_ratio
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Layout
 
 KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
-#: Floating-point operations that our programs do for each one that NPB counts; docs/method/npb.md
-#: says how they were counted. EP and IS count random numbers and keys.
-DONE_PER_COUNTED = {
-    "ep": 47.0, "is": 0.0, "cg": 1.03, "mg": 1.04, "ft": 0.74, "bt": 0.76, "sp": 1.04, "lu": 0.39,
-}  # fmt: skip
-#: Bytes that pass between caches and memory for each counted operation, once the arrays are larger
-#: than the caches; computed from the loops, see docs/method/npb.md. Nothing for the others, which
-#: memory does not bound.
-BYTES_PER_COUNTED = {"is": 20.0, "cg": 4.8, "mg": 0.92, "ft": 0.78}
-#: Classes from which on that holds.
-BEYOND_CACHES = "ABCDE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +63,16 @@ class Machine:
 
     mpi: MpiInstallation
     programs: Path
+    before: Path | None
 
     def alone(self, *words: str) -> dict[str, Any]:
         """Run a benchmark of one node and give its last point."""
         return _points([str(self.programs / "nodebench"), *words, "--threads", "1"])[-1]
 
-    def together(self, case: Case) -> dict[str, Any]:
-        """Run a case and give its point."""
+    def together(self, case: Case, programs: Path) -> dict[str, Any]:
+        """Run a case of a build and give its point."""
         node = Node("localhost", "127.0.0.1", len(os.sched_getaffinity(0)))
-        program = [str(self.programs / f"npb_{case.kernel}"), case.problem_class]
+        program = [str(programs / f"npb_{case.kernel}"), case.problem_class]
         line = self.mpi.argv(Job(argv=program, layout=Layout(1, case.ranks), nodes=[node]))
         (point,) = _points(line)
         return point
@@ -94,22 +91,27 @@ class Figures:
     triad: list[float] = field(default_factory=list)
     dgemm: list[float] = field(default_factory=list)
     times: dict[Case, list[float]] = field(default_factory=lambda: defaultdict(list))
+    before: dict[Case, list[float]] = field(default_factory=lambda: defaultdict(list))
     operations: dict[Case, float] = field(default_factory=dict)
 
     def add_round(self, machine: Machine, cases: list[Case]) -> None:
         """Measure everything once."""
+        sides = [(machine.programs, self.times)]
+        if machine.before:
+            sides.insert(len(self.triad) % 2, (machine.before, self.before))
         self.triad.append(machine.alone("stream")["rate"]["median"])
         self.dgemm.append(machine.alone("dgemm")["rate"]["median"])
         for case in cases:
-            point = machine.together(case)
-            self.times[case].append(float(point["time_s"]))
-            self.operations[case] = float(point["operations"])
+            for programs, times in sides:
+                point = machine.together(case, programs)
+                times[case].append(float(point["time_s"]))
+                self.operations[case] = float(point["operations"])
 
     def row(self, case: Case) -> str:
         """Write a case as a line of the table."""
         time_s = statistics.median(self.times[case])
         rate = self.operations[case] / time_s
-        flops = rate * DONE_PER_COUNTED[case.kernel]
+        flops = rate * DONE_PER_COUNTED.get(case.kernel, 0.0)
         moved = 0.0
         if case.problem_class in BEYOND_CACHES:
             moved = rate * BYTES_PER_COUNTED.get(case.kernel, 0.0)
@@ -127,6 +129,9 @@ class Figures:
             f"{moved / 1e9:.1f}" if moved else "",
             f"{moved / peak_moved:.0%}" if moved else "",
         ]
+        if self.before:
+            found = paired_ratio(self.before[case], self.times[case])
+            cells.append(f"{found.ratio:.2f} ({found.lo:.2f} to {found.hi:.2f})")
         return f"| {' | '.join(cells)} |"
 
 
@@ -137,9 +142,10 @@ def main() -> None:
     parser.add_argument("--classes", default="WA")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--kernels", nargs="+", default=list(KERNELS), choices=KERNELS)
+    parser.add_argument("--before", type=Path, metavar="FOLDER")
     options = parser.parse_args()
     mpi = find_mpi("auto")
-    machine = Machine(mpi, build_native(mpi, cache_folder()).programs)
+    machine = Machine(mpi, build_native(mpi, cache_folder()).programs, options.before)
     cases = [
         case
         for problem_class in options.classes
@@ -157,9 +163,9 @@ def main() -> None:
     )
     print(
         "| kernel | class | ranks | time s | least s | Gop/s | Gflop/s done | of DGEMM "
-        "| GB/s moved | of triad |"
+        "| GB/s moved | of triad |" + (" before/now |" if options.before else "")
     )
-    print("|---|---|" + "---:|" * 8)
+    print("|---|---|" + "---:|" * (9 if options.before else 8))
     for case in cases:
         print(figures.row(case))
 

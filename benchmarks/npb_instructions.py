@@ -119,7 +119,7 @@ def main() -> None:
     if shutil.which("valgrind") is None:
         sys.exit("valgrind is not installed; install it with `apt-get install valgrind`")
     build = build_native(find_mpi("auto"), cache_folder())
-    programs = build.path / "libexec" / "bareline" / "npb" / "generic"
+    programs = build.path / "libexec" / "bareline" / "kernels" / "generic"
     print("| | operations done to counted | conversions | copies, clearing | functions |")
     print("|---|---:|---:|---:|---|")
     with tempfile.TemporaryDirectory() as folder:

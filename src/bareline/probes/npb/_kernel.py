@@ -12,14 +12,15 @@ doi:10.1177/109434209100500306.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import Field
 
 from bareline.probes._kernel import Kernel, kernel_metrics
-from bareline.vocabulary.model import Layer, Metric
+from bareline.probes.npb._operations import BEYOND_CACHES, BYTES_PER_COUNTED, DONE_PER_COUNTED
+from bareline.vocabulary.model import Layer, Metric, Output, Sample
 
 ProblemClass = Literal["S", "W", "A", "B", "C", "D", "E"]
 
@@ -61,8 +62,34 @@ class NpbProgram(Kernel[P]):
 
     layer: ClassVar[Layer] = Layer.NPB
     source: ClassVar[str] = "NAS Parallel Benchmarks 3.4"
-    metrics: ClassVar[Mapping[str, Metric]] = kernel_metrics("op/s")
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        **kernel_metrics("op/s"),
+        "arithmetic": Metric("flop/s", "higher", detail=True),
+        "traffic": Metric("B/s", "higher", detail=True),
+    }
     suite: ClassVar[str] = "npb"
+
+    def delivers(self, params: P) -> Mapping[str, Metric]:
+        """Leave out arithmetic where there is none, and traffic where the caches hold the data."""
+        absent = {"arithmetic", "traffic"} - self._amounts(params).keys()
+        return {name: metric for name, metric in self.metrics.items() if name not in absent}
+
+    def parse(self, params: P, output: Output) -> Iterable[Sample]:
+        """Add to what every kernel measures what the rate means in arithmetic and in bytes."""
+        for sample in super().parse(params, output):
+            yield sample
+            if sample.metric == "rate":
+                for metric, each in self._amounts(params).items():
+                    yield Sample(metric, each * sample.value)
+
+    def _amounts(self, params: P) -> Mapping[str, float]:
+        """Give what a counted operation takes of the processor and of the memory."""
+        amounts = {}
+        if self.kernel in DONE_PER_COUNTED:
+            amounts["arithmetic"] = DONE_PER_COUNTED[self.kernel]
+        if self.kernel in BYTES_PER_COUNTED and params.problem_class in BEYOND_CACHES:
+            amounts["traffic"] = BYTES_PER_COUNTED[self.kernel]
+        return amounts
 
 
 class NpbKernel(NpbProgram[NpbParams]):

@@ -1,7 +1,8 @@
 """The operation counts of the NAS Parallel Benchmarks, from which their Mop/s follow.
 
 They belong to the benchmarks' definition: an implementation that needs fewer operations divides
-the same count by its time.
+the same count by its time. What ours do for each counted operation, arithmetic and bytes, is
+declared here, too; docs/method/npb.md derives it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,19 @@ from __future__ import annotations
 import math
 
 CLASSES = "SWABCDE"
+
+#: Floating-point operations that ours do for each counted one, which were counted instruction by
+#: instruction. EP counts random numbers; IS counts keys and does none.
+DONE_PER_COUNTED = {
+    "ep": 47.0, "cg": 1.03, "mg": 1.04, "ft": 0.74, "bt": 0.76, "sp": 1.04, "lu": 0.39,
+}  # fmt: skip
+#: Bytes that have to pass between caches and memory for each counted operation, where the arrays
+#: are larger than the caches. EP has none.
+BYTES_PER_COUNTED = {
+    "is": 16.0, "cg": 4.8, "mg": 0.92, "ft": 0.78, "bt": 0.069, "sp": 0.27, "lu": 0.18,
+}  # fmt: skip
+#: Classes whose arrays are.
+BEYOND_CACHES = "ABCDE"
 
 _EP_PAIRS_LOG2 = (24, 25, 28, 30, 32, 36, 40)
 _IS_KEYS_LOG2 = (16, 20, 23, 25, 27, 31, 35)

@@ -37,7 +37,8 @@ LAYER_NOTES: Mapping[str, str] = MappingProxyType(
             "NPB. bareline's programs execute fewer of the counted operations where the "
             "mathematics permits (LU 0.39, FT 0.74, BT 0.76 of them), so that their rates are not "
             "flop/s, and being faster than NPB's own programs they spend a larger share of the "
-            "time in communication."
+            "time in communication. One rank of IS sends nothing, where NPB sends all keys to "
+            "itself; CG's matrix is brought into its own layout before the time begins."
         ),
     }
 )

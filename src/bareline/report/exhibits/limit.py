@@ -1,0 +1,214 @@
+"""How near programs come to what their platform's processors and memory allow.
+
+A program that does some arithmetic and moves some bytes takes at least as long as the processors
+need for the one and the memory for the other, whichever is longer (S. Williams, A. Waterman, D.
+Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Architectures", Comm. ACM
+52(4), 2009). Both limits are measured on the same platform in the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bareline.analysis.cell import Cell, Estimate
+from bareline.report.content.document import Document
+from bareline.report.content.pairing import Paired, block_ratio
+from bareline.report.content.wording import percent
+from bareline.report.exhibits.base import Exhibit, grouped_by, meant, titled
+from bareline.report.exhibits.columns import CellRows
+from bareline.report.figures.figure import Field, Figure
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.model import parse_point
+from bareline.vocabulary.place import varying
+from bareline.vocabulary.units import listing
+
+#: What a program demands, by metric, and what then limits it.
+DEMANDS = {"arithmetic": "arithmetic", "traffic": "memory bandwidth"}
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a platform gives at most: some cells' value so many times."""
+
+    cell: Cell
+    times: float
+
+    @property
+    def value(self) -> float:
+        """Give it in the metric's unit."""
+        return self.times * (self.cell.median or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What a program demands as a share of its limit; without one, the limit was not measured."""
+
+    demand: Cell
+    limit: Limit | None = None
+    paired: Paired | None = None
+
+    @property
+    def estimate(self) -> Estimate | None:
+        return self.paired.ratio if self.paired else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A case on a platform, with the share of each of its demands."""
+
+    shares: dict[str, _Share]
+
+    @property
+    def cell(self) -> Cell:
+        return next(iter(self.shares.values())).demand
+
+    @property
+    def reached(self) -> tuple[str, _Share] | None:
+        """Give what limits it and the share; None where one of its limits was not measured."""
+        known = [(share.estimate, name) for name, share in self.shares.items()]
+        if any(estimate is None for estimate, _ in known):
+            return None
+        _, name = max((estimate.value, name) for estimate, name in known if estimate)
+        return name, self.shares[name]
+
+
+class Limits(Exhibit):
+    """The longer of the times that arithmetic and memory need, over the time measured."""
+
+    kind = "limit"
+    summary = "share of what the platform's processors and memory allow, by program and layout"
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Give one table of all programs that say what they demand."""
+        demands = [
+            cell
+            for cell in document.cells
+            if cell.place.metric in DEMANDS
+            and cell.value is not None
+            and meant(spec, cell.platform, cell.place)
+        ]
+        groups = grouped_by(demands, lambda cell: (cell.place.case, cell.platform))
+        rows = [
+            _Row({cell.place.metric: _share(document, cell) for cell in cells})
+            for cells in groups.values()
+        ]
+        return [self._table(document, spec, rows)] if rows else []
+
+    def _table(self, document: Document, spec: ExhibitSpec, found: list[_Row]) -> Figure:
+        names = varying(row.cell.place for row in found)
+        rows = CellRows(found, lambda row: row.cell)
+        rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
+        for name in names:
+            rows.parameter(name)
+        rows.platforms().column("share of the limit", _reached)
+        rows.interval(_interval, percent).number("n", _launches)
+        rows.text("limited by", lambda row: DEMANDS[row.reached[0]] if row.reached else "")
+        rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
+        rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
+        told = [
+            f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
+            f"{_reached(row).text}"
+            for row in found
+        ]
+        return self.figure(
+            spec,
+            title="Share of what the machine allows",
+            notes=[
+                "The time that peak arithmetic or triad bandwidth would need for what the program "
+                "does, whichever is longer, over the time measured; paired by block. Data that "
+                "fit the caches can take less than memory would need."
+            ],
+            layer=found[0].cell.layer,
+            summary=f"Share of the limit: {listing(told)}.",
+            table=rows.table(),
+        )
+
+
+def _share(document: Document, demand: Cell) -> _Share:
+    """Divide what a program demands by what the platform gives."""
+    limits = [cell for cell in document.cells if cell.platform == demand.platform]
+    limit = _peak(demand, limits) if demand.place.metric == "arithmetic" else _triad(demand, limits)
+    if limit is None:
+        return _Share(demand)
+    paired = block_ratio(document, demand, limit.cell)
+    if paired.ratio is None:
+        return _Share(demand)
+    ends = (paired.ratio.value, paired.ratio.lo, paired.ratio.hi)
+    value, lo, hi = (None if end is None else end / limit.times for end in ends)
+    return _Share(demand, limit, Paired(Estimate(value or 0.0, lo, hi), paired.n))
+
+
+def _peak(demand: Cell, cells: list[Cell]) -> Limit | None:
+    """Give the peak of as many cores as it has ranks; a rank without a core adds nothing."""
+    mode = "single" if demand.place.ranks == 1 else "star"
+    peak = _best(cells, "compute.peak", "rate", mode)
+    cores = _best(cells, "compute.peak", "cores", mode)
+    if peak is None or cores is None or not cores.median:
+        return None
+    if mode == "single":
+        return Limit(peak, 1.0)
+    return Limit(peak, min(float(demand.place.ranks), cores.median * _nodes(demand)))
+
+
+def _triad(demand: Cell, cells: list[Cell]) -> Limit | None:
+    """Give the bandwidth of as many cores as it has ranks, at most that of all its nodes' cores."""
+    one = _best(cells, "memory.stream", "bandwidth", "single", kernel="triad")
+    if demand.place.ranks == 1:
+        return Limit(one, 1.0) if one else None
+    every = _best(cells, "memory.stream", "bandwidth", "all", kernel="triad")
+    if one is None or every is None:
+        return None
+    own = (Limit(one, float(demand.place.ranks)), Limit(every, float(_nodes(demand))))
+    return min(own, key=lambda limit: limit.value)
+
+
+def _nodes(demand: Cell) -> int:
+    return demand.place.used or demand.place.nodes or 1
+
+
+def _best(cells: list[Cell], probe: str, metric: str, mode: str, **point: str) -> Cell | None:
+    """Give what was measured so, the most where it was measured several ways."""
+    found = [
+        cell
+        for cell in cells
+        if (cell.place.probe, cell.place.metric) == (probe, metric)
+        and parse_point(cell.place.params).get("mode", "single") == mode
+        and parse_point(cell.place.point) == point
+        and cell.median is not None
+    ]
+    return max(found, key=lambda cell: cell.median or 0.0, default=None)
+
+
+def _reached(row: _Row) -> Field:
+    if row.reached is None:
+        return Field(NOT_MEASURED, tone="muted")
+    return _part(row.reached[1])
+
+
+def _part(share: _Share | None) -> Field:
+    """Write a share, with the caveats of what it is a share of."""
+    if share is None:
+        return Field("–")
+    if share.estimate is None or share.limit is None:
+        return Field(NOT_MEASURED, tone="muted")
+    caveats = _together(share.demand.caveats, share.limit.cell.caveats)
+    return Field(percent(share.estimate.value), share.estimate.value, caveats=caveats)
+
+
+def _together(*parts: Iterable[Caveat]) -> tuple[Caveat, ...]:
+    return tuple(dict.fromkeys(caveat for part in parts for caveat in part))
+
+
+def _interval(row: _Row) -> Estimate | None:
+    return row.reached[1].estimate if row.reached else None
+
+
+def _launches(row: _Row) -> float | None:
+    paired = row.reached[1].paired if row.reached else None
+    return paired.n if paired else None
+
+
+EXHIBIT = Limits()
