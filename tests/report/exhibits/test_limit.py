@@ -32,6 +32,7 @@ _TRIAD = {"kernel": "triad"}
 _CASES = [
     ("npb.cg", "problem_class=A", 1, [Sample("arithmetic", 2e9), Sample("traffic", 10e9)]),
     ("npb.cg", "problem_class=A", 2, [Sample("arithmetic", 4e9), Sample("traffic", 12e9)]),
+    ("npb.cg", "problem_class=A", 4, [Sample("arithmetic", 12e9), Sample("traffic", 36e9)]),
     ("npb.ep", "problem_class=A", 2, [Sample("arithmetic", 80e9)]),
     ("npb.ep", "problem_class=A", 4, [Sample("arithmetic", 80e9)]),
     ("compute.peak", "mode=single", 1, [Sample("rate", 50e9), Sample("cores", 1)]),
@@ -116,6 +117,12 @@ def test_the_longer_of_both_times_is_the_limit(tmp_path: Path) -> None:
     assert two["n"].text == "8"
 
 
+def test_more_than_the_memory_gives_came_from_the_caches(tmp_path: Path) -> None:
+    row = rows(planted(tmp_path, _PROBES))["npb.cg", "4"]
+    assert row["share of the limit"].order == pytest.approx(36 / 30)
+    assert row["limited by"].text == "caches held its data"
+
+
 def test_what_needs_no_memory_is_limited_by_arithmetic_of_the_cores_that_there_are(
     tmp_path: Path,
 ) -> None:
@@ -137,7 +144,7 @@ def test_a_limit_that_was_not_measured_leaves_no_share(tmp_path: Path) -> None:
 
 
 def test_caveats_stand_at_the_share(tmp_path: Path) -> None:
-    row = rows(planted(tmp_path, _PROBES, "emulated"))["npb.cg", "1"]
+    row = rows(planted(tmp_path, _PROBES, "emulated-cpu"))["npb.cg", "1"]
     assert "emulated-cpu" in [caveat.code for caveat in row["share of the limit"].caveats]
 
 

@@ -105,7 +105,7 @@ class Limits(Exhibit):
             rows.parameter(name)
         rows.platforms().column("share of the limit", _reached)
         rows.interval(_interval, percent).number("n", _launches)
-        rows.text("limited by", lambda row: DEMANDS[row.reached[0]] if row.reached else "")
+        rows.text("limited by", _limited_by)
         rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
         rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
         told = [
@@ -118,8 +118,8 @@ class Limits(Exhibit):
             title="Share of what the machine allows",
             notes=[
                 "The time that peak arithmetic or triad bandwidth would need for what the program "
-                "does, whichever is longer, over the time measured; paired by block. Data that "
-                "fit the caches can take less than memory would need."
+                "does, whichever is longer, over the time measured; paired by block. Above 100 % "
+                "the caches held its data."
             ],
             layer=found[0].cell.layer,
             summary=f"Share of the limit: {listing(told)}.",
@@ -200,6 +200,14 @@ def _part(share: _Share | None) -> Field:
 
 def _together(*parts: Iterable[Caveat]) -> tuple[Caveat, ...]:
     return tuple(dict.fromkeys(caveat for part in parts for caveat in part))
+
+
+def _limited_by(row: _Row) -> str:
+    if row.reached is None:
+        return ""
+    metric, share = row.reached
+    beyond = share.estimate is not None and (share.estimate.lo or 0.0) > 1.0
+    return "caches held its data" if metric == "traffic" and beyond else DEMANDS[metric]
 
 
 def _interval(row: _Row) -> Estimate | None:
