@@ -3,6 +3,7 @@
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
+# make cloud   a real OpenStack with real guests on this machine: minutes (CLOUD="-k kills" chooses some)
 # make docs-check  every command of the documentation that this machine can run, as printed: hours
 # make site    the documentation as a site: build/site/index.html opens in a browser, without a server
 # Each does its own set-up first: packages, .venv, native programs. `make setup` has what measuring
@@ -10,7 +11,7 @@
 
 BARELINE := .venv/bin/bareline
 
-.PHONY: setup setup-tests demo test check lint bench faults site docs-check clean
+.PHONY: setup setup-tests demo test check lint bench faults cloud site docs-check clean
 
 setup:
 	@scripts/setup.sh
@@ -35,6 +36,9 @@ bench: setup-tests
 
 faults: setup-tests
 	@.venv/bin/python scripts/faults $(FAULTS)
+
+cloud: setup-tests
+	@scripts/cloud.sh $(CLOUD)
 
 site: setup-tests
 	@scripts/site.sh

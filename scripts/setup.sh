@@ -3,10 +3,11 @@
 # call does nothing but look. Says what it installs, and without root what it could not install.
 # `setup.sh tests` adds what tests, style and types need: their packages, every MPI library and the
 # simulator. `setup.sh demo` leaves out what `make demo` does without: of the platforms' packages it
-# installs those of guests, and these only where they would not be emulated.
+# installs those of guests, and these only where they would not be emulated. `setup.sh cloud` only
+# installs the packages of a control plane of OpenStack, which take a minute.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-aim=${1:-} # empty, demo or tests
+aim=${1:-} # empty, demo, tests or cloud
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -28,6 +29,7 @@ missing_of() { # those of the given packages that are not installed
 optional_packages() {
     case $aim in
     tests) packages optional ;;
+    cloud) packages cloud ;;
     demo) ! scripts/kvm.sh >/dev/null || packages optional '^ platforms? .*vm' ;;
     *) packages optional . '^ (tests|benchmarks)' ;;
     esac
@@ -127,6 +129,7 @@ build_simulated() { # every simulated platform runs the same programs
 }
 
 install_packages
+[ "$aim" != cloud ] || exit 0 # after `setup.sh tests`
 make_environment
 if [ "$aim" = tests ]; then
     build_programs openmpi mpich

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from plane import CLOUD
+
+from bareline.testing.bench import until
 
 
 def _make(user, name, **more):
@@ -36,3 +44,29 @@ def test_four_instances_are_active_and_answer(plane, tmp_path):
     assert len(plane.left()) == 4 + 4 + 1
     plane.clear()
     assert plane.left() == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_may_run")
+def test_nothing_outlives_who_started_it(tmp_path):
+    """The killed one is between: this test, it, and the cloud."""
+    between = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+    words = [*CLOUD, str(tmp_path / "plane")]
+    with subprocess.Popen(
+        [sys.executable, "-c", between, *words], stdout=subprocess.PIPE, text=True
+    ) as killed:
+        assert killed.stdout is not None
+        assert killed.stdout.readline().endswith("clouds.yaml\n")
+        assert len(_running(str(tmp_path))) > 4
+        killed.kill()
+    until(lambda: len(_running(str(tmp_path))) == 0, timeout_s=60)
+
+
+def _running(word):
+    """List the processes whose command line has a word."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if word.encode() in entry.read_bytes():
+                found.append(int(entry.parent.name))
+    return found
