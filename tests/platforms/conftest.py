@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import sys
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -12,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+import bareline
+from bareline.host.cache import cache_folder
 from bareline.platforms.base import Allocation, Context, load_platform_types
 from bareline.platforms.launchers import find_mpi
 from bareline.platforms.netns import namespaces
@@ -128,3 +132,59 @@ def keep_bench(tmp_path_factory) -> Iterator[Callable[..., Bench]]:
                 return kept[privilege].bench(kind, program, **options)
 
         yield give
+
+
+_READ = "import sys; sys.path[:0] = sys.argv[1:]; import pydantic"
+
+
+@pytest.fixture
+def ordinary_user() -> list[str]:
+    """Give the words before a command that run it as a user without any rights."""
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    return [*user, "env", "PATH=/usr/bin:/bin", "HOME=/nonexistent"]
+
+
+@pytest.fixture
+def run_as() -> Callable[[list[str], str], list[str]]:
+    """Run a script of Python behind some words; skip if that user cannot even read Python.
+
+    The script finds in its arguments where packages are.
+    """
+
+    def run(prefix: list[str], script: str) -> list[str]:
+        version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        paths = [
+            str(Path(bareline.__file__).parents[1]),
+            *(path for path in sys.path if "site-" in path),
+        ]
+        for python in (sys.executable, shutil.which(version, path="/usr/bin")):
+            if python is None:
+                continue
+            start = [*prefix, python, "-B", "-c"]
+            tried = subprocess.run(
+                [*start, _READ, *paths], capture_output=True, cwd="/", check=False
+            )
+            if tried.returncode == 0:
+                done = subprocess.run(
+                    [*start, script, *paths], capture_output=True, text=True, cwd="/", check=False
+                )
+                assert done.returncode == 0, done.stderr
+                return done.stdout.splitlines()
+        pytest.skip("that user may not read this Python")
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def skeleton(tmp_path_factory) -> dict[str, object]:
+    """Make an image whose content is the host's own: empty places, into which folders are bound."""
+    root = tmp_path_factory.mktemp("image") / "root"
+    bound = [path for path in ("/usr", "/etc/alternatives", "/etc/openmpi") if Path(path).is_dir()]
+    own = [str(cache_folder()), *bound, "/dev", "/proc", "/sys", "/tmp", "/var", "/home"]
+    for path in own:
+        (root / path.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    for name in ("passwd", "group", "hosts", "resolv.conf"):
+        (root / "etc" / name).touch()
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (root / name).symlink_to(f"usr/{name}")
+    return {"image": str(root), "bind": bound}

@@ -372,3 +372,29 @@ def test_an_image_without_a_place_is_refused_with_the_command_that_makes_it(tmp_
     refused = pytest.raises(PlatformError, match=f"mkdir -p {tmp_path}/root/dev")
     with refused, acquire("local", container=box):
         pass
+
+
+_AS_USER = """
+import sys, tempfile
+sys.path[:0] = sys.argv[1:]
+from pathlib import Path
+from bareline.platforms.base import Context
+from bareline.platforms.local import LocalOptions, LocalPlatform
+from bareline.vocabulary.model import Command, Layout
+from bareline.vocabulary.platform import PlatformSpec
+for share in ("rank", "node"):
+    with tempfile.TemporaryDirectory() as folder:
+        box = {"runtime": "bwrap", "image": "host", "share": share}
+        spec = PlatformSpec("box", "local", LocalOptions(container=box))
+        context = Context(Path(folder), Path(folder))
+        with LocalPlatform(spec, context).acquire(Layout(1)) as machine:
+            done = machine.run(Command(argv=("id", "-u")), Layout(1), timeout_s=20)
+            facts = machine.facts()
+            print(done.stdout.strip(), facts["container.userns"], facts["container.rootless"])
+"""
+
+
+@needs_bwrap
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_an_ordinary_user_has_the_same_containers(run_as, ordinary_user):
+    assert run_as(ordinary_user, _AS_USER) == ["65534 per-rank True", "65534 per-node True"]

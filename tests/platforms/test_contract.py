@@ -20,7 +20,7 @@ def _case(name, kind, *marks, **options):
 root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
 netns = pytest.mark.netns
 mpi = pytest.mark.mpi
-#: Containers that run here; images of a root folder are tried in test_containers.py.
+#: Containers that run here; Charliecloud's image is the fixture `skeleton`.
 BOXES = {
     f"bwrap-{share}": {"runtime": "bwrap", "image": "host", "share": share}
     for share in ("rank", "node")
@@ -34,6 +34,9 @@ def _boxed(name, kind, *marks, **options):
     ]
 
 
+_EACH = {"runtime": "charliecloud", "share": "rank"}
+_JOINED = {"runtime": "charliecloud", "share": "node"}
+_CH_RUN = pytest.mark.skipif(shutil.which("ch-run") is None, reason="no Charliecloud here")
 _BWRAP = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 PLATFORMS = [
     _case("local", "local"),
@@ -41,6 +44,7 @@ PLATFORMS = [
     _case("netns-root", "netns", netns, **ROOT),
     _case("netns-user", "netns", netns, **USER),
     *_boxed("local", "local"),
+    _case("local-charliecloud-node", "local", _CH_RUN, container=_JOINED),
     *_boxed("netns-root", "netns", netns, **ROOT)[1:],
 ]
 MPI_PLATFORMS = [
@@ -53,20 +57,27 @@ MPI_PLATFORMS = [
     _case("netns-user-openmpi", "netns", mpi, netns, mpi="openmpi", rate="1gbit", **USER),
     _case("netns-user-mpich", "netns", mpi, netns, mpi="mpich", **USER),
     *_boxed("local-openmpi", "local", mpi, mpi="openmpi"),
+    _case("local-charliecloud-rank", "local", mpi, _CH_RUN, mpi="openmpi", container=_EACH),
     *_boxed("netns-user-mpich", "netns", mpi, netns, mpi="mpich", **USER)[:1],
 ]
 
 
 @pytest.fixture(params=PLATFORMS)
-def bench(request, keep_bench):
+def bench(request, keep_bench, skeleton):
     kind, options = request.param
-    return keep_bench(kind, **options)
+    return keep_bench(kind, **_furnished(options, skeleton))
 
 
 @pytest.fixture(params=MPI_PLATFORMS)
-def mpi_bench(request, keep_bench, rank_program):
+def mpi_bench(request, keep_bench, rank_program, skeleton):
     kind, options = request.param
-    return keep_bench(kind, rank_program(options["mpi"]), **options)
+    return keep_bench(kind, rank_program(options["mpi"]), **_furnished(options, skeleton))
+
+
+def _furnished(options, skeleton):
+    """Give containers without an image the one that is there."""
+    container = options.get("container", {})
+    return {**options, **({"container": skeleton | container} if container else {})}
 
 
 class TestPlatforms(PlatformContract):
