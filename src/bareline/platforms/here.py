@@ -129,6 +129,10 @@ class HereAllocation(HostsAllocation):
     def _mpi(self) -> MpiInstallation:
         return find_mpi(self._mpi_choice)
 
+    def programs_folder(self) -> str:
+        """Give the folder in which bareline's own programs are."""
+        return str(self._context.cache.absolute())
+
     def found_mpi(self) -> MpiInstallation | None:
         """Give this machine's MPI library; None where it has none."""
         try:

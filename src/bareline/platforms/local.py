@@ -29,7 +29,7 @@ from bareline.platforms.launchers import (
     Transport,
     mpi_facts,
 )
-from bareline.platforms.layers.container.boxes import contained
+from bareline.platforms.layers.container.boxes import check_runtime, contained
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
@@ -244,6 +244,7 @@ def _check(options: LocalOptions, where: str | None = None) -> None:
     check_cores(options.cores, where)
     check_io_folder(options.io_folder, where)
     check_neighbours(options.neighbours, where)
+    check_runtime(options.container)
     check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
 
 

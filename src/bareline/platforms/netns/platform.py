@@ -21,7 +21,7 @@ from bareline.platforms.here import (
 from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
-from bareline.platforms.layers.container.boxes import contained
+from bareline.platforms.layers.container.boxes import check_runtime, contained
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.gluster import mount_gluster
 from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below
@@ -182,6 +182,7 @@ def _check(options: NetnsOptions, where: str | None = None) -> None:
     root = find_privilege() is Privilege.ROOT
     usable_cores(options)
     check_io_folder(options.io_folder, where)
+    check_runtime(options.container)
     check_neighbours(options.neighbours, where)
     check_here(options.filesystem, root=root, user_namespace=not root, network=True)
 

@@ -171,6 +171,10 @@ class RemoteAllocation(HostsAllocation):
             return facts
         return {**facts, "mpi.flavour": mpi.flavour, "mpi.version": mpi.version}
 
+    def programs_folder(self) -> str:
+        """Give a folder of the nodes in which bareline's own programs are."""
+        return self._native.lies_in
+
     def found_mpi(self) -> MpiInstallation | None:
         """Give the nodes' MPI library; None where they have none."""
         try:

@@ -122,6 +122,12 @@ class NativePrograms:
             self.copied.update(self._nodes.nodes[i].name for i in waiting)
         return f"{self.target}/bin"
 
+    @property
+    def lies_in(self) -> str:
+        """A folder of the nodes, there before the programs are, in which they will be."""
+        shared = self._way == "shared"
+        return str(self._cache.absolute() if shared else Path(self.target).parent)
+
     def forget(self, names: Sequence[str] | None = None) -> None:
         """Take it that nodes have no copy any more: some, or all."""
         self.copied.difference_update(list(self.copied) if names is None else names)

@@ -7,6 +7,7 @@ held by a process on the node, which reads the end of its input when bareline en
 from __future__ import annotations
 
 import re
+import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -82,6 +83,9 @@ class Nodes(Protocol):
     def work_folder(self) -> str:
         """Give the folder in which trials work."""
 
+    def programs_folder(self) -> str:
+        """Give a folder of the nodes in which bareline's own programs are."""
+
     def found_mpi(self) -> MpiInstallation | None:
         """Give the nodes' MPI library; None where they have none."""
 
@@ -111,7 +115,6 @@ class Boxes:
         self.runtime = RUNTIMES[options.runtime]
         self._options = options
         self._nodes = nodes
-        self._cache = cache
         self._where = f"{where}, container"
         self._image = resolve(options, cache, self._where)
         self._mark = uuid.uuid4().hex[:8]
@@ -151,12 +154,13 @@ class Boxes:
     @property
     def _box(self) -> Box:
         work = self._nodes.work_folder()
-        writable = dict.fromkeys(sorted((_TEMPORARY, work, *self._options.bind)))
+        writable = set(_outermost((_TEMPORARY, work, *self._options.bind)))
+        seen = _outermost((*writable, self._nodes.programs_folder()))
         return Box(
             image=self._image,
             kind=self._options.kind,
-            writable=tuple(path for path in writable if not _below(path, set(writable) - {path})),
-            readable=(str(self._cache.absolute()),),
+            writable=tuple(sorted(writable)),
+            readable=tuple(path for path in seen if path not in writable),
             folder=self._folder,
             name=f"bareline-{self._mark}",
         )
@@ -297,9 +301,23 @@ class Boxes:
         return facts
 
 
-def _below(path: str, others: Iterable[str]) -> bool:
-    """Tell whether a folder lies in one of some others."""
-    return any(path.startswith(f"{other}/") for other in others)
+def _outermost(folders: Iterable[str]) -> list[str]:
+    """Leave out folders that lie in others."""
+    every = sorted(set(folders))
+    return [path for path in every if not any(path.startswith(f"{one}/") for one in every)]
+
+
+def check_runtime(options: Container | None) -> None:
+    """See, without side effects, that a container's runtime is on this machine.
+
+    Raises
+    ------
+    ToolMissing
+        It is not.
+    """
+    program = RUNTIMES[options.runtime].program if options else ""
+    if program and shutil.which(program) is None:
+        raise ToolMissing(f"'{program}' is not installed", hint=install_hint(program))
 
 
 @contextmanager
