@@ -27,7 +27,7 @@ _LOOK_S = 1.0
 _AGAIN = BackOff(first_s=2.0, longest_s=30.0, most_s=600.0)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Member:
     """A place in the group, whatever instance fills it.
 
