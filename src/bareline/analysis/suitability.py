@@ -86,9 +86,7 @@ class ApplicationClass:
 #: An emulated processor computes tens of times slower than any that a cloud would give.
 _EMULATED = frozenset({"emulated-cpu"})
 #: What was not on the device says nothing about it.
-_NO_DEVICE = frozenset(
-    {"memory-file-system", "page-cache", "not-direct", "not-synced", "own-data", "server-cache"}
-)
+_NO_DEVICE = frozenset({"memory-file-system", "page-cache", "not-direct", "not-synced", "own-data"})
 
 #: The classes in the order of the table.
 CLASSES: tuple[ApplicationClass, ...] = (
