@@ -106,71 +106,85 @@ contains
     !> the finest level and its new residual.
     !>
     !> Interpolation, residual, smoothing and new residual advance together, each one plane behind
-    !> the one before, so that all find their planes in cache. What needs ghosts that only messages
-    !> bring is left for after the messages: of each operator on the smoothed side the outermost
-    !> planes and, if y is cut, rows; if x is cut, everything.
+    !> the one before, on one block of rows after another, in which each is also one row behind, so
+    !> that all find their rows in the second-level cache. What needs ghosts that only messages or
+    !> the last block bring is left for after the messages: of each operator on the smoothed side
+    !> the outermost planes and, if y is cut or has blocks, rows; if x is cut, everything.
     subroutine ascend(coarse, fine, smoother, v)
         type(level_t), intent(in) :: coarse
         type(level_t), intent(inout) :: fine
         real(dp), intent(in) :: smoother(3)
         real(dp), intent(in), optional, contiguous :: v(0:, 0:, 0:)
-        integer :: k
+        integer :: k, block
         if (.not. fine%is_active) return
-        associate (nz => fine%points(3))
+        associate (nz => fine%points(3), ny => fine%points(2), all_rows => [0, huge(0)])
             if (any(fine%shift > 0)) then
-                if (coarse%is_active) call correct_all()
+                if (coarse%is_active) then
+                    do k = 0, nz + 1
+                        call correct(coarse, fine, k, 0, ny + 1, present(v))
+                    end do
+                end if
                 call repopulate(fine, fine%u)
                 do k = 1, nz
-                    call subtract(fine, k, 1, fine%points(2), v)
+                    call subtract(fine, k, 1, ny, v)
                 end do
             else
-                do k = 0, nz + 1
-                    call correct(coarse, fine, k, present(v))
-                    if (k >= 2) call subtract(fine, k - 1, 1, fine%points(2), v)
-                    call smooth_rows(k - 2, .false.)
-                    call subtract_rows(k - 3, .false.)
+                do block = 1, blocks_of(fine)
+                    call ascend_block(block)
                 end do
             end if
             call refresh(fine, fine%r)
             do k = 1, nz
-                call smooth_rows(k, .true.)
+                call smooth_rows(k, all_rows, .true.)
             end do
             call refresh(fine, fine%u)
             if (.not. present(v)) return
             do k = 1, nz
-                call subtract_rows(k, .true.)
+                call subtract_rows(k, all_rows, .true.)
             end do
             call refresh(fine, fine%r)
         end associate
 
     contains
 
-        subroutine correct_all()
-            integer :: plane
+        !> All that comes before the messages on a block of rows.
+        subroutine ascend_block(block)
+            integer, intent(in) :: block
+            integer :: rows(2), plane
             do plane = 0, fine%points(3) + 1
-                call correct(coarse, fine, plane, present(v))
+                rows = block_rows(fine, block, 0)
+                call correct(coarse, fine, plane, max(rows(1), 0), &
+                             min(rows(2), fine%points(2) + 1), present(v))
+                rows = block_rows(fine, block, 1)
+                if (plane >= 2) call subtract(fine, plane - 1, max(rows(1), 1), &
+                                              min(rows(2), fine%points(2)), v)
+                call smooth_rows(plane - 2, block_rows(fine, block, 2), .false.)
+                call subtract_rows(plane - 3, block_rows(fine, block, 3), .false.)
             end do
-        end subroutine correct_all
+        end subroutine ascend_block
 
-        !> The rows of a plane that come before the messages, or those that come after.
-        subroutine smooth_rows(plane, is_late)
-            integer, intent(in) :: plane
+        !> Of the rows `among` of a plane those that come before the messages, or those that come
+        !> after.
+        subroutine smooth_rows(plane, among, is_late)
+            integer, intent(in) :: plane, among(2)
             logical, intent(in) :: is_late
             integer :: rows(2, 2), part
             rows = rows_of(fine, plane, 1, is_late)
             do part = 1, 2
-                call add_smoothed(fine, plane, rows(1, part), rows(2, part), smoother)
+                call add_smoothed(fine, plane, max(rows(1, part), among(1)), &
+                                  min(rows(2, part), among(2)), smoother)
             end do
         end subroutine smooth_rows
 
-        subroutine subtract_rows(plane, is_late)
-            integer, intent(in) :: plane
+        subroutine subtract_rows(plane, among, is_late)
+            integer, intent(in) :: plane, among(2)
             logical, intent(in) :: is_late
             integer :: rows(2, 2), part
             if (.not. present(v)) return
             rows = rows_of(fine, plane, 2, is_late)
             do part = 1, 2
-                call subtract(fine, plane, rows(1, part), rows(2, part), v)
+                call subtract(fine, plane, max(rows(1, part), among(1)), &
+                              min(rows(2, part), among(2)), v)
             end do
         end subroutine subtract_rows
 
@@ -187,7 +201,7 @@ contains
 
         is_early_plane = all(level%shift == 0) .and. level%processes(1) == 1 &
                          .and. plane > margin .and. plane <= level%points(3) - margin
-        edge = merge(margin, 0, level%processes(2) > 1)
+        edge = merge(margin, 0, level%processes(2) > 1 .or. blocks_of(level) > 1)
         rows(:, 2) = [1, 0]
         associate (ny => level%points(2))
             if (.not. is_late) then
@@ -201,11 +215,28 @@ contains
         end associate
     end function rows_of
 
-    !> u = Q u_coarse, or u = u + Q u_coarse, on one plane, ghosts included.
-    subroutine correct(coarse, fine, k, is_added)
+    !> Blocks of rows that operators advance through together.
+    pure integer function blocks_of(level) result(blocks)
+        type(level_t), intent(in) :: level
+        blocks = max(1, level%points(2)/level%block_rows)
+    end function blocks_of
+
+    !> First and last row of a block for an operator that is so many operators behind the first: it
+    !> reads one row further than it writes. The outermost blocks have no end.
+    pure function block_rows(level, block, behind) result(rows)
+        type(level_t), intent(in) :: level
+        integer, intent(in) :: block, behind
+        integer :: rows(2)
+        rows = [(block - 1)*level%block_rows, block*level%block_rows - 1] - behind
+        if (block == 1) rows(1) = 0
+        if (block == blocks_of(level)) rows(2) = huge(0)
+    end function block_rows
+
+    !> u = Q u_coarse, or u = u + Q u_coarse, on rows of one plane, which may be ghosts.
+    subroutine correct(coarse, fine, k, first, last, is_added)
         type(level_t), intent(in) :: coarse
         type(level_t), intent(inout) :: fine
-        integer, intent(in) :: k
+        integer, intent(in) :: k, first, last
         logical, intent(in) :: is_added
         integer :: below, above
         below = (k + fine%shift(3))/2
@@ -213,11 +244,11 @@ contains
         if (is_added) then
             call add_interpolated(coarse%points(1), coarse%points(2), fine%shift(:2), &
                                   coarse%u(:, :, below), coarse%u(:, :, above), &
-                                  fine%points(1), fine%points(2), fine%u(:, :, k))
+                                  fine%points(1), fine%points(2), first, last, fine%u(:, :, k))
         else
             call interpolate(coarse%points(1), coarse%points(2), fine%shift(:2), &
                              coarse%u(:, :, below), coarse%u(:, :, above), &
-                             fine%points(1), fine%points(2), fine%u(:, :, k))
+                             fine%points(1), fine%points(2), first, last, fine%u(:, :, k))
         end if
     end subroutine correct
 

@@ -32,6 +32,8 @@ module mg_level
         integer :: processes(3) = 1
         !> Ranks below and above in each direction.
         integer :: neighbour(2, 3) = 0
+        !> Rows (of constant y and z) that operators which advance together take at a time.
+        integer :: block_rows = 1
         !> See above; that of the next coarser grid.
         integer :: shift(3) = 0
         !> Whether this process has points of the next coarser grid, by direction.
@@ -39,6 +41,14 @@ module mg_level
         !> Solution (correction) and residual.
         real(dp), allocatable :: u(:, :, :), r(:, :, :)
     end type level_t
+
+    integer, parameter :: real_bytes = 8
+    !> A block is its rows of so many planes of u, r and v, which four operators are on at a time ...
+    integer, parameter :: block_planes = 13
+    !> ... and should stay in the second-level cache.
+    integer, parameter :: block_bytes = 2**20
+    !> With fewer the rows that blocks share would cost more than is saved.
+    integer, parameter :: block_rows_min = 8
 
 contains
 
@@ -74,7 +84,6 @@ contains
     subroutine new_field(level, field)
         type(level_t), intent(in) :: level
         real(dp), allocatable, intent(out) :: field(:, :, :)
-        integer, parameter :: real_bytes = 8
         associate (n => level%points + 1)
             allocate (field(0:n(1), 0:n(2), 0:n(3)))
         end associate
@@ -105,6 +114,8 @@ contains
                 level%is_coarse_active(axis) = is_last_of(place(axis), 2*step)
             end if
         end do
+        level%block_rows = max(block_rows_min, &
+                               block_bytes/(block_planes*real_bytes*(level%points(1) + 2)))
     end function new_level
 
     pure logical function is_last_of(place, step)
@@ -115,7 +126,6 @@ contains
     !> Memory of a process for all grids and the right-hand side.
     pure integer(i8) function level_memory_bytes(ranks, finest) result(size_bytes)
         integer, intent(in) :: ranks, finest
-        integer, parameter :: real_bytes = 8
         type(level_t) :: level
         integer :: k
         size_bytes = 0

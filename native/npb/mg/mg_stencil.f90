@@ -28,8 +28,9 @@ module mg_stencil
 
     !> Weights of A; those of the faces are zero.
     real(dp), parameter :: a_centre = -8.0_dp/3, a_edge = 1.0_dp/6, a_corner = 1.0_dp/12
-    !> How far ahead rows are asked for: some hundred ns of work.
-    integer, parameter :: rows_ahead = 4
+    !> How far ahead rows are asked for: 200 ns of work, and not so many that they drive others from the
+    !> first-level cache.
+    integer, parameter :: rows_ahead = 1
     !> Weights of R.
     real(dp), parameter :: r_weights(0:3) = [0.5_dp, 0.25_dp, 0.125_dp, 0.0625_dp]
 
@@ -177,32 +178,33 @@ contains
         end do
     end subroutine restrict
 
-    !> fine = Q coarse on one fine plane, ghosts included. The plane lies between the coarse planes
-    !> `lower` and `upper`, or on one that is given twice.
-    pure subroutine interpolate(nx, ny, shift, lower, upper, fine_nx, fine_ny, fine)
-        integer, intent(in) :: nx, ny, shift(2), fine_nx, fine_ny
+    !> fine = Q coarse on rows of one fine plane, which may be ghosts. The plane lies between the
+    !> coarse planes `lower` and `upper`, or on one that is given twice.
+    pure subroutine interpolate(nx, ny, shift, lower, upper, fine_nx, fine_ny, first, last, fine)
+        integer, intent(in) :: nx, ny, shift(2), fine_nx, fine_ny, first, last
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, upper
-        real(dp), intent(out) :: fine(0:fine_nx + 1, 0:fine_ny + 1)
-        fine = 0
-        call add_interpolated(nx, ny, shift, lower, upper, fine_nx, fine_ny, fine)
+        real(dp), intent(inout) :: fine(0:fine_nx + 1, 0:fine_ny + 1)
+        fine(:, first:last) = 0
+        call add_interpolated(nx, ny, shift, lower, upper, fine_nx, fine_ny, first, last, fine)
     end subroutine interpolate
 
     !> fine = fine + Q coarse.
-    pure subroutine add_interpolated(nx, ny, shift, lower, upper, fine_nx, fine_ny, fine)
-        integer, intent(in) :: nx, ny, shift(2), fine_nx, fine_ny
+    pure subroutine add_interpolated(nx, ny, shift, lower, upper, fine_nx, fine_ny, first, last, &
+                                     fine)
+        integer, intent(in) :: nx, ny, shift(2), fine_nx, fine_ny, first, last
         real(dp), intent(in), dimension(0:nx + 1, 0:ny + 1) :: lower, upper
         real(dp), intent(inout) :: fine(0:fine_nx + 1, 0:fine_ny + 1)
         real(dp) :: line(0:nx + 1)
-        integer :: g, first, last, i
-        do g = 0, fine_ny + 1
+        integer :: g, before, behind, i
+        do g = first, last
             call fetch(fine_nx, fine_ny, g, fine)
             ! A fine row lies on one coarse row or between two.
-            first = (g + shift(2))/2
-            last = (g + shift(2) + 1)/2
+            before = (g + shift(2))/2
+            behind = (g + shift(2) + 1)/2
             !$omp simd
             do i = 0, nx + 1
-                line(i) = 0.25_dp*(lower(i, first) + upper(i, first) + lower(i, last) &
-                                   + upper(i, last))
+                line(i) = 0.25_dp*(lower(i, before) + upper(i, before) + lower(i, behind) &
+                                   + upper(i, behind))
             end do
             if (shift(1) == 0) fine(0, g) = fine(0, g) + line(0)
             !$omp simd

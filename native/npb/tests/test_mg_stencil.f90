@@ -118,9 +118,9 @@ contains
         end do
         added = other(:fine_nx + 1, :fine_ny + 1)
         call interpolate(n(1), n(2), shift, coarse(:, :, 1), coarse(:, :, 2), fine_nx, fine_ny, &
-                         fine)
+                         0, fine_ny + 1, fine)
         call add_interpolated(n(1), n(2), shift, coarse(:, :, 1), coarse(:, :, 2), fine_nx, &
-                              fine_ny, added)
+                              fine_ny, 0, fine_ny + 1, added)
         call check(maxval(abs(fine - expected)) < tolerance, 'Q u')
         call check(maxval(abs(added - other(:fine_nx + 1, :fine_ny + 1) - expected)) < tolerance, &
                    'u + Q u')
