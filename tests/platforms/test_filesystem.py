@@ -201,6 +201,16 @@ def test_ranks_work_on_it(open_bench):
 
 
 @needs_root
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+def test_a_container_lies_on_it(open_bench):
+    """Layers are independent: a program in a container works on what is mounted for the trials."""
+    chosen = {"type": "loop-ext4"}
+    bench = open_bench("local", filesystem=chosen, container={"runtime": "bwrap"})
+    seen = bench.shell("df --output=source {workdir} | tail -n 1").stdout
+    assert seen.startswith("/dev/loop")
+
+
+@needs_root
 def test_direct_goes_around_the_page_cache_below(open_bench):
     chosen = {"type": "loop-ext4", "direct": True}
     bench = open_bench("local", filesystem=chosen)
