@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import uuid
 from pathlib import Path
 
@@ -15,10 +16,12 @@ import pytest
 from pydantic import ValidationError
 
 from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.layers.same import run_beside_the_same
 from bareline.platforms.local import LocalOptions, LocalPlatform
 from bareline.platforms.process import marked_processes
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout, Output
 from bareline.vocabulary.platform import PlatformSpec
 
 LOADS = {"cpu": "stress-ng", "memory": "stress-ng", "disk": "stress-ng", "network": "iperf3"}
@@ -40,6 +43,7 @@ done
 FOREVER = """
 import sys
 from pathlib import Path
+from bareline.platforms.layers.same import run_beside_the_same
 from bareline.platforms.local import PLATFORM
 from bareline.testing.bench import open_bench
 scratch, token, load = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -104,6 +108,47 @@ def test_a_neighbour_that_dies_makes_the_trial_a_failure(open_bench):
     with pytest.raises(PlatformError, match="neighbour 1 on localhost ended during the trial"):
         bench.shell(KILL)
     assert marked_processes(bench.token) == []
+
+
+@pytest.mark.parametrize("kind", ["local", pytest.param("netns", marks=pytest.mark.netns)])
+def test_all_tenants_measure_the_same_command(open_bench, kind, tmp_path):
+    """The measured one waits until both neighbours have run it, too; each has its own folder."""
+    bench = open_bench(kind, neighbours={"count": 2, "load": "same"})
+    script = f"""
+        echo . >> {tmp_path}/starts
+        mkdir only-one || exit 3
+        while [ "$(wc -l < {tmp_path}/starts)" -lt 3 ]; do sleep 0.05; done
+    """
+    output = bench.run("sh", "-c", script, inputs=(("input", "text"),), timeout_s=60)
+    assert output.exit_code == 0
+    assert marked_processes(bench.token) == []
+    assert not list(tmp_path.rglob("bareline-work-*"))
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_a_tenant_that_cannot_measure_makes_the_trial_a_failure(code):
+    """But where the measured one fails as well, that is what has to be said."""
+    before = threading.active_count()
+
+    class Broken:
+        def run(self, command, layout, *, timeout_s):
+            raise PlatformError("it broke")
+
+        def end_marked(self, token):
+            pass
+
+    def run(command, layout, *, timeout_s):
+        until(lambda: threading.active_count() == before)
+        return Output(stdout="", stderr="", exit_code=code, duration_s=0.0)
+
+    def measure():
+        return run_beside_the_same(run, [Broken()], Command(argv=("true",)), Layout(), 1.0)
+
+    if code:
+        assert measure().exit_code == code
+    else:
+        with pytest.raises(PlatformError, match="neighbour 1 failed during the trial: it broke"):
+            measure()
 
 
 @pytest.mark.parametrize(

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from bareline.build.native import NativeBuild, build_native, ensure_native
+from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context
 from bareline.platforms.hosts import HostsAllocation, Node
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.layers.beside import busy_neighbours, facts_of
 from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.layers.same import run_beside_the_same
 from bareline.vocabulary.errors import PlatformError, ToolMissing
-from bareline.vocabulary.model import Layout, Scalar
+from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 
 def mpi_availability(choice: str) -> Availability:
@@ -60,12 +63,6 @@ def check_neighbours(neighbours: Neighbours | None, where: str | None = None) ->
         They have a core that this process may not use.
     """
     if neighbours is not None:
-        if neighbours.load == "same":
-            raise PlatformError(
-                'neighbours of load = "same" are guests: only platforms of type vm have them',
-                where=where,
-                hint='choose a load: "cpu", "memory", "network" or "disk"',
-            )
         neighbours.check()
         check_cores(neighbours.cores, where)
 
@@ -86,6 +83,29 @@ def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
         The programs do not compile.
     """
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A neighbour on the same nodes, whose processes have a mark of their own."""
+
+    hosts: HostsAllocation
+    number: int
+
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command; see `Allocation.run`."""
+        env = dict(command.env)
+        token = env.get(TRIAL_VARIABLE, "")
+        env[TRIAL_VARIABLE] = self._marked(token)
+        own = replace(command, env=tuple(env.items()))
+        return HostsAllocation.run(self.hosts, own, layout, timeout_s=timeout_s)
+
+    def end_marked(self, token: str) -> None:
+        """Kill what carries a trial's mark."""
+        self.hosts.end_marked(self._marked(token))
+
+    def _marked(self, token: str) -> str:
+        return f"{token or owner_mark()}-neighbour{self.number}"
 
 
 class HereAllocation(HostsAllocation):
@@ -144,8 +164,21 @@ class HereAllocation(HostsAllocation):
     def _native(self) -> str:
         return str(ensure_native(self.found_mpi(), self._context.cache))
 
+    def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
+        """Execute a command; see `Allocation.run`."""
+        if self._neighbours is None or not self._all_measure:
+            return super().run(command, layout, timeout_s=timeout_s)
+        copies = [_Copy(self, number) for number in range(1, self._neighbours.count + 1)]
+        return run_beside_the_same(super().run, copies, command, layout, timeout_s)
+
+    @property
+    def _all_measure(self) -> bool:
+        return self._neighbours is not None and self._neighbours.load == "same"
+
     def beside(self, token: str) -> AbstractContextManager[None]:
-        """Keep the neighbours busy."""
+        """Keep the neighbours busy, but for those that run the same command."""
+        if self._all_measure:
+            return nullcontext()
         return busy_neighbours(self._tenants, self._neighbours, token)
 
     def layer_facts(self) -> dict[str, Scalar]:

@@ -34,8 +34,7 @@ class Neighbours(BaseModel):
     load
         What each does while a trial runs: ``cpu`` (arithmetic), ``memory`` (bandwidth), ``disk``
         (writes into the folder that is measured), ``network`` (TCP streams from every node to the
-        next one, and back), ``idle``, or ``same``: the command that is measured, over and over,
-        which guests can.
+        next one, and back), ``same`` (the command that is measured, over and over), or ``idle``.
     workers
         Programs, or streams, of each neighbour on every node; as many as a node has cores by
         default, so that a neighbour is as large as the measured tenant.

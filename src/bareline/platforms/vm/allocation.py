@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bareline.host.load import processor_s
 from bareline.platforms.base import Allocation
 from bareline.platforms.layers.beside import busy_neighbours, facts_of
+from bareline.platforms.layers.same import run_beside_the_same
 from bareline.platforms.vm.tenant import TenantAllocation
 from bareline.platforms.vm.tuning import read_changes
-from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
 
@@ -61,11 +59,7 @@ class VmAllocation(Allocation):
         if self._load.load != "same":
             with busy_neighbours(self.neighbours, self._load, token):
                 return self.measured.run(command, layout, timeout_s=timeout_s)
-        with running_the_same(self.neighbours, command, layout, timeout_s) as failed:
-            output = self.measured.run(command, layout, timeout_s=timeout_s)
-        if failed and output.exit_code == 0:
-            raise PlatformError(f"{failed[0]}; the trial was not measured beside it")
-        return output
+        return run_beside_the_same(self.measured.run, self.neighbours, command, layout, timeout_s)
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers measured in these guests doubtful."""
@@ -132,40 +126,3 @@ class VmAllocation(Allocation):
         told, self._told[:] = tuple(self._told), []
         tenants = (self.measured, *self.neighbours)
         return (*told, *(text for tenant in tenants for text in tenant.events()))
-
-
-@contextmanager
-def running_the_same(
-    tenants: Sequence[TenantAllocation], command: Command, layout: Layout, timeout_s: float
-) -> Iterator[Sequence[str]]:
-    """Let every neighbour run a command over and over; give what went wrong by the end."""
-    over, failed = threading.Event(), list[str]()
-
-    def keep_running(number: int, tenant: TenantAllocation) -> None:
-        while not over.is_set():
-            try:
-                output = tenant.run(command, layout, timeout_s=timeout_s)
-                reason = f"exit code {output.exit_code}" if output.exit_code else ""
-            except PlatformError as error:
-                reason = str(error)
-            if reason and not over.is_set():
-                failed.append(f"neighbour {number} failed during the trial: {reason}")
-                return
-
-    threads = [
-        threading.Thread(target=keep_running, args=numbered, daemon=True)
-        for numbered in enumerate(tenants, 1)
-    ]
-    for thread in threads:
-        thread.start()
-    try:
-        yield failed
-    finally:
-        over.set()
-        token = dict(command.env).get(TRIAL_VARIABLE, "")
-        while any(thread.is_alive() for thread in threads):
-            for tenant in tenants:
-                if token:
-                    tenant.end_marked(token)
-            for thread in threads:
-                thread.join(0.5)
