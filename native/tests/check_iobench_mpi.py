@@ -136,15 +136,18 @@ def check_errors(bench: Bench) -> None:
     assert done.returncode == 1 and "are needed and" in bench.said(done), done
 
 
-def check_limit(bench: Bench) -> None:
+def check_limit(bench: Bench, library: str) -> None:
     """Fail in the middle, on all ranks or on one: the reason is told once, nothing is left."""
-    for api in APIS[::2]:
-        # Blocks of 512 B: enough for what the MPI library keeps in files.
-        limited = ("sh", "-c", 'ulimit -f 40960; exec "$@"', "sh")
-        pattern = ("--api", api, "--block", "16M", "--transfer", "1M")
-        done = bench.run(2, "parallel", *pattern, before=limited)
-        assert done.returncode == 1 and "cannot write" in bench.said(done), done
-        assert '"end"' not in done.stdout, done
+    # Blocks of 512 B: enough for what the MPI library keeps in files.
+    limited = ("sh", "-c", 'ulimit -f 40960; exec "$@"', "sh")
+    done = bench.run(2, "parallel", "--block", "16M", before=limited)
+    assert done.returncode == 1 and "File too large, take a smaller size" in bench.said(done), done
+    full = ("env", f"LD_PRELOAD={library}", "BL_SPOIL=full")
+    runs = [("parallel", "--api", api, *PATTERNS["strided"]) for api in APIS]
+    for arguments in (*runs, ("metadata", "--items", "5")):
+        done = bench.run(2, *arguments, before=full)
+        assert done.returncode == 1 and '"end"' not in done.stdout, (arguments, done)
+        assert "No space left on device, take less data" in bench.said(done), (arguments, done)
 
 
 CALL = re.compile(r"^(p(?:write|read)64)\(\d+<[^>]*/iobench-.*?, (\d+), (\d+)\) = (\d+)$", re.M)
@@ -192,7 +195,7 @@ def main() -> None:
         check_metadata(bench)
         check_spoilt(bench, asked.spoil)
         check_errors(bench)
-        check_limit(bench)
+        check_limit(bench, asked.spoil)
         check_counts(bench)
 
 

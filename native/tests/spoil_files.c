@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,20 @@ static void *copy_of(const void *data, size_t size_bytes)
     return copy;
 }
 
+static int is_full(void)
+{
+    const char *rank =
+        getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    return calls == SPOILT_CALL && rank && atoi(rank) == 0 &&
+           strcmp(getenv("BL_SPOIL"), "full") == 0;
+}
+
+static ssize_t no_space(void)
+{
+    errno = ENOSPC;
+    return -1;
+}
+
 static long long moved_by(size_t size_bytes)
 {
     const int shifts = calls == SPOILT_CALL && strcmp(getenv("BL_SPOIL"), "shift") == 0;
@@ -42,7 +57,8 @@ ssize_t pwrite(int file, const void *data, size_t size_bytes, off_t offset)
         return call(file, data, size_bytes, offset);
     calls++;
     void *copy = copy_of(data, size_bytes);
-    const ssize_t moved = call(file, copy, size_bytes, offset + moved_by(size_bytes));
+    const ssize_t moved =
+        is_full() ? no_space() : call(file, copy, size_bytes, offset + moved_by(size_bytes));
     free(copy);
     return moved;
 }
@@ -60,7 +76,7 @@ ssize_t write(int file, const void *data, size_t size_bytes)
         return call(file, data, size_bytes);
     calls++;
     void *copy = copy_of(data, size_bytes);
-    const ssize_t moved = call(file, copy, size_bytes);
+    const ssize_t moved = is_full() ? no_space() : call(file, copy, size_bytes);
     free(copy);
     return moved;
 }
@@ -76,7 +92,7 @@ static int write_at_spoilt(write_at *call, MPI_File file, MPI_Offset offset, con
     const int code = call(file, offset + moved_by((size_t)count), copy, count, type, status);
     inside = 0;
     free(copy);
-    return code;
+    return is_full() ? MPI_ERR_NO_SPACE : code;
 }
 
 int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void *data, int count,
