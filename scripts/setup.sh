@@ -83,7 +83,7 @@ make_environment() {
     local stamp=.venv/.stamp libvirt='' want pinned=(-r scripts/requirements.txt)
     if [ "$aim" = tests ]; then
         stamp+=-tests
-        pinned+=(-r scripts/requirements-tests.txt -r scripts/requirements-openstack.txt)
+        pinned+=(-r scripts/requirements-tests.txt -r scripts/requirements-clouds.txt)
     fi
     if pkg-config --exists libvirt 2>/dev/null; then libvirt=yes; fi
     # With libvirt installed since then there is more to do.

@@ -98,7 +98,8 @@ class Access:
 
     def try_once(self, name: str) -> str:
         """Log in once; "" where that works, else why it does not."""
-        options = ["BatchMode=yes", f"ConnectTimeout={_TRY_S:.0f}", "ControlPath=none"]
+        connect_s = max(1, round(min(_TRY_S, self._options.reach_s)))
+        options = ["BatchMode=yes", f"ConnectTimeout={connect_s}", "ControlPath=none"]
         words = [word for option in options for word in ("-o", option)]
         done = run_process(
             ["ssh", "-F", str(self.config), *words, name, "true"],

@@ -15,6 +15,7 @@ from bareline.platforms.cloud.provider import (
     INSTANCE,
     Instance,
     Launch,
+    NoRoom,
     Provider,
     State,
     Thing,
@@ -118,9 +119,8 @@ class Group:
     def _fill(self, wanted: Sequence[Member]) -> None:
         failures, waited_s = 0, 0.0
         while wanted:
-            for member in wanted:
-                self._ask_for(member)
-            failed = self._wait_active(wanted)
+            failed = self._ask_for_all(wanted)
+            failed += self._wait_active([one for one in wanted if one not in dict(failed)])
             failed += self._wait_reached([one for one in wanted if one not in dict(failed)])
             for member, why in failed:
                 self._give_up(member, why)
@@ -145,12 +145,28 @@ class Group:
         def done() -> str | None:
             return next(iter(self._provider.find(thing)), None)
 
-        id_ = self.insist.ask(
-            f"making the {thing.kind} {thing.name}",
-            lambda: self._provider.create(thing, launch),
-            done,
-        )
+        try:
+            id_ = self.insist.ask(
+                f"making the {thing.kind} {thing.name}",
+                lambda: self._provider.create(thing, launch),
+                done,
+            )
+        except PlatformError as error:
+            # Whoever refuses has made nothing; of one that does not answer nobody knows.
+            if isinstance(error, NoRoom) or not isinstance(error, NotNow):
+                self._gone(thing)
+            raise
         return self._journal.made(thing, id_)
+
+    def _ask_for_all(self, members: Sequence[Member]) -> list[tuple[Member, str]]:
+        """Ask for an instance for each; give those for which there is no room, with why."""
+        failed = []
+        for member in members:
+            try:
+                self._ask_for(member)
+            except NoRoom as error:
+                failed.append((member, error.what))
+        return failed
 
     def _ask_for(self, member: Member) -> None:
         self._attempts += 1
@@ -185,7 +201,7 @@ class Group:
         if found.state is State.FAILED:
             return f"{found.said}: {found.fault or 'the cloud does not say why'}"
         if found.state is State.GONE:
-            return "it was removed by somebody else"
+            return found.fault or "it was removed by somebody else"
         if found.state is State.UP:
             return f"{found.said}, but it has no address"
         return f"still {found.said} after {took_s:.0f} s"
@@ -225,7 +241,8 @@ class Group:
     def _give_up(self, member: Member, why: str) -> None:
         """Remove an instance that is of no use, and tell it."""
         member.failures.append(why)
-        self._tell(f"{member.name} ({member.thing.id or member.thing.name}) is given up: {why}")
+        known = f" ({member.thing.id})" if member.things else ""
+        self._tell(f"{member.name}{known} is given up: {why}")
         self._remove(member.things)
         member.things, member.instance = [], None
 

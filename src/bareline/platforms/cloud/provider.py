@@ -33,6 +33,10 @@ class Busy(NotNow):
         self.maybe_done = maybe_done
 
 
+class NoRoom(NotNow):
+    """There is no machine for an instance just now; another attempt may find one."""
+
+
 class QuotaReached(PlatformError):
     """The project may have no more of something: waiting does not help."""
 
@@ -144,8 +148,8 @@ class Steward(Protocol):
 class Provider(Steward, Protocol):
     """Makes what a platform's options ask for.
 
-    Every method may raise `Busy`, after which it is called again, and `QuotaReached`; another
-    `PlatformError` is final.
+    Every method may raise `Busy`, after which it is called again, and `QuotaReached`; to make an
+    instance may raise `NoRoom`. Another `PlatformError` is final.
     """
 
     def check(self, instances: int) -> None:
