@@ -41,6 +41,18 @@ def test_ranks_that_wait_for_turns_have_no_bound():
     one = explained(found("mpi.pingpong", 400, **SMALL), facts=beside(1, promised=2.0), base=ALONE)
     assert names(one) == ["neighbours"]
     assert one.standing[0].hi is None
+    assert (
+        "1 busy neighbour (load: cpu) takes turns with it on its cores, none"
+        in one.standing[0].words
+    )
+
+
+def test_what_else_they_use_is_said_and_that_time_was_stolen():
+    loss = found("net.nuttcp", 2, nodes=2, own_caveats=["steal-time"])
+    one = explained(loss, facts=beside(2, "network", promised=3.0), base=ALONE)
+    (cause,) = one.standing
+    assert "take turns with it on its cores and use its links" in cause.words
+    assert cause.words.endswith("a hypervisor took time away")
 
 
 @pytest.mark.parametrize(

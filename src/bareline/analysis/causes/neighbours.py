@@ -32,18 +32,24 @@ def neighbours(case: Case) -> Cause | Absent:
         return Absent("as many neighbours work beside the baseline")
     told = f"{own} busy neighbour{'s' if own > 1 else ''} (load: {load})"
     beside = f"{base} beside the baseline" if base else "none beside the baseline"
+    what, layers = _SHARED.get(str(load), _SHARED["same"])
+    reached = case.finding.layer in layers
     promised = number(case.facts, "neighbours.processors_per_core") or 1.0
     promised_base = number(case.baseline_facts, "neighbours.processors_per_core") or 1.0
     if promised > promised_base:
-        share = promised / promised_base
-        words = f"{told} take turns with it on its cores, {beside}: for each core "
-        words += f"{promised:.3g} processors are promised"
-        most = share if case.finding.layer in _COMPUTING else None
+        turns = f"take{'' if own > 1 else 's'} turns with it on its cores"
+        also = f" and use{'' if own > 1 else 's'} {what}" if reached and load != "cpu" else ""
+        words = f"{told} {turns}{also}, {beside}: for each core {promised:.3g} processors are "
+        words += "promised" + (", and a hypervisor took time away" if _stolen(case) else "")
+        most = promised / promised_base if case.finding.layer in _COMPUTING else None
         return Cause(words, 1.0, most, caveat="cores-with-neighbours")
-    what, layers = _SHARED.get(str(load), _SHARED["same"])
-    if case.finding.layer not in layers:
+    if not reached:
         return Absent(f"neighbours of load {load} share {what} alone")
-    return Cause(f"{told} share {what}, {beside}")
+    return Cause(f"{told} use{'' if own > 1 else 's'} {what}, {beside}")
+
+
+def _stolen(case: Case) -> bool:
+    return any(caveat.code == "steal-time" for caveat in case.finding.own_caveats)
 
 
 def _count(facts: Facts) -> int:
