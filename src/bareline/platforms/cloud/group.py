@@ -214,7 +214,8 @@ class Group:
             {
                 member.name: member.instance.address
                 for member in self.members
-                if member.instance is not None
+                # One that failed has no address, and ssh refuses a configuration that says so.
+                if member.instance is not None and member.instance.address
             }
         )
         names = [member.name for member in members]
