@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from bareline.host.cache import cache_folder
 from bareline.platforms.config import platforms_from_toml
 from bareline.platforms.launchers.installation import MpiInstallation
 from bareline.platforms.layers.container.archive import unpacked
@@ -28,6 +29,7 @@ from bareline.platforms.layers.container.look import (
 from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.model import Command, Layout
 
 BOX = Box("/images/a b", Image.PATH, ("/tmp", "/work"), ("/cache",), "/work/x", "bareline-1")
 STORED = Box("org/hpc:1", Image.STORED, ("/tmp",), ("/cache",), "/work/x", "bareline-1")
@@ -47,9 +49,9 @@ def _line(argv):
 # Command lines ------------------------------------------------------------------------------------
 
 STARTED = {
-    ("bwrap", BOX): "bwrap --unshare-user --ro-bind '/images/a b' / --dev-bind /dev /dev "
-    "--bind /proc /proc --ro-bind /sys /sys --ro-bind /cache /cache --bind /tmp /tmp "
-    "--bind /work /work --",
+    ("bwrap", BOX): "bwrap --unshare-user --die-with-parent --ro-bind '/images/a b' / "
+    "--dev-bind /dev /dev --bind /proc /proc --ro-bind /sys /sys --ro-bind /cache /cache "
+    "--bind /tmp /tmp --bind /work /work --",
     ("charliecloud", BOX): "ch-run --bind /cache --bind /work '/images/a b' --",
     ("apptainer", BOX): "apptainer exec --bind /cache:/cache:ro --bind /tmp --bind /work "
     "'/images/a b'",
@@ -328,31 +330,39 @@ def test_a_container_that_is_killed_is_made_anew(keep_bench):
 
 
 _KILLED = """
-import sys, time
+import sys
 from pathlib import Path
 from bareline.platforms.local import LocalPlatform
 from bareline.testing.bench import open_bench
-box = {"runtime": "bwrap", "image": "host", "share": sys.argv[2]}
-with open_bench(LocalPlatform, Path(sys.argv[1]), container=box) as bench:
-    bench.shell("true")
-    print("up", flush=True)
-    time.sleep(600)
+folder, runtime, share = Path(sys.argv[1]), *sys.argv[2:]
+box = {"runtime": runtime, "image": "host", "share": share, "bind": [str(folder)]}
+with open_bench(LocalPlatform, folder, container=box) as bench:
+    bench.run("sh", "-c", 'echo up >"$1/up"; while :; do sleep 1; done', "sh", str(folder))
 """
 
 
-@needs_bwrap
-def test_a_killed_bareline_leaves_no_container(tmp_path):
-    with subprocess.Popen(
-        [sys.executable, "-c", _KILLED, str(tmp_path), "node"], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None and process.stdout.readline() == "up\n"
+@pytest.mark.parametrize(
+    ("runtime", "program", "share"),
+    [("bwrap", "bwrap", "rank"), ("bwrap", "bwrap", "node"), ("runsc", "runsc", "node")],
+)
+def test_a_killed_bareline_leaves_no_container(runtime, program, share, tmp_path):
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not installed")
+    line = [sys.executable, "-c", _KILLED, str(tmp_path), runtime, share]
+    with subprocess.Popen(line, stderr=subprocess.PIPE, text=True) as process:
+        until(lambda: (tmp_path / "up").exists() or process.poll() is not None)
+        if process.poll() is not None:
+            _, said = process.communicate()
+            assert "starts no container here" in said, said
+            pytest.skip(said.splitlines()[-1])
         assert _mentioning(tmp_path)
         process.kill()
-    until(lambda: not _mentioning(tmp_path), 20)
+    # Mounts and namespaces end with the last process that is in them.
+    until(lambda: not _mentioning(tmp_path))
 
 
 def _mentioning(folder):
-    """List the processes whose command line or mounts name a folder; mounts end with them."""
+    """List the processes whose command line names a folder."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -398,3 +408,38 @@ for share in ("rank", "node"):
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_an_ordinary_user_has_the_same_containers(run_as, ordinary_user):
     assert run_as(ordinary_user, _AS_USER) == ["65534 per-rank True", "65534 per-node True"]
+
+
+@pytest.mark.skipif(shutil.which("runsc") is None, reason="gVisor is not installed")
+def test_gvisor_has_a_kernel_of_its_own_and_a_caveat(acquire, tmp_path):
+    box = {"runtime": "runsc", "image": "host", "share": "node", "bind": [str(tmp_path)]}
+    try:
+        with acquire("local", container=box) as machine:
+            facts = machine.facts()
+            caveats = machine.caveats(Layout(1))
+            written = Command(argv=("sh", "-c", "uname -v >{workdir}/said"), outputs=("said",))
+            done = machine.run(written, Layout(1), timeout_s=60)
+    except PlatformError as error:
+        if "starts no container here" in str(error):
+            pytest.skip(str(error))
+        raise
+    assert done.exit_code == 0, done.stderr
+    assert done.files["said"].strip() != os.uname().version
+    assert facts["kernel.release"] != os.uname().release
+    assert "sandbox-kernel" in caveats
+
+
+_BUILT = [*(cache_folder() / "containers").glob("bareline-????????????????")]
+
+
+@needs_bwrap
+@pytest.mark.mpi
+@pytest.mark.skipif(not _BUILT, reason='no image here: a run with image = "bareline" builds it')
+@pytest.mark.parametrize("flavour", ["openmpi", "mpich"])
+def test_ranks_run_in_the_image_that_bareline_builds(flavour, keep_bench, rank_program):
+    box = {"runtime": "bwrap", "image": "bareline", "share": "node"}
+    bench = keep_bench("local", rank_program(flavour), mpi=flavour, container=box)
+    done = bench.ranks()
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+    assert len(str(bench.allocation.facts()["container.image_hash"])) == 64

@@ -23,7 +23,7 @@ class Bubblewrap(Runtime):
 
     def start(self, box: Box) -> Sequence[str]:
         """Give the words before a command that starts in a container of its own."""
-        line = ["bwrap", "--unshare-user", "--ro-bind", box.image, "/"]
+        line = ["bwrap", "--unshare-user", "--die-with-parent", "--ro-bind", box.image, "/"]
         # Without /sys no library learns the processor's topology. Bound devices, because a /dev of
         # its own would need a second user namespace, in which nobody may join the first one's.
         line += ["--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"]
