@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -148,3 +149,36 @@ def test_every_mpi_function_is_verified_on_two_ranks(launch, function):
     found = points(launch(2, "mpibench", function, *sizes, "-t", "10", "-i", "10", "-x", "1"))
     assert found
     assert all(point["verified"] for point in found)
+
+
+@pytest.fixture
+def spoil(launch, request, tmp_path, monkeypatch):
+    """Spoil what ranks write, in a way of ``native/tests/spoil_files.c``: ``spoil("flip")``."""
+    mpi = find_mpi(request.node.callspec.params["launch"])
+    if mpi.mpicc is None:
+        pytest.skip(f"{mpi.title} has no compiler wrapper here")
+    source = Path(__file__).parents[1] / "native" / "tests" / "spoil_files.c"
+    library = tmp_path / "spoil.so"
+    line = [mpi.mpicc, "-std=c11", "-shared", "-fPIC", "-o", library, source, "-ldl"]
+    subprocess.run(line, check=True)
+
+    def go(kind):
+        monkeypatch.setenv("BL_SPOIL", kind)
+        monkeypatch.setenv("LD_PRELOAD", str(library))
+
+    return go
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("flip", "does not hold what rank"), ("full", "No space left on device, take less data")],
+)
+def test_what_ranks_write_wrongly_or_not_at_all_is_no_result(launch, spoil, tmp_path, kind, said):
+    folder = tmp_path / "measured"
+    folder.mkdir()
+    pattern = ("--block", "47008", "--transfer", "47008", "--segments", "4")
+    spoil(kind)
+    done = launch(2, "iobench_mpi", "parallel", "--folder", folder, *pattern, code=1)
+    assert said in done.stderr
+    assert '"end"' not in done.stdout
+    assert list(folder.iterdir()) == []
