@@ -20,6 +20,7 @@ from rich.console import Console
 import bareline
 from bareline.doctor import Area, Check, Status, examine, render, summary, to_rows
 from bareline.doctor.conditions import judge
+from bareline.doctor.containers import runtimes
 from bareline.doctor.examine import look_safely
 from bareline.doctor.isolation import kvm
 from bareline.doctor.programs import benchmarks, program
@@ -344,3 +345,19 @@ def test_rows_for_programs() -> None:
         "hint": "bind",
     }
     assert summary([]).startswith("0 work")
+
+
+def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_together(
+    monkeypatch, tmp_path
+):
+    lines = {"bwrap": "echo 0.8.0; [ $1 = --version ] || { echo no right >&2; exit 1; }"}
+    for name, line in (lines | {"podman": "echo podman version 4.3.1"}).items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/nonexistent")
+    bubblewrap, podman, others = runtimes()
+    assert (bubblewrap.name, bubblewrap.status) == ("bubblewrap", Status.WARN)
+    assert "makes no container: no right" in bubblewrap.detail
+    assert (podman.name, podman.status) == ("Podman", Status.OK)
+    assert podman.detail.startswith("4.3.1 ")
+    assert "Apptainer" in others.detail and "Podman" not in others.detail

@@ -32,6 +32,7 @@ class Area(StrEnum):
     LOCAL = "Measuring on this machine"
     NETNS = "Network namespaces"
     GUESTS = "Virtual machines"
+    CONTAINERS = "Containers"
     FILES = "File systems to mount"
     PROGRAMS = "Benchmark programs"
     HARDWARE = "Network adapters"

@@ -19,6 +19,7 @@ _LOOKS = (
     (Area.NETNS, "isolation", "namespaces"),
     (Area.GUESTS, "isolation", "kvm"),
     (Area.GUESTS, "isolation", "guests"),
+    (Area.CONTAINERS, "containers", "runtimes"),
     (Area.FILES, "files", "file_systems"),
     (Area.HARDWARE, "isolation", "adapters"),
     (Area.PROGRAMS, "programs", "benchmarks"),
