@@ -113,12 +113,17 @@ def _settle(path: Path, story: Story, steward: Steward, insist: Insistence) -> l
     found = remove(steward, list(story.things.values()), insist, lambda thing: gone.add(thing.name))
     there = {thing.name for thing in found}
     now = time.time()
-    waits = [
-        thing
+    waits = {
+        thing.name
         for thing in story.things.values()
         if thing.name not in there and story.may_appear(thing, now)
-    ]
-    if not waits:
+    }
+    if waits:
+        # What is gone is not looked for, nor told, once more.
+        with path.open("a", encoding="utf-8") as file:
+            for name in sorted(gone - waits):
+                file.write(json.dumps({"what": "gone", "name": name}) + "\n")
+    else:
         path.unlink(missing_ok=True)
     return found
 
