@@ -45,7 +45,6 @@ PLATFORMS = [
     _case("netns-user", "netns", netns, **USER),
     *_boxed("local", "local"),
     _case("local-charliecloud-node", "local", _CH_RUN, container=_JOINED),
-    *_boxed("netns-root", "netns", netns, **ROOT)[1:],
 ]
 MPI_PLATFORMS = [
     _case("local-openmpi-shm", "local", mpi, mpi="openmpi", transport="shm"),
