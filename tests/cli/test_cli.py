@@ -129,7 +129,7 @@ def test_why_not_says_what_a_cause_needs_and_what_came_of_it(bareline, finished)
     assert "no: its ranks do not share cores" in " ".join(said.split())
     wrong = bareline("explain", finished, "--why-not", "clok", code=2).stderr
     bareline("explain", finished, "--why-not", "clock", "--app", "null", code=2)
-    assert "no cause is called 'clok'; did you mean 'clock'? known are instruction sets" in wrong
+    assert "no cause is called 'clok'; did you mean 'clock'? known are " in wrong
 
 
 @pytest.mark.parametrize(

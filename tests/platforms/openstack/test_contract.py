@@ -7,6 +7,8 @@ import pytest
 from bareline.testing.bench import Bench, keeping
 from bareline.testing.platforms import MpiContract, PlatformContract
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def kept(_cloud, tmp_path_factory):

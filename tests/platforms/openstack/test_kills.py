@@ -60,6 +60,7 @@ def killed(steps):
     assert codes == [-signal.SIGKILL] * len(codes)
 
 
+@pytest.mark.slow
 def test_kill_at_each_step_leaves_nothing_after_clean(plane, cache, others):
     before = sorted(plane.left())
     killed(STEPS)

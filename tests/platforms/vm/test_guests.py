@@ -390,7 +390,7 @@ def processes_with(*words: str) -> list[int]:
 
 @pytest.mark.skipif(shutil.which("ganesha.nfsd") is None, reason="nfs-ganesha is not installed")
 def test_a_guest_of_its_own_serves_files_behind_the_network(open_guests):
-    """What is written lies on the server's disk; a server that dies is put up again."""
+    """What is written lies on the server's disk."""
     with open_guests(
         nodes=1,
         acceleration="tcg",
