@@ -5,11 +5,13 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from bareline.report.content.gather import cost_texts
 from bareline.session import hours
 from bareline.session.hours import see_hours
 from bareline.session.meter import Meter
 from bareline.session.outlook import outlook, told
 from bareline.session.status import status_of
+from bareline.store.cost import write_cost
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.vocabulary.errors import LimitReached, StoreError, TimeUp, UsageError
@@ -32,6 +34,8 @@ def test_core_hours_cost_what_a_node_costs(make_run, execute):
     assert counts["a"]["cost"] == pytest.approx(36.0 * counts["a"]["core_hours"])
     assert (counts["a"]["currency"], counts["b"]["cost"]) == ("EUR", None)
     assert run.facts()["a"]["price.per_core_hour"] == 36.0
+    write_cost(run.path, {"a": 3600.0, "b": 1800.0})
+    assert cost_texts(run) == ["a 1.00 (cost 36.0 EUR)", "b 0.500"]
 
 
 def test_a_run_ends_at_its_limit_and_goes_on_with_another(make_run, execute):

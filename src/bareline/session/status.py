@@ -8,10 +8,10 @@ from typing import Any
 from bareline.platforms.base import exact_among, running_of
 from bareline.session.history import History
 from bareline.session.origin import plan_of, platforms_of, study_of
+from bareline.store.cost import money
 from bareline.store.run import Run
 from bareline.vocabulary.capacity import told
 from bareline.vocabulary.errors import StoreError
-from bareline.vocabulary.facts import PRICE_CURRENCY, PRICE_PER_CORE_HOUR
 from bareline.vocabulary.model import Record, Scalar, Trial
 from bareline.vocabulary.units import HOUR_S
 
@@ -62,26 +62,19 @@ def _facts(run: Run) -> Mapping[str, Mapping[str, Scalar]]:
         return {}  # A damaged file says nothing; whoever compares the run is told.
 
 
-def _price(facts: Mapping[str, Scalar], core_hours: float | None) -> dict[str, Any]:
-    """Give what core hours have cost, where the platform has a price."""
-    price = facts.get(PRICE_PER_CORE_HOUR)
-    if core_hours is None or not isinstance(price, int | float):
-        return {"cost": None, "currency": None}
-    return {"cost": core_hours * price, "currency": str(facts.get(PRICE_CURRENCY, ""))}
-
-
 def _by_platform(
     run: Run, plan: Sequence[Trial], records: Mapping[int, Record]
 ) -> dict[str, dict[str, Any]]:
-    cost, specs = run.cost(), {spec.name: spec for spec in platforms_of(run)}
+    used, specs = run.cost(), {spec.name: spec for spec in platforms_of(run)}
     facts = _facts(run)
     counted: dict[str, dict[str, Any]] = {
         name: {"planned": 0, "measured": 0, "failed": 0, "skipped": 0, "seconds": 0.0}
         for name in run.header.platforms
     }
     for name, counts in counted.items():
-        hours = None if cost is None else cost.get(name, 0.0) / HOUR_S
-        counts |= {"core_hours": hours, **_price(facts.get(name, {}), hours)}
+        hours = None if used is None else used.get(name, 0.0) / HOUR_S
+        cost, currency = money(facts.get(name, {}), hours) or (None, None)
+        counts |= {"core_hours": hours, "cost": cost, "currency": currency}
         counts["running"] = running_of(specs[name]) if name in specs else ""
     for trial in plan:
         counts = counted[trial.platform]

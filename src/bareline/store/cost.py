@@ -12,7 +12,9 @@ from pydantic import Field, TypeAdapter
 from bareline.store.files import refuse_link, write_atomically
 from bareline.store.header import first_problem
 from bareline.vocabulary.errors import StoreError
+from bareline.vocabulary.facts import PRICE_CURRENCY, PRICE_PER_CORE_HOUR
 from bareline.vocabulary.files import read_bounded
+from bareline.vocabulary.model import Scalar
 
 #: Name of the file within a run directory.
 COST_FILE = "cost.json"
@@ -40,6 +42,14 @@ def read_cost(run: Path) -> dict[str, float] | None:
             where=str(run / COST_FILE),
             hint="take it from a copy of the run, or remove it: the results do not need it",
         ) from error
+
+
+def money(facts: Mapping[str, Scalar], core_hours: float | None) -> tuple[float, str] | None:
+    """Give what core hours of a platform have cost, and the currency; None without a price."""
+    price = facts.get(PRICE_PER_CORE_HOUR)
+    if core_hours is None or not isinstance(price, int | float):
+        return None
+    return core_hours * price, str(facts.get(PRICE_CURRENCY, ""))
 
 
 def write_cost(run: Path, core_s: Mapping[str, float]) -> None:

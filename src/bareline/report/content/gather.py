@@ -17,6 +17,7 @@ from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
 from bareline.report.content.wording import count
+from bareline.store.cost import money
 from bareline.store.run import Run
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
@@ -110,11 +111,19 @@ def facts_by_machine(run: Run) -> dict[str, dict[str, Scalar]]:
 
 
 def cost_texts(run: Run) -> list[str]:
-    """Give the core hours of each platform of a run; nothing where they are not worth a word."""
+    """Give the core hours of each platform of a run, and their price where it has one.
+
+    Nothing where they are not worth a word.
+    """
     hours = {name: core_s / HOUR_S for name, core_s in (run.cost() or {}).items()}
     if sum(hours.values()) < _LEAST_CORE_HOURS:
         return []
-    return [f"{name} {significant(each)}" for name, each in hours.items()]
+    return [f"{name} {significant(each)}{_paid(run, name, each)}" for name, each in hours.items()]
+
+
+def _paid(run: Run, name: str, core_hours: float) -> str:
+    cost, currency = money(run.facts().get(name, {}), core_hours) or (None, "")
+    return "" if cost is None else f" (cost {significant(cost)} {currency})".replace(" )", ")")
 
 
 def _exhibit(table: Mapping[str, Any]) -> ExhibitSpec:
