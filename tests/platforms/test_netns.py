@@ -366,10 +366,10 @@ def test_nothing_is_left_after_an_error(acquire):
 
 def test_nothing_is_left_when_the_network_cannot_be_set_up(acquire, monkeypatch):
     # Others make namespaces here at the same time: those count that stand when it fails.
-    own = set()
+    own, before = set(), _namespaces_of_children(os.getpid())
 
     def broken():
-        own.update(_namespaces_of_children(os.getpid()))
+        own.update(_namespaces_of_children(os.getpid()) - before)
         own.discard(Path("/proc/self/ns/net").readlink())
         return ["link add br0 type no-such-kind"]
 

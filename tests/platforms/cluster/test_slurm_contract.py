@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-
 import pytest
 
 from bareline.testing.bench import keeping
 from bareline.testing.platforms import MpiContract, PlatformContract
-from bareline.vocabulary.model import Layout
 
 pytestmark = [pytest.mark.netns, pytest.mark.slurm]
 OPTIONS = {"subnet": "10.94.0.0/24", "time_min": 10}
@@ -39,17 +35,3 @@ class TestSlurm(PlatformContract):
 @pytest.mark.mpi
 class TestSlurmMpi(MpiContract):
     """MPI jobs."""
-
-
-@pytest.mark.mpi
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
-@pytest.mark.parametrize("share", ["rank", "node"])
-def test_ranks_that_srun_starts_are_in_containers(share, kept, rank_program):
-    box = {"runtime": "bwrap", "image": "host", "share": share}
-    options = {"mpi": "openmpi", "launcher": "srun", **OPTIONS}
-    bench = kept.bench("slurm", rank_program("openmpi"), container=box, **options)
-    done = bench.ranks(layout=Layout(2, 2, 1))
-    assert done.exit_code == 0, done.stderr
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len({line["host"] for line in lines}) == 2 and len(lines) == 4
-    assert bench.allocation.facts()["container.userns"] == f"per-{share}"
