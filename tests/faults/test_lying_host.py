@@ -102,8 +102,10 @@ def test_a_word_that_is_left_out_is_named(run_with, word):
         assert "KeyError" not in outcome.reason and "Error:" not in outcome.reason
 
 
-@pytest.mark.parametrize("value", ODD)
-@pytest.mark.parametrize("word", ["cores", "address", "load"])
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [*(("cores", value) for value in ODD), *zip(("address", "load"), ODD, strict=False)],
+)
 def test_an_odd_answer_is_told_as_it_is(run_with, word, value):
     _, run = run_with({"kind": "instead", "word": word, "value": value})
     outcome = outcomes(run)
