@@ -14,7 +14,7 @@ real="mpi or netns or vm or slurm or openstack or sim or browser"
 lanes=(
     "tests/platforms/vm"
     "tests/platforms/cluster"
-    "tests/profile tests/platforms/sim tests/build tests/test_native.py tests/report"
+    "tests/profile tests/platforms/sim tests/report"
 )
 status=0
 folder=$(mktemp -d)

@@ -12,7 +12,7 @@ import pytest
 
 CAMPAIGN = Path(__file__).resolve().parents[2] / "scripts" / "faults"
 #: Faults that start real programs are tried by `make faults` only; their like is tried elsewhere
-#: in these tests, on the platforms themselves.
+#: in these tests, on the platforms themselves, as is a host that lies (test_lying_host.py).
 SHORT = (
     "runner killed, null trials",
     "files of a run damaged",
@@ -22,7 +22,6 @@ SHORT = (
     "values of a second version's run",
     "values of studies and platforms",
     "special files in a run",
-    "a host lies",
     "disk full",
     "few open files",
     "file size limited",
