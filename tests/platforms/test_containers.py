@@ -31,8 +31,8 @@ from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout
 
-BOX = Box("/images/a b", Image.PATH, ("/tmp", "/work"), ("/cache",), "/work/x", "bareline-1")
-STORED = Box("org/hpc:1", Image.STORED, ("/tmp",), ("/cache",), "/work/x", "bareline-1")
+BOX = Box("/images/a b", Image.PATH, ("/tmp", "/runs"), ("/cache",), "/runs/x", "bareline-1")
+STORED = Box("org/hpc:1", Image.STORED, ("/tmp",), ("/cache",), "/runs/x", "bareline-1")
 INSIDE = """sh -c 'cd -- "$1" 2>/dev/null; shift; exec env "$@"' sh "$PWD" "$@\""""
 NAMES = "$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')"
 SHARED = "--network=host --ipc=host --pid=host"
@@ -51,14 +51,14 @@ def _line(argv):
 STARTED = {
     ("bwrap", BOX): "bwrap --unshare-user --die-with-parent --ro-bind '/images/a b' / "
     "--dev-bind /dev /dev --bind /proc /proc --ro-bind /sys /sys --ro-bind /cache /cache "
-    "--bind /tmp /tmp --bind /work /work --",
-    ("charliecloud", BOX): "ch-run --bind /cache --bind /work '/images/a b' --",
-    ("apptainer", BOX): "apptainer exec --bind /cache:/cache:ro --bind /tmp --bind /work "
+    "--bind /tmp /tmp --bind /runs /runs --",
+    ("charliecloud", BOX): "ch-run --bind /cache --bind /runs '/images/a b' --",
+    ("apptainer", BOX): "apptainer exec --bind /cache:/cache:ro --bind /tmp --bind /runs "
     "'/images/a b'",
     ("singularity", STORED): "singularity exec --bind /cache:/cache:ro --bind /tmp "
     "docker://org/hpc:1",
     ("podman", BOX): f"podman run --rm --interactive {NAMES} {SHARED} --userns=keep-id "
-    "--volume /cache:/cache:ro --volume /tmp:/tmp --volume /work:/work --rootfs '/images/a b'",
+    "--volume /cache:/cache:ro --volume /tmp:/tmp --volume /runs:/runs --rootfs '/images/a b'",
     ("docker", STORED): f"docker run --rm --interactive {NAMES} {SHARED} "
     '--user "$(id -u):$(id -g)" --volume /cache:/cache:ro --volume /tmp:/tmp org/hpc:1',
     ("sarus", STORED): "sarus run --mount=type=bind,source=/cache,destination=/cache,readonly "
@@ -88,7 +88,7 @@ def test_a_rank_starts_in_a_container_of_its_own(name, box):
 def test_ranks_join_the_container_of_their_node(name):
     argv = RUNTIMES[name].joined(BOX)
     assert _line(argv) == JOINED[name]
-    assert 'read -r pid </work/x/"$(uname -n)" || exit 125\n' in argv[2]
+    assert 'read -r pid </runs/x/"$(uname -n)" || exit 125\n' in argv[2]
 
 
 def test_every_runtime_is_tried():

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 
 from bareline.platforms.cloud.options import CloudOptions
 from bareline.vocabulary.errors import PlatformError, TimeUp
-
-_HOUR_S = 3600.0
+from bareline.vocabulary.units import HOUR_S
 
 
 @dataclass(slots=True)
@@ -49,7 +48,7 @@ class Budget:
         now = self._clock()
         return (
             self._taken.ended_s + sum(now - since for since in self._taken.since.values())
-        ) / _HOUR_S
+        ) / HOUR_S
 
     def begin(self, instance: str) -> None:
         """Count an instance from now on.

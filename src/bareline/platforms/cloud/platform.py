@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +13,6 @@ from typing_extensions import TypeVar
 from bareline.build.native import NativeBuild
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.host.owner import owner_mark
-from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.access import Access
@@ -25,9 +23,10 @@ from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.ssh.allocation import SshAllocation
+from bareline.platforms.ssh.connection import ssh_missing
 from bareline.platforms.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.ssh.platform import SshPlatform
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -67,9 +66,10 @@ class CloudPlatform(Platform[C_co]):
     @classmethod
     def available(cls, spec: PlatformSpec[C_co]) -> Availability:
         """Say whether ssh is here; a cloud is only asked when it is used."""
-        if shutil.which("ssh") is None:
-            return Availability(False, "'ssh' is not installed", install_hint("ssh"))
-        return Availability(True)
+        missing = ssh_missing()
+        return (
+            Availability(False, missing.what, missing.hint or "") if missing else Availability(True)
+        )
 
     @classmethod
     def build(cls, spec: PlatformSpec[C_co], cache: Path) -> NativeBuild:
@@ -107,8 +107,8 @@ class CloudPlatform(Platform[C_co]):
             raise PlatformError(
                 f"{count} nodes are wanted of {options.instances} instances", where=self.spec.name
             )
-        if shutil.which("ssh") is None:
-            raise ToolMissing("'ssh' is not installed", hint=install_hint("ssh"))
+        if missing := ssh_missing():
+            raise missing
         account = self.account(options)
         told: list[str] = []
         with ExitStack() as stack:

@@ -22,6 +22,7 @@ from bareline.platforms.cloud.patience import BackOff, Insistence
 from bareline.platforms.cloud.provider import Steward, Thing
 from bareline.platforms.cloud.release import remove
 from bareline.vocabulary.errors import PlatformError
+from bareline.vocabulary.units import HOUR_S
 
 #: How a cloud is reached again, without any secret.
 Account = Mapping[str, str]
@@ -139,6 +140,6 @@ def running(cache: Path, platform: str) -> Iterator[Story]:
 def told(story: Story, now: float) -> str:
     """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
     names = story.instances
-    hours = max(now - story.up_since[name] for name in names) / 3600
+    hours = max(now - story.up_since[name] for name in names) / HOUR_S
     count = f"{len(names)} instance{'s' if len(names) > 1 else ''}"
     return f"{count} for {hours:.1f} h (process {story.process})"

@@ -11,14 +11,13 @@ from pathlib import Path
 from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
-from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.layers.container.boxes import contained
 from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
-from bareline.platforms.ssh.connection import Connection, close_all
+from bareline.platforms.ssh.connection import Connection, close_all, ssh_missing
 from bareline.platforms.ssh.options import SshOptions
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -36,9 +35,10 @@ class SshPlatform(Platform[SshOptions]):
     @classmethod
     def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
         """Say whether ssh is here; hosts are only asked when they are used."""
-        if shutil.which("ssh") is None:
-            return Availability(False, "'ssh' is not installed", install_hint("ssh"))
-        return Availability(True)
+        missing = ssh_missing()
+        return (
+            Availability(False, missing.what, missing.hint or "") if missing else Availability(True)
+        )
 
     @classmethod
     def build(cls, spec: PlatformSpec[SshOptions], cache: Path) -> NativeBuild:
@@ -75,8 +75,8 @@ class SshPlatform(Platform[SshOptions]):
             raise PlatformError(
                 f"{layout.nodes} nodes are wanted of {len(names)} hosts", where=self.spec.name
             )
-        if shutil.which("ssh") is None:
-            raise ToolMissing("'ssh' is not installed", hint=install_hint("ssh"))
+        if missing := ssh_missing():
+            raise missing
         make_room(max(1, layout.nodes))
         with (
             # The path of a socket has 107 characters at most.
