@@ -17,7 +17,7 @@ import polars as pl
 from bareline.vocabulary.caveats import Caveat, codes, read_caveats
 from bareline.vocabulary.model import Layer, Metric
 from bareline.vocabulary.place import KEY, Place
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Row = Mapping[str, Any]
 
@@ -180,6 +180,23 @@ class Cell:
     def simulated(self) -> bool:
         """Whether the value is simulated time, which must never pass for a measured one."""
         return "simulated" in codes(self.caveats)
+
+    @property
+    def grade(self) -> Grade | None:
+        """How sure its comparison is; None for the baseline and for what is not compared."""
+        match self.verdict:
+            case None:
+                return None
+            case Verdict.EQUIVALENT:
+                return Grade.EQUAL
+            case Verdict.SLOWER | Verdict.FASTER | Verdict.MIXED:
+                return Grade.CERTAIN if self.said is self.verdict else Grade.LIKELY
+            case Verdict.INCONCLUSIVE:
+                return Grade.OPEN
+            case Verdict.FAILED | Verdict.NOT_COMPARABLE:
+                return Grade(self.verdict.value)
+            case _:
+                return Grade.MISSING
 
     @property
     def size(self) -> float:

@@ -48,6 +48,27 @@ class Verdict(StrEnum):
         return self in (Verdict.SLOWER, Verdict.FASTER, Verdict.MIXED)
 
 
+class Grade(StrEnum):
+    """How sure a comparison is of one point, or of several together.
+
+    Certain holds together with all else that a page calls certain; likely is wrong once in twenty.
+    Which way a certain or likely difference goes, the ratio says. Open has its own interval only.
+    """
+
+    CERTAIN = "certain"
+    LIKELY = "likely"
+    OPEN = "open"
+    EQUAL = "equal"
+    FAILED = "failed"
+    MISSING = "missing"
+    NOT_COMPARABLE = "not-comparable"
+
+    @property
+    def told(self) -> bool:
+        """Whether a difference is claimed."""
+        return self in (Grade.CERTAIN, Grade.LIKELY)
+
+
 #: Words that conditions take for a verdict, beside the verdicts themselves: "slower" is odd of a
 #: rate, and people say "worse".
 SYNONYMS: Mapping[str, Verdict] = MappingProxyType(
