@@ -17,7 +17,7 @@ import pytest
 from bareline.build import cache as build_cache
 from bareline.build import native as build
 from bareline.build.native import build_native, ensure_native
-from bareline.build.sources import source_folder
+from bareline.build.sources import source_folder, sources_key
 from bareline.host.cache import cache_folder
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
@@ -191,6 +191,26 @@ def test_a_new_build_removes_old_ones_that_nobody_uses(project):
     assert left == {first.path.name, second.path.name} | stay
     assert {path.stem for path in project.cache.glob("native/*.log")} == left
     assert build_cache.toolchains(project.cache / "native") == {key, "01234567"}
+
+
+def test_what_lies_beside_the_sources_does_not_change_the_key(project):
+    """Python's cache, an editor's swap file and tests are no part of what is compiled."""
+    before = sources_key(project.folder)
+    native = project.folder / "native"
+    for name in ("__pycache__/calls.cpython-311.pyc", ".hello.c.swp", "notes.md", "tests/check.c"):
+        (native / name).parent.mkdir(exist_ok=True)
+        (native / name).write_text("beside")
+    assert sources_key(project.folder) == before
+    (native / "hello.h").write_text("/* a source */")
+    assert sources_key(project.folder) != before
+
+
+def test_a_cache_that_was_moved_is_configured_again(project, tmp_path):
+    build_native(None, project.cache)
+    moved = project.cache.rename(tmp_path / "moved")
+    (project.folder / "native" / "hello.c").write_text(_HELLO.replace("hello", "goodbye"))
+    found = build_native(None, moved)
+    assert _run(found.programs / "hello") == "goodbye\n"
 
 
 def test_changed_sources_compile_only_what_they_touch(project):

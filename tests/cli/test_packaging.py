@@ -4,12 +4,15 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from bareline.build.sources import sources_key
 
 REPOSITORY = Path(__file__).parents[2]
 PACKAGING = REPOSITORY / "packaging"
@@ -61,6 +64,21 @@ def test_every_verb_has_its_section_in_the_manual():
             [groff, "-man", "-ww", "-z", PACKAGING / "bareline.1"], capture_output=True, check=False
         )
         assert done.stderr == b""
+
+
+def test_a_wheel_builds_the_same_programs_as_a_checkout(tmp_path):
+    """Their key is one, so that what either has built serves the other."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path],
+        cwd=REPOSITORY, capture_output=True, check=True,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "installed")
+    assert sources_key(tmp_path / "installed" / "bareline" / "_native") == sources_key(REPOSITORY)
+    assert not [name for name in names if "/native/" in name and "/tests/" in name]
+    assert {"bareline/py.typed", "bareline/_sample/pyproject.toml"} <= set(names)
 
 
 def test_no_script_has_the_name_of_a_package():

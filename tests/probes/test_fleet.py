@@ -37,6 +37,16 @@ def test_without_names_ranks_are_counted():
     assert nodes(read("memory.each_node", names=""))[:2] == ["rank0", "rank1"]
 
 
+def test_a_header_whose_names_are_cut_out_is_refused():
+    header, *rest = (DATA / "memory.each_node.good.out").read_text().splitlines()
+    cut = header[: header.index("timer")] + header[header.index("names") + 1 :]
+    assert "names" not in json.loads(cut)
+    probe = find_probe("memory.each_node")
+    output = Output(stdout="\n".join([cut, *rest]), stderr="", exit_code=0, duration_s=1.0)
+    with pytest.raises(ParseError, match="which names the nodes have"):
+        probe.read(probe.make_params({}), output)
+
+
 def test_a_pair_names_both_its_nodes():
     ends = {
         (sample.point["node"], sample.point["peer"])

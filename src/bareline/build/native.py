@@ -162,6 +162,7 @@ class _Builder:
         try:
             shutil.rmtree(self.part, ignore_errors=True)
             mirror(self.source, self.tree / "source")
+            self._forget_another_place()
             with self.log.open("w", encoding="utf-8") as output:
                 for line in self._steps():
                     self._run(line, output.fileno())
@@ -183,6 +184,14 @@ class _Builder:
         for reason in build.left_out:
             _LOG.warning("left out of the native programs: %s", reason)
         return build
+
+    def _forget_another_place(self) -> None:
+        """Configure again where the cache folder was moved: CMake's cache names its own place."""
+        remembered = self.tree / "build" / "CMakeCache.txt"
+        if remembered.is_file():
+            place = re.search(r"^CMAKE_CACHEFILE_DIR:INTERNAL=(.*)$", remembered.read_text(), re.M)
+            if place is None or Path(place[1]).resolve() != remembered.parent.resolve():
+                shutil.rmtree(remembered.parent)
 
     def _steps(self) -> tuple[list[str], ...]:
         source, tree = str(self.tree / "source"), str(self.tree / "build")

@@ -28,12 +28,18 @@ def source_folder() -> Path:
     )
 
 
-def _sources(source: Path) -> Iterator[Path]:
+#: Files that a build reads: what editors, Python and tests leave beside them changes no program.
+_SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".f90", ".F90", ".def", ".cmake"}
+
+
+def source_files(source: Path) -> Iterator[Path]:
     """Give the files that a build reads, as paths below the source folder."""
     yield Path("CMakeLists.txt")
     for path in sorted((source / "native").rglob("*")):
-        if path.is_file():
-            yield path.relative_to(source)
+        below = path.relative_to(source)
+        known = path.suffix in _SUFFIXES or path.name == "CMakeLists.txt"
+        if known and "tests" not in below.parts and path.is_file():
+            yield below
 
 
 def mirror(source: Path, copy: Path) -> None:
@@ -41,7 +47,7 @@ def mirror(source: Path, copy: Path) -> None:
 
     An unchanged file keeps its time stamp, which is what Ninja and Make look at.
     """
-    wanted = set(_sources(source))
+    wanted = set(source_files(source))
     for path in [path for path in copy.rglob("*") if path.is_file()]:
         if path.relative_to(copy) not in wanted:
             path.unlink()
@@ -56,7 +62,7 @@ def mirror(source: Path, copy: Path) -> None:
 def sources_key(source: Path) -> str:
     """Hash all that a build reads."""
     digest = hashlib.sha256()
-    for name in _sources(source):
+    for name in source_files(source):
         digest.update(f"\0{name}\0".encode())
         digest.update((source / name).read_bytes())
     return digest.hexdigest()[:12]

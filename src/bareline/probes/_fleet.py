@@ -26,7 +26,9 @@ def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]
     hosts = report.header.get("hosts")
     if not isinstance(hosts, list) or len(hosts) != report.header.get("ranks"):
         raise ParseError("the header does not name a host for every rank")
-    told = str(report.header.get("names", ""))
+    told = report.header.get("names")
+    if not isinstance(told, str):  # empty where none were given; absent only in a damaged header
+        raise ParseError("the header does not say which names the nodes have")
     try:
         given = unfold(told) if told else []
     except ValueError as error:

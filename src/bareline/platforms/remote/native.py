@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from bareline.build.native import NativeBuild, ensure_native
-from bareline.build.sources import source_folder, sources_key
+from bareline.build.sources import source_files, source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
 from bareline.platforms.hosts import Node
@@ -321,10 +321,9 @@ def _pack_sources() -> bytes:
     top = source_folder()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for path in [top / "CMakeLists.txt", *sorted((top / "native").rglob("*"))]:
-            if path.is_file():
-                entry = tarfile.TarInfo(str(path.relative_to(top)))
-                entry.size, entry.mode = path.stat().st_size, path.stat().st_mode & 0o777
-                with path.open("rb") as opened:
-                    archive.addfile(entry, opened)
+        for name in source_files(top):
+            entry = tarfile.TarInfo(str(name))
+            entry.size, entry.mode = (top / name).stat().st_size, 0o644
+            with (top / name).open("rb") as opened:
+                archive.addfile(entry, opened)
     return packed.getvalue()
