@@ -2,7 +2,9 @@
 
 import json
 import subprocess
+from dataclasses import fields
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 
@@ -10,6 +12,9 @@ from bareline.build.native import build_native
 from bareline.host.cache import cache_folder
 from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, find_mpi
+from bareline.probes.base import load_probes
+from bareline.probes.mpi.installed import ImbParams, OsuParams
+from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Layout
 
@@ -17,11 +22,23 @@ pytestmark = pytest.mark.mpi
 
 KERNELS = ("ep", "is", "cg", "mg", "ft", "bt", "sp", "lu")
 MPI = ("openmpi", "mpich")
-FUNCTIONS = (
-    "pingpong", "bandwidth", "bibandwidth", "multi_pair", "sendrecv", "exchange", "reduce", "bcast",
-    "allreduce", "reduce_scatter", "scatter", "gather", "allgather", "alltoall", "barrier",
-    "ring_natural", "ring_random", "overlap_p2p", "overlap_iallreduce", "init",
-)  # fmt: skip
+#: What mpibench measures and no probe does.
+NOT_PROBED = {"overlap_ibarrier": "mpi.overlap asks by message size, and a barrier has no message"}
+
+
+def functions():
+    """Name the benchmarks of mpibench that probes run, and whether each has sizes."""
+    for probe in load_probes().values():
+        choices = [field for field in fields(probe.params) if field.name in ("order", "operation")]
+        hints = get_type_hints(probe.params)
+        chosen = [(one.name, each) for one in choices for each in get_args(hints[one.name])]
+        for given in [dict([one]) for one in chosen] or [{}]:
+            argv = probe.command(probe.make_params(given), Layout(1, 2)).argv
+            if argv[0] == "{native}/mpibench":
+                yield argv[1], "-m" in argv
+
+
+FUNCTIONS = dict(functions())
 
 
 @pytest.fixture(scope="module", params=MPI)
@@ -145,10 +162,26 @@ def test_ranks_become_the_xhpl_on_the_path(launch, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_every_mpi_function_is_verified_on_two_ranks(launch, function):
-    sizes = () if function in ("barrier", "init") else ("-m", "8:1024")
+    sizes = ("-m", "8:1024") if FUNCTIONS[function] else ()
     found = points(launch(2, "mpibench", function, *sizes, "-t", "10", "-i", "10", "-x", "1"))
     assert found
     assert all(point["verified"] for point in found)
+
+
+def test_every_function_of_mpibench_has_a_probe_or_a_reason(launch):
+    lines = launch(1, "mpibench", "--list").stdout.splitlines()
+    listed = {row["name"]: row for row in map(json.loads, lines)}
+    assert listed.keys() == FUNCTIONS.keys() | NOT_PROBED.keys()
+    assert not FUNCTIONS.keys() & NOT_PROBED.keys()
+    # The collectives are declared in both languages.
+    for each in MEASURED:
+        row = listed[each.name]
+        assert (row["osu"], row["imb"]) == (f"osu_{each.name}", each.imb)
+        assert row.get("size_min_bytes", 0) == each.smallest_bytes
+    programs = get_args(get_type_hints(OsuParams)["program"])
+    assert {*programs} == {"latency", "multi_lat", *(each.name for each in MEASURED)}
+    benchmarks = get_args(get_type_hints(ImbParams)["benchmark"])
+    assert {each.imb for each in MEASURED} <= {*benchmarks}
 
 
 @pytest.fixture

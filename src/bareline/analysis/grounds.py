@@ -23,6 +23,7 @@ from bareline.published.model import PublishedStudy, Trials
 from bareline.published.quantities import Condition, Spread
 from bareline.published.ratios import PublishedRatio, listed_trials, published_ratios
 from bareline.vocabulary.caveats import Caveat, codes
+from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import format_size
@@ -60,10 +61,7 @@ def _sources(name: str, size: str, *pairs: tuple[str, str]) -> tuple[Source, ...
     return tuple(Source(name, probe, metric, size) for probe, metric in pairs)
 
 
-_COLLECTIVES = (
-    "allreduce", "alltoall", "allgather", "bcast", "reduce", "reduce_scatter", "gather", "scatter",
-    "barrier",
-)  # fmt: skip
+_COLLECTIVES = tuple((collective.probe, "latency") for collective in MEASURED)
 
 _SOURCES: tuple[Source, ...] = (
     *_sources("parallel", "", ("npb.ep", "time"), ("hpcc", "dgemm_rate")),
@@ -82,12 +80,12 @@ _SOURCES: tuple[Source, ...] = (
         "large", "large",
         ("net.ib_write_bw", "bandwidth"), ("mpi.bandwidth", "bandwidth"),
         ("mpi.pingpong", "latency"), ("mpi.sendrecv", "bandwidth"), ("mpi.exchange", "bandwidth"),
-        *((f"mpi.{name}", "latency") for name in _COLLECTIVES),
+        *_COLLECTIVES,
     ),
     *_sources(
         "small", "small",
         ("net.ib_write_lat", "latency"), ("mpi.pingpong", "latency"),
-        *((f"mpi.{name}", "latency") for name in _COLLECTIVES),
+        *_COLLECTIVES,
     ),
     *_sources("small", "", ("hpcc", "ring_latency"), ("mpi.barrier", "latency")),
     *_sources(

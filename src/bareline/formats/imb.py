@@ -30,6 +30,7 @@ from bareline.formats.imb_table import (
 from bareline.formats.importer import Importer, holding
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
 from bareline.formats.table import Line, check_whole, number_lines, read_table, split_before
+from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layer, Metric, Sample, Scalar
 
@@ -54,9 +55,10 @@ _LISTED = re.compile(r"^# ([A-Z]\w*)\s*$", re.MULTILINE)
 
 #: First year in which calls are synchronised and the root stays, unless options say otherwise.
 _SYNCHRONISED_SINCE = 2017
-_ROOTED = frozenset(("Bcast", "Reduce", "Gather", "Gatherv", "Scatter", "Scatterv"))
-_REDUCTIONS = frozenset(("Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block"))
-_COLLECTIVES = _ROOTED | _REDUCTIONS | {"Allgather", "Allgatherv", "Alltoall", "Alltoallv"}
+_SIZED = tuple(each for each in COLLECTIVES.values() if each.smallest_bytes)
+_ROOTED = frozenset(each.imb for each in _SIZED if each.role != "all")
+_REDUCTIONS = frozenset(each.imb for each in _SIZED if each.reduces)
+_COLLECTIVES = frozenset(each.imb for each in _SIZED)
 #: Options that change what is measured: what they are without being given, and the benchmarks that
 #: they concern, all where none is named.
 _OPTIONS: Mapping[str, tuple[str, frozenset[str]]] = {
@@ -80,11 +82,7 @@ _SWITCHES = {
 }
 
 #: Benchmarks that run with all processes in the end; those between two processes do not.
-_FOR_ALL = (
-    *("Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", "Bcast", "Allreduce", "Reduce"),
-    *("Reduce_scatter", "Reduce_scatter_block", "Gather", "Gatherv", "Scatter", "Scatterv"),
-    *("Allgather", "Allgatherv", "Alltoall", "Alltoallv"),
-)
+_FOR_ALL = {"Sendrecv", "Exchange", "Uniband", "Biband", "Barrier", *_COLLECTIVES}
 
 
 @dataclass(slots=True)

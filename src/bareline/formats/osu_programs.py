@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bareline.formats.reading import UNKNOWN_RANKS
+from bareline.vocabulary.collectives import COLLECTIVES
 
 _MIB = 1 << 20
 
@@ -54,24 +55,8 @@ _PROGRAMS: Mapping[str, Program] = {
     "_Fetch_and_op latency": Program("fop_latency", 2),
     "Init": Program("init"),
 }
-#: Collective functions as the titles call them, and as the programs are called.
-_COLLECTIVES = {
-    "Allgather": "allgather",
-    "Allgatherv": "allgatherv",
-    "Allreduce": "allreduce",
-    "All-to-All": "alltoall",
-    "All-to-Allv": "alltoallv",
-    "All-to-Allw": "alltoallw",
-    "Barrier": "barrier",
-    "Broadcast": "bcast",
-    "Gather": "gather",
-    "Gatherv": "gatherv",
-    "Reduce": "reduce",
-    "Reduce_scatter": "reduce_scatter",
-    "Reduce_scatter_block": "reduce_scatter_block",
-    "Scatter": "scatter",
-    "Scatterv": "scatterv",
-}
+#: Collective functions as the titles call them.
+_COLLECTIVES = {each.osu: each for each in COLLECTIVES.values() if each.osu}
 #: 7.x forgets the blank between "Exchange" and "Latency" of some titles.
 _COLLECTIVE = re.compile(
     r"(?P<nonblocking>Non-blocking )?(?P<neighbours>Neighborhood )?(?P<function>\S+)"
@@ -106,13 +91,13 @@ def _collective(words: str) -> Program | None:
     function = _COLLECTIVES.get(match["function"]) if match else None
     if match is None or function is None:
         return None
-    name = f"{'neighbor_' if match['neighbours'] else ''}{function}"
+    name = f"{'neighbor_' if match['neighbours'] else ''}{function.name}"
     name = f"{'i' if match['nonblocking'] else ''}{name}"
     name += "_persistent" if match["persistent"] else ""
     return Program(
         name,
-        largest_bytes=None if function == "barrier" else _MIB,
-        reduction="reduce" in function,
+        largest_bytes=_MIB if function.smallest_bytes else None,
+        reduction=function.reduces,
     )
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bareline.predict.costs import Costs
-from bareline.predict.needs import COMMUNICATOR_REDUCTIONS, collective_of, curve_size
+from bareline.predict.needs import curve_size
 from bareline.profile.records import Shape
 from bareline.profile.trace import Stream
+from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 
 #: Local bookkeeping of a call that waits for nothing.
 LOCAL_S = 1e-7

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.predict.ladder import Ladder
-from bareline.predict.needs import collective_of, curve_size
+from bareline.predict.needs import curve_size
 from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
+from bareline.vocabulary.collectives import collective_of
 
 #: Of sizes that together carry less of the time nothing depends.
 _LITTLE = 0.0005

@@ -12,14 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from bareline.predict.costs import Costs
-from bareline.predict.needs import (
-    COMMUNICATOR_REDUCTIONS,
-    IO_KINDS,
-    collective_of,
-    curve_size,
-)
+from bareline.predict.needs import IO_KINDS, curve_size
 from bareline.profile.model import Profile
 from bareline.profile.records import POINT_TO_POINT
+from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ import polars as pl
 from bareline.analysis.records import Records
 from bareline.predict.curve import Curve, CurveKey, without_disturbed
 from bareline.predict.needs import FIRST_MESSAGE, INIT, RECEIVING, SENDING, Need
+from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.errors import AnalysisError
 from bareline.vocabulary.model import Layout, Scalar
 
@@ -23,15 +24,7 @@ _METRICS = {
     "mpi.pingpong": "latency",
     "mpi.bandwidth": "bandwidth",
     "mpi.sendrecv": "latency",
-    "mpi.allreduce": "latency",
-    "mpi.reduce": "latency",
-    "mpi.reduce_scatter": "latency",
-    "mpi.bcast": "latency",
-    "mpi.gather": "latency",
-    "mpi.scatter": "latency",
-    "mpi.allgather": "latency",
-    "mpi.alltoall": "latency",
-    "mpi.barrier": "latency",
+    **{collective.probe: "latency" for collective in MEASURED},
     INIT: "time",
     FIRST_MESSAGE: "time",
     SENDING: "send",

@@ -1,7 +1,7 @@
 """What a probe is, and how probes are found.
 
-A probe is one module of this package that ends in ``PROBE = ...``. Others install theirs under
-the entry-point group ``bareline.probes``.
+A probe is one module of this package that ends in ``PROBE = ...``, or a row of one that ends in
+``PROBES = (...)``. Others install theirs under the entry-point group ``bareline.probes``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from functools import cache
+from inspect import isfunction
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -204,6 +205,31 @@ class Probe(ABC, Generic[P]):
         if missing:
             raise ParseError(f"{self.name} gave no {', '.join(sorted(missing))}")
         return samples
+
+
+K = TypeVar("K", bound=Probe[Any])
+
+
+def declared(kind: type[K], name: str, **row: Any) -> K:
+    """Make the probe of a row of a table: what else the class of such probes leaves open.
+
+    Raises
+    ------
+    TypeError
+        The row has what the class does not know.
+    """
+    known = {
+        key
+        for each in kind.__mro__
+        for key in (*vars(each), *vars(each).get("__annotations__", ()))
+    }
+    if unknown := sorted(row.keys() - known):
+        raise TypeError(f"{name}: a {kind.__name__} has no {', '.join(unknown)}")
+    # A function of a row gets no self, as one that a class defines would.
+    own = {key: staticmethod(what) if isfunction(what) else what for key, what in row.items()}
+    made = type(kind.__name__, (kind,), {"name": name, "__doc__": kind.__doc__, **own})()
+    assert isinstance(made, kind)
+    return made
 
 
 _adapters: dict[Any, Any] = {}

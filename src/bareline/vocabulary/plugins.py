@@ -29,16 +29,18 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
     package
         Its dotted name.
     constant
-        What such a module defines; modules without it are machinery.
+        What such a module defines, or with an S behind it several in a tuple; modules without
+        either are machinery.
     deep
         Look into packages of the package, too.
     """
     path = importlib.import_module(package).__path__
     walk = pkgutil.walk_packages if deep else pkgutil.iter_modules
     for module in walk(path, f"{package}."):
-        thing = getattr(importlib.import_module(module.name), constant, None)
-        if thing is not None:
-            yield module.name, thing
+        defined = vars(importlib.import_module(module.name))
+        if constant in defined:
+            yield module.name, defined[constant]
+        yield from ((module.name, thing) for thing in defined.get(f"{constant}S", ()))
 
 
 def brought(group: str) -> Iterator[Found[Any]]:

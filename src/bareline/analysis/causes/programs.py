@@ -18,6 +18,7 @@ from bareline.analysis.causes.cause import Absent, Cause
 from bareline.analysis.causes.processor import uses_all_cores
 from bareline.analysis.causes.rule import Rule
 from bareline.analysis.cell import Estimate
+from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import significant
@@ -29,13 +30,10 @@ COMPUTING = (
     *("memory.stream", "memory.latency", "memory.random_access"),
 )
 #: What measures messages: not what starts ranks, nor what messages cost a computation beside them.
-MESSAGES = tuple(
-    f"mpi.{name}"
-    for name in (
-        *("pingpong", "bandwidth", "bibandwidth", "multi_pair", "sendrecv", "exchange", "ring"),
-        *("allreduce", "allgather", "alltoall", "barrier", "bcast", "gather", "reduce"),
-        *("reduce_scatter", "scatter"),
-    )
+MESSAGES = (
+    *("mpi.pingpong", "mpi.bandwidth", "mpi.bibandwidth", "mpi.multi_pair", "mpi.sendrecv"),
+    *("mpi.exchange", "mpi.ring"),
+    *(collective.probe for collective in MEASURED),
 )
 _UNKNOWN = Absent("neither its own clock nor a profile says what it computes and communicates")
 

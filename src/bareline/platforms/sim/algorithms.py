@@ -13,18 +13,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from bareline.vocabulary.collectives import COLLECTIVES
+
 _SELECTORS: Mapping[str, str] = MappingProxyType({"openmpi": "ompi", "mpich": "mpich"})
-#: What SimGrid's selector makes otherwise than Open MPI.
-_OURS = (
-    "bcast",
-    "reduce",
-    "allreduce",
-    "reduce_scatter",
-    "gather",
-    "allgather",
-    "allgatherv",
-    "alltoallv",
-)
 
 
 def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
@@ -32,7 +23,11 @@ def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
 
     Those that the user names an algorithm for keep that.
     """
-    return tuple(name for name in _OURS if library == "openmpi" and name not in chosen)
+    if library != "openmpi":
+        return ()
+    return tuple(
+        each.name for each in COLLECTIVES.values() if each.anew and each.name not in chosen
+    )
 
 
 def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:

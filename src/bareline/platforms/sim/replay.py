@@ -18,14 +18,13 @@ from pathlib import Path
 
 from bareline.profile.records import ANYBODY, NOBODY, POINT_TO_POINT, Shape
 from bareline.profile.trace import Stream, Trace
+from bareline.vocabulary.collectives import COMMUNICATOR_REDUCTIONS, collective_of
 from bareline.vocabulary.errors import PlatformError
 
 #: SimGrid's numbers of the types of elements.
 _DOUBLE, _BYTE = 0, 6
 _DOUBLE_BYTES = 8
 _ONE_SIDED = ("one-sided", "one-sided-sync")
-#: As in predictions: making a communicator takes about so many short reductions.
-_COMMUNICATOR_REDUCTIONS = 3
 #: A shorter stretch of computation passes with the next one: each costs the simulator.
 _SHORTEST_S = 1e-6
 _ANY_TAG = -1
@@ -33,20 +32,12 @@ _UNKNOWN = (
     "the trace does not say whose message it got; trace the program again with this bareline, and "
     "complete such receives by MPI_Wait or MPI_Test before they are freed"
 )
-_ROOTED = ("gather", "scatter")
-_NAMES = {
-    "allreduce": "allreduce", "scan": "allreduce", "exscan": "allreduce", "reduce": "reduce",
-    "reduce_scatter": "reducescatter", "reduce_scatter_block": "reducescatter", "bcast": "bcast",
-    "gather": "gather", "gatherv": "gather", "scatter": "scatter", "scatterv": "scatter",
-    "allgather": "allgather", "allgatherv": "allgather", "alltoall": "alltoall",
-    "alltoallv": "alltoall", "alltoallw": "alltoall", "barrier": "barrier",
-}  # fmt: skip
 
 
 def function_of(call: str) -> str:
     """Name the action of a collective call, blocking or not; empty where there is none."""
-    name = call.removeprefix("MPI_").removesuffix("_init").lower()
-    return _NAMES.get(name) or _NAMES.get(name.removeprefix("i"), "")
+    collective = collective_of(call)
+    return collective.simulated if collective else ""
 
 
 def why_not(trace: Trace) -> str:
@@ -221,7 +212,7 @@ def _act(rank: _Rank, shape: Shape, spent_s: float, collectives: Iterator[int], 
         if shape.posts:
             rank.posted.append(None)
     elif shape.kind == "communicator" and shape.comm_size == ranks > 1:
-        for _ in range(_COMMUNICATOR_REDUCTIONS):
+        for _ in range(COMMUNICATOR_REDUCTIONS):
             rank.act("allreduce", 1, 0, _DOUBLE)
     elif shape.kind in ("mpi-io", "posix-io"):
         rank.act("sleep", f"{spent_s:.9g}")
@@ -244,7 +235,7 @@ def _collective(name: str, shape: Shape, size: int, ranks: int) -> tuple[object,
         parts = (count // ranks + (rank < count % ranks) for rank in range(ranks))
         return (name, *parts, 0, kind)
     each = size // ranks if name == "alltoall" else size
-    rooted = (root,) if name in _ROOTED else ()
+    rooted = (root,) if name in ("gather", "scatter") else ()
     return (name, each, each, *rooted, _BYTE, _BYTE)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
+from typing import Protocol
 
 from bareline.formats.reading import Reading
 from bareline.vocabulary.errors import ParseError
@@ -52,41 +53,40 @@ def check_folder(folder: str) -> None:
         raise ValueError(f"folder = '{folder}' is not an absolute path")
 
 
+class Installed(Protocol):
+    """Where a program is: parameters of every probe of an installed one."""
+
+    @property
+    def folder(self) -> str:
+        """Folder of the nodes with it, or up to two above it; "" where it is on the path."""
+
+    @property
+    def module(self) -> str:
+        """Environment module that is loaded before; "" for none."""
+
+
 def installed_command(
-    program: str, options: Sequence[str], *, folder: str, module: str, variable: str
+    program: str, options: Sequence[str], params: Installed, variable: str
 ) -> Command:
     """Run an installed program under MPI.
 
-    Parameters
-    ----------
-    folder
-        Folder of the nodes with the program, or up to two folders above it; without one, the
-        environment variable `variable` names it, else the program is looked for on the path.
-    module
-        Environment module that is loaded before.
+    Without a folder, the environment variable `variable` names it.
     """
-    folder = folder or os.environ.get(variable, "")
+    folder = params.folder or os.environ.get(variable, "")
     return Command(
-        argv=("sh", f"{{workdir}}/{_NAME}", module, folder, program, *options),
+        argv=("sh", f"{{workdir}}/{_NAME}", params.module, folder, program, *options),
         mpi=True,
         inputs=((_NAME, _SCRIPT),),
-        requires=("sh",) if folder or module else ("sh", program),
+        requires=("sh",) if folder or params.module else ("sh", program),
     )
 
 
 def only_samples(
     readings: Iterable[Reading], probe: str, wanted: Iterable[str], largest_bytes: int
 ) -> Iterable[Sample]:
-    """Give the samples of the one table that was asked for.
+    """Give the wanted metrics of the one reading that was asked for.
 
-    Parameters
-    ----------
-    probe
-        Name of the reading.
-    wanted
-        Metrics that are kept.
-    largest_bytes
-        Size at which it has to end; 0 where the program's own was left.
+    Its sizes have to end at `largest_bytes`; 0 where the program's own was left.
 
     Raises
     ------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -25,7 +25,7 @@ from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sa
 _MEANS = ("loop_mean", "loop_mean_max", "rank_mean", "rank_mean_max")
 
 
-def _effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
+def effort(iterations: int, warmup: int, budget_s: float) -> tuple[str, ...]:
     """Give the options that say how much to measure."""
     chosen: list[str] = []
     if iterations:
@@ -84,7 +84,7 @@ class MpiParams:
         """Give the program's options, with no size below the benchmark's smallest."""
         sizes = f"{max(self.min_bytes, smallest)}:{self.max_bytes}"
         between = ("--between",) if self.between else ()
-        return ("-m", sizes, *between, *_effort(self.iterations, self.warmup, self.budget_s))
+        return ("-m", sizes, *between, *effort(self.iterations, self.warmup, self.budget_s))
 
 
 def latency_metrics() -> dict[str, Metric]:
@@ -143,7 +143,7 @@ def _size_of_cut(cut: Mapping[str, object]) -> object:
 
 
 class MpiFunction(Probe[MpiParams]):
-    """A benchmark of mpibench that measures a time per iteration by message size.
+    """A function of MPI by message size, as a benchmark of mpibench measures it.
 
     ``latency`` is the median over iterations of the slowest rank. What classic programs report
     stands beside it: ``latency_loop_mean``, the mean over a plain loop and all ranks (OSU's
@@ -152,33 +152,28 @@ class MpiFunction(Probe[MpiParams]):
     ``latency_rank_mean_max``, the mean over calls that are timed one by one, over all ranks and of
     the slowest (collectives of OSU, and of IMB since 2017).
 
-    Attributes
-    ----------
-    benchmark
-        Name of the benchmark in mpibench.
-    smallest_bytes
-        Smallest message that it takes.
+    ``benchmark`` is mpibench's, where it is not the name of the probe; in braces stand parameters.
     """
 
     layer: ClassVar[Layer] = Layer.MPI
     params: type[MpiParams] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
-    benchmark: ClassVar[str]
+    benchmark: ClassVar[str] = ""
     smallest_bytes: ClassVar[int] = 0
 
     def command(self, params: MpiParams, layout: Layout) -> Command:
         """Run mpibench under MPI."""
         options = params.options(self.smallest_bytes)
-        return Command(argv=("{native}/mpibench", self.benchmark_of(params), *options), mpi=True)
+        return Command(argv=("{native}/mpibench", self._benchmark(params), *options), mpi=True)
 
-    def benchmark_of(self, params: MpiParams) -> str:
-        """Give mpibench's benchmark; a probe of several chooses by its parameters."""
-        return self.benchmark
+    def _benchmark(self, params: MpiParams) -> str:
+        benchmark = self.benchmark or self.name.removeprefix("mpi.")
+        return benchmark.format_map(asdict(params))
 
     def parse(self, params: MpiParams, output: Output) -> Iterable[Sample]:
         """Read mpibench's JSON lines, and hold its sizes against those that were asked for."""
-        report = read_report(output, "mpibench", self.benchmark_of(params))
+        report = read_report(output, "mpibench", self._benchmark(params))
         said: list[object] = [point.at.get("size_bytes") for point in report.points]
         said += [_size_of_cut(cut) for cut in report.cut]
         asked = params.sizes(self.smallest_bytes)
@@ -189,45 +184,11 @@ class MpiFunction(Probe[MpiParams]):
             looped = self.collective and output.clock == "simulated"
             yield from mean_of_loop(samples) if looped else samples
 
-    def point_samples(self, point: Point) -> Iterable[Sample]:
-        """Turn one point into samples."""
-        yield from latency_samples(point)
+    @staticmethod
+    def point_samples(point: Point) -> Iterable[Sample]:
+        """Turn one point into samples; a row may have another way."""
+        return latency_samples(point)
 
     def caveats(self, params: MpiParams, output: Output) -> Iterable[str]:
         """Say when sizes were cut for time."""
         return cut_caveats(output)
-
-
-class MpiNeighbours(MpiFunction):
-    """A benchmark of mpibench that gives a time and, for messages that are not empty, a rate."""
-
-    metrics: ClassVar[Mapping[str, Metric]] = {**latency_metrics(), **rate_metrics()}
-
-    def point_samples(self, point: Point) -> Iterable[Sample]:
-        """Add the bandwidth of messages that are not empty."""
-        yield from latency_samples(point)
-        if point.at.get("size_bytes"):
-            yield from rate_samples(point)
-
-
-@dataclass(frozen=True, slots=True)
-class MpiSizelessParams:
-    """Parameters of an MPI function without a message.
-
-    Attributes
-    ----------
-    iterations
-        Iterations, at most; 0 leaves the program's choice. OSU's ``-i``.
-    warmup
-        Iterations before the first that counts; 0 leaves the program's choice. OSU's ``-x``.
-    budget_s
-        Longest time; fewer iterations are run where it is short.
-    """
-
-    iterations: Annotated[int, Field(ge=0)] = 0
-    warmup: Annotated[int, Field(ge=0)] = 0
-    budget_s: Annotated[float, Field(gt=0)] = 0.2
-
-    def options(self) -> tuple[str, ...]:
-        """Give the program's options."""
-        return _effort(self.iterations, self.warmup, self.budget_s)

@@ -17,16 +17,14 @@ from bareline.report.exhibits.base import Exhibit, grouped_by, select
 from bareline.report.figures.figure import Field, Figure
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.collectives import SIZED
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, parse_point
 from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import format_size, listing, significant
 
 _LOOP, _CALLS = "latency_loop_mean", "latency_rank_mean"
-_COLLECTIVES = (
-    *("allreduce", "bcast", "reduce", "reduce_scatter"),
-    *("scatter", "gather", "allgather", "alltoall"),
-)
+_COLLECTIVES = tuple(collective.name for collective in SIZED)
 _LOOPS = ("sendrecv", "exchange", "barrier")
 #: Probe of theirs, its program and metric: probe and metric of ours.
 _COUNTERPARTS: Mapping[tuple[str, str, str], tuple[str, str]] = {

@@ -1,10 +1,11 @@
-"""Intel's own IMB-MPI1, as a user installed it, one benchmark a trial.
+"""OSU's programs and Intel's IMB-MPI1 as a user installed them, one program a trial.
 
-It runs in the same blocks as bareline's own benchmarks. `bareline.formats.imb` reads it, as it
-reads outputs that exist already.
+They run in the same blocks as bareline's own benchmarks, so that both can be compared like two
+platforms are. `bareline.formats.osu` and `.imb` read them, as they read outputs that exist already.
 
 References
 ----------
+The Ohio State University, "OSU Micro-Benchmarks", http://mvapich.cse.ohio-state.edu/benchmarks.
 Intel, "Intel MPI Benchmarks User Guide".
 """
 
@@ -12,21 +13,115 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.formats import imb
-from bareline.probes.base import Probe
+from bareline.formats import imb, osu
+from bareline.probes.base import Probe, declared
 from bareline.probes.mpi._installed import check_folder, installed_command, only_samples
+from bareline.vocabulary.collectives import COLLECTIVES
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 
-FOLDER_VARIABLE = "BARELINE_IMB_FOLDER"
-_PROGRAM = "IMB-MPI1"
-#: Benchmarks between two ranks, which print one time instead of least, greatest and mean.
+_OSU_FOLDER, _IMB_FOLDER = "BARELINE_OSU_FOLDER", "BARELINE_IMB_FOLDER"
+#: Benchmarks of IMB between two ranks, which print one time instead of least, greatest and mean.
 _PAIRS = ("PingPong", "PingPing")
-_REDUCTIONS = ("Allreduce", "Reduce", "Reduce_scatter")
+_REDUCTIONS = tuple(each.imb for each in COLLECTIVES.values() if each.reduces)
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledOsuParams:
+    """Where OSU's programs are, and for how long one runs.
+
+    Attributes
+    ----------
+    min_bytes, max_bytes
+        Message sizes; 0 leaves the program's own. OSU's ``-m``.
+    iterations, warmup
+        Iterations that count and that do not, of each size; 0 leaves the program's own. OSU's
+        ``-i`` and ``-x``.
+    folder
+        Folder of the nodes with the programs, or up to two folders above them, as an absolute
+        path. Without it, the environment variable ``BARELINE_OSU_FOLDER`` says it, else the path.
+    module
+        Environment module that is loaded on every rank before.
+    """
+
+    min_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 0
+    max_bytes: Annotated[int, Field(ge=0, le=1 << 30)] = 0
+    iterations: Annotated[int, Field(ge=0)] = 0
+    warmup: Annotated[int, Field(ge=0)] = 0
+    folder: str = ""
+    module: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse sizes without an order, and a relative folder."""
+        check_folder(self.folder)
+        if self.max_bytes and self.min_bytes > self.max_bytes:
+            raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
+
+    def options(self) -> tuple[str, ...]:
+        """Give OSU's options."""
+        sizes = ("-m", f"{self.min_bytes or 1}:{self.max_bytes}") if self.max_bytes else ()
+        counts = ("-i", str(self.iterations)) if self.iterations else ()
+        skipped = ("-x", str(self.warmup)) if self.warmup else ()
+        return (*sizes, *counts, *skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class OsuParams(InstalledOsuParams):
+    """Which of OSU's programs that report a time.
+
+    Attributes
+    ----------
+    program
+        Its name without ``osu_``.
+    """
+
+    program: Literal[
+        "latency", "multi_lat", "allgather", "allreduce", "alltoall", "barrier", "bcast", "gather",
+        "reduce", "reduce_scatter", "scatter",
+    ] = "latency"  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class OsuRateParams(InstalledOsuParams):
+    """Which of OSU's programs that report a bandwidth.
+
+    Attributes
+    ----------
+    program
+        Its name without ``osu_``.
+    """
+
+    program: Literal["bw", "bibw", "mbw_mr"] = "bw"
+
+
+class Osu(Probe[Any]):
+    """One of OSU's programs: the means over its iterations and ranks."""
+
+    layer: ClassVar[Layer] = Layer.MPI
+    source: ClassVar[str] = "OSU micro-benchmarks 5 to 7"
+    min_ranks: ClassVar[int] = 2
+
+    def command(self, params: Any, layout: Layout) -> Command:
+        """Find the program on the nodes and run it under MPI."""
+        # A barrier has no sizes, and refuses to be told some.
+        options = () if params.program == "barrier" else params.options()
+        return installed_command(f"osu_{params.program}", options, params, _OSU_FOLDER)
+
+    def delivers(self, params: Any) -> Mapping[str, Metric]:
+        """Only one of the programs counts messages."""
+        if params.program == "mbw_mr":
+            return self.metrics
+        return {name: metric for name, metric in self.metrics.items() if name != "message_rate"}
+
+    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+        """Read OSU's table."""
+        largest_bytes = 0 if params.program == "barrier" else params.max_bytes
+        readings = osu.read(output.stdout)
+        return only_samples(readings, f"osu.{params.program}", self.metrics, largest_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +200,8 @@ class Imb(Probe[ImbParams]):
 
     def command(self, params: ImbParams, layout: Layout) -> Command:
         """Find the program on the nodes and run it under MPI."""
-        return installed_command(
-            _PROGRAM,
-            (params.benchmark, *params.options(layout.ranks)),
-            folder=params.folder,
-            module=params.module,
-            variable=FOLDER_VARIABLE,
-        )
+        options = (params.benchmark, *params.options(layout.ranks))
+        return installed_command("IMB-MPI1", options, params, _IMB_FOLDER)
 
     def delivers(self, params: ImbParams) -> Mapping[str, Metric]:
         """Between two ranks there is one time."""
@@ -144,4 +234,22 @@ def _check_options(params: ImbParams, said: Mapping[str, object]) -> None:
             raise ParseError(f"IMB says {key} = {said.get(key, usual[key])}, not {value}")
 
 
-PROBE = Imb()
+PROBES = (
+    declared(
+        Osu,
+        "osu",
+        title="the time that OSU's own program reports",
+        summary="your own OSU programs that report a time (osu_latency, osu_bcast ...)",
+        params=OsuParams,
+        metrics={"latency": Metric("s", "lower")},
+    ),
+    declared(
+        Osu,
+        "osu.rate",
+        title="the bandwidth that OSU's own program reports",
+        summary="your own OSU programs that report a bandwidth (osu_bw, osu_mbw_mr)",
+        params=OsuRateParams,
+        metrics={"bandwidth": Metric("B/s", "higher"), "message_rate": Metric("op/s", "higher")},
+    ),
+    Imb(),
+)
