@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=.venv/bin
-$bin/ruff check src tests benchmarks scripts
-$bin/ruff format --check src tests benchmarks scripts
+$bin/ruff check src packages tests benchmarks scripts
+$bin/ruff format --check src packages tests benchmarks scripts
 $bin/mypy
 $bin/lint-imports ${CI:+--no-cache} 
 # In continuous integration nobody commits what has fallen.

@@ -32,6 +32,7 @@ cd "$work/bareline"
 today=$(date -u +%F)
 sed -i "s/^## $version, unreleased/## $version, $today/" CHANGELOG.md
 sed -i "s/^__version__ = .*/__version__ = \"$version\"/" src/bareline/__init__.py
+sed -i "s/^version = .*/version = \"$version\"/" packages/*/pyproject.toml
 sed -i "s/^version: .*/version: $version/; /^date-released:/d" CITATION.cff
 echo "date-released: $today" >>CITATION.cff
 for recipe in packaging/easybuild/bareline-*.eb; do
@@ -48,6 +49,7 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 say "building wheel and source distribution"
 "$here/.venv/bin/python" -m hatchling build -d dist >/dev/null
+(cd packages/bareline-contrib && "$here/.venv/bin/python" -m hatchling build -d "$work/bareline/dist" >/dev/null)
 python3 -m venv "$work/empty"
 "$work/empty/bin/pip" install -q --disable-pip-version-check dist/*.whl
 said=$(cd / && "$work/empty/bin/bareline" --version)
@@ -70,4 +72,4 @@ git pull -q --ff-only "$work/bareline" HEAD
 git tag -a "v$version" -m "bareline $version"
 say "tagged v$version; dist/SHA256SUMS is what an attestation is made of"
 say "next: git push --follow-tags"
-say "      twine upload dist/bareline-$version-*.whl dist/bareline-$version.tar.gz"
+say "      twine upload dist/bareline*-$version-*.whl dist/bareline*-$version.tar.gz"

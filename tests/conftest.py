@@ -6,6 +6,8 @@ import atexit
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from bareline.formats.importer import load_importers
 from bareline.platforms.config import platforms_from_toml
 from bareline.session import begin, runner
 from bareline.session.history import Tally
@@ -52,6 +55,27 @@ def one_seed():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(begin, "fresh_seed", lambda: 1)
         yield real
+
+
+@pytest.fixture(scope="session")
+def contrib_folder(tmp_path_factory):
+    """Install bareline-contrib into a folder, as any package from outside; gives the folder."""
+    target = tmp_path_factory.mktemp("contrib")
+    package = Path(__file__).parents[1] / "packages" / "bareline-contrib"
+    build = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check"]
+    line = [sys.executable, "-m", "pip", "install", "-q", *build, "--target", target, package]
+    subprocess.run(line, check=True, cwd=target)
+    return target
+
+
+@pytest.fixture(scope="module")
+def contrib(contrib_folder):
+    """Let the importers of bareline-contrib be found by the tests of a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(contrib_folder)
+        load_importers.cache_clear()
+        yield
+    load_importers.cache_clear()
 
 
 @pytest.fixture

@@ -70,56 +70,6 @@ def test_hyperfine_times_must_be_those_of_their_summary():
     assert "not those of its summary" in found.imported.outcome.reason
 
 
-def test_google_benchmark_repetitions_are_one_launch():
-    plain = read("googlebench.plain.out")
-    assert (plain[0].probe, plain[0].params) == ("googlebench.BM_copy", {"arg1": 1024})
-    assert values(plain[0]) == {
-        "time": pytest.approx(7.1936098969332214e-9),
-        "cpu_time": pytest.approx(7.1880537520486802e-9),
-        "bandwidth": 1.4245858967152936e11,
-    }
-    repeated = read("googlebench.repetitions.out")
-    assert len(repeated) == len(plain) == 5
-    times_ns = (7.1130494145024192, 7.0686014796120551, 7.0575169823632713,
-                7.0383491301880570, 7.0334743936904456)  # fmt: skip
-    assert values(repeated[0])["time"] == pytest.approx(sorted(times_ns)[2] * 1e-9)
-    assert len(read("googlebench.aggregates.out")) == 3
-
-
-def test_google_benchmark_arguments_threads_and_counters():
-    *_, sort = read("googlebench.plain.out")
-    assert sort.params == {"n": 10000, "real_time": True}
-    assert values(sort)["time"] == pytest.approx(3.1305773102395412e-4)
-    assert (values(sort)["swaps"], sort.metrics["swaps"].better) == (42.5, "none")
-    one, two = (one for one in read("googlebench.complexity.out") if "threads" in one.probe)
-    assert (one.threads, two.threads) == (1, 2)
-
-
-def test_google_benchmark_that_failed_is_kept():
-    bad, good = read("spoiled/googlebench.error.out")
-    assert bad.outcome == Failed(Stage.EXIT, "device not found")
-    assert isinstance(good.outcome, Measured)
-
-
-def test_asv_gives_a_trial_for_every_set_of_parameters():
-    trials = {(one.probe, *one.params.values()): one for one in read("asv.sorting.out")}
-    assert values(trials["asv.bench.Sorting.time_sorted", 10000, "random"]) == {
-        "time": 0.000391633999242913
-    }
-    memory = trials["asv.bench.Sorting.peakmem_sorted", 1000, "sorted"]
-    assert values(memory) == {"memory": 24674304}
-    assert {one.platform for one in trials.values()} == {
-        "vm efae553c existing-py_opt_asv_bin_python"
-    }
-
-
-def test_asv_benchmarks_that_raised_are_failures():
-    half, zero, raises = read("spoiled/asv.failing.out")
-    assert isinstance(half.outcome, Measured)
-    assert zero.params == {"param1": 0}
-    assert {zero.outcome.stage, raises.outcome.stage} == {Stage.EXIT}
-
-
 @pytest.mark.parametrize(
     ("name", "count", "ranks"),
     [("reframe.report.out", 6, 1), ("reframe.v3-report.out", 2, 1), ("reframe.perflog.out", 4, 0)],
@@ -180,18 +130,3 @@ def test_mdtest_rates_of_phases_that_ran():
     assert values(trial)["file_creation"] == 6041.201
     (only,) = read("composed/mdtest.v3_create-only.out")
     assert set(values(only)) == {"file_creation", "tree_creation"}
-
-
-def test_ramble_repeats_are_trials_and_their_summary_is_none():
-    trials = read("composed/ramble.three-repeats.out")
-    assert len(trials) == 3
-    assert len({one.case() for one in trials}) == 1
-    points = {dict(s.point).get("context"): s.value for s in trials[0].outcome.samples}
-    assert points == pytest.approx(
-        {None: 4.21, "Message Size: 8": 1.62e-6, "Message Size: 1024": 2.41e-6}
-    )
-
-
-def test_ramble_failures_are_kept():
-    stages = [getattr(one.outcome, "stage", None) for one in read("spoiled/ramble.failing.out")]
-    assert stages == [None, Stage.EXIT, Stage.TIMEOUT, Stage.ABSENT]

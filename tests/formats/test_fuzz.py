@@ -18,7 +18,9 @@ from bareline.formats.files import read_text
 from bareline.vocabulary.errors import BarelineError
 from bareline.vocabulary.model import Failed, format_point
 
+pytestmark = pytest.mark.usefixtures("contrib")
 DATA = Path(__file__).parent / "data"
+CONTRIB = Path(__file__).parents[2] / "packages" / "bareline-contrib" / "tests" / "data"
 
 #: Printed tables whose columns tell each other's values, so that exchanged ones must show.
 TABLES = (
@@ -41,9 +43,10 @@ TABLES = (
 AMBIGUOUS = tuple(name for name in TABLES if "imb" in name)
 #: Every other good output, whichever importer it is of.
 OTHERS = tuple(
-    str(file.relative_to(DATA))
-    for file in sorted((*DATA.glob("*.out"), *DATA.glob("composed/*.out")))
-    if str(file.relative_to(DATA)) not in TABLES
+    name
+    for folder in (DATA, CONTRIB)
+    for file in sorted((*folder.glob("*.out"), *folder.glob("composed/*.out")))
+    if (name := str(file.relative_to(folder))) not in TABLES
 )
 #: No blank: a number whose first digit is blanked out is a whole number again.
 GARBAGE = "x?#@~*.,:-"
@@ -59,10 +62,14 @@ _ROW = re.compile(r"^\s*(?:\d|W[RC]\d)")
 _WORD = re.compile(r"\S+")
 
 
+def text_of(name):
+    return next(folder / name for folder in (DATA, CONTRIB) if (folder / name).exists()).read_text()
+
+
 @cache
 def good(name):
     """Give a good output and what it says: values of all launches by case, metric and point."""
-    text = (DATA / name).read_text()
+    text = text_of(name)
     said = said_by(text)
     assert said
     return text, said
@@ -256,7 +263,7 @@ STRANGE = (
     *("null", '""', "0", "-1", "1.5", "true", "[]", "{}", "[null]", '{"name": "x"}'),
     *('"1e400"', "1" + "0" * 30, '"\\u0007"', '"a.b.c"'),
 )
-DOCUMENTS = tuple(name for name in OTHERS if (DATA / name).read_text().startswith("{"))
+DOCUMENTS = tuple(name for name in OTHERS if text_of(name).startswith("{"))
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

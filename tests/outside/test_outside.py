@@ -103,13 +103,23 @@ def written(tmp_path_factory):
 )
 def test_what_new_writes_passes_its_contract_at_once(written, kinds, tmp_path):
     place, env = written
+    passes([place / kind for kind in kinds], env, tmp_path)
+
+
+def passes(folders, env, cwd):
+    """Run the tests of packages from outside."""
     line = [
-        sys.executable, "-m", "pytest", *(place / kind for kind in kinds), "-q", "-p",
-        "no:cacheprovider", "--import-mode=importlib", f"--rootdir={tmp_path}", "-c", os.devnull,
+        sys.executable, "-m", "pytest", *folders, "-q", "-p",
+        "no:cacheprovider", "--import-mode=importlib", f"--rootdir={cwd}", "-c", os.devnull,
     ]  # fmt: skip
-    done = subprocess.run(line, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(line, env=env, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout
+
+
+def test_the_package_of_contributed_importers_passes_its_tests(contrib_folder, tmp_path):
+    package = Path(__file__).parents[2] / "packages" / "bareline-contrib"
+    passes([package / "tests"], found_too(contrib_folder), tmp_path)
 
 
 def test_what_new_writes_is_of_one_kind_and_of_its_name(written):

@@ -24,6 +24,7 @@ from bareline.vocabulary.errors import BarelineError, ImportRefused, UsageError
 from bareline.vocabulary.model import Failed
 
 DATA = Path(__file__).parents[1] / "formats" / "data"
+CONTRIB = Path(__file__).parents[2] / "packages" / "bareline-contrib" / "tests" / "data"
 IB, ROCE = DATA / "ib-vs-roce" / "ib", DATA / "ib-vs-roce" / "roce"
 LATENCY = "omb.Osu_latency.out"
 
@@ -359,15 +360,15 @@ def test_outputs_that_name_their_platform_are_sorted_by_it(tmp_path):
         ("reframe.report.out", 12, ("rate", 24366.78827876281e6, "B/s")),
         ("reframe.perflog.out", 8, ("rate", 24366.78827876281e6, "B/s")),
         ("hyperfine.named.out", 24, ("time", 0.012646433, "s")),
-        ("googlebench.repetitions.out", 19, ("time", 7.0575169823632713e-9, "s")),
-        ("asv.sorting.out", 11, ("memory", 24674304, "B")),
+        (CONTRIB / "googlebench.repetitions.out", 19, ("time", 7.0575169823632713e-9, "s")),
+        (CONTRIB / "asv.sorting.out", 11, ("memory", 24674304, "B")),
         ("composed/ior.v4_posix.out", 10, ("bandwidth", 800 * 2**20, "B/s")),
         ("composed/mdtest.v4_three-iterations.out", 10, ("directory_creation", 5051.904, "op/s")),
-        ("composed/ramble.three-repeats.out", 9, ("Total_time", 4.21, "s")),
+        (CONTRIB / "composed/ramble.three-repeats.out", 9, ("Total_time", 4.21, "s")),
     ],
 )
-def test_what_frameworks_measured_is_exported(tmp_path, name, samples, first):
-    own = name.startswith(("reframe", "asv"))
+def test_what_frameworks_measured_is_exported(tmp_path, contrib, name, samples, first):
+    own = Path(name).name.startswith(("reframe", "asv"))
     run = import_files([DATA / name], None if own else "node07", tmp_path / "run").run
     table = tmp_path / "table.jsonl"
     assert write_samples(read_runs([run]), table, Selection()) == samples

@@ -97,7 +97,10 @@ def _all_unknown(refusals: Sequence[UnknownFormat]) -> ImportRefused:
 
 
 def _known_formats() -> str:
-    return "; ".join(importer.title for importer in load_importers().values())
+    importers = load_importers()
+    more = " (bareline-contrib adds Google Benchmark, asv and Ramble)"
+    known = "; ".join(importer.title for importer in importers.values())
+    return known + ("" if "ramble" in importers else more)
 
 
 def read_file(file: Path) -> list[Found]:
