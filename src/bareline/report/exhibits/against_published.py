@@ -14,14 +14,14 @@ from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.score import Meeting, Score, given, score
 from bareline.report.exhibits.base import Exhibit, select
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.channels import heading
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
 from bareline.report.figures.grammar import alt
-from bareline.report.figures.marks import marks, rows_axis
+from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
 from bareline.report.figures.scales import ratio_ticks
 from bareline.report.figures.tables import Rows
-from bareline.report.figures.theme import PUBLISHED_SHAPE, Look, colour, looks
+from bareline.report.figures.theme import Look, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
 from bareline.vocabulary.units import plain
@@ -216,13 +216,10 @@ def _panel(document: Document, lines: Sequence[Line]) -> Chart:
         dots += _dots(line, y, look)
     height = PITCH_PX * len(lines)
     x, up = value_axis(ticks, log=True), rows_axis(height)
-    middles = alt.Chart(inline([{**row, "x": row["middle"]} for row in bars])).mark_point(
-        shape=PUBLISHED_SHAPE, size=52, fill=colour("paper"), strokeWidth=1.3
-    )
     return alt.layer(
         rule_at(1.0, x),
         boxes(bars, x, rows_axis(height, "top"), fillOpacity=0.22),
-        middles.encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
+        diamonds([{**row, "x": row["middle"]} for row in bars], x, up, size=52),
         marks(dots, x, up),
         written(bars, -LABELS_PX, up, limit=LABELS_PX - 10),
     ).properties(

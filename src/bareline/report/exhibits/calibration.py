@@ -12,7 +12,7 @@ from bareline.report.content.document import Document, PlatformInfo
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis
 from bareline.report.exhibits.base import Exhibit, grouped_by
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.channels import Style, heading, layer
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
@@ -204,14 +204,12 @@ def _error_panel(look: Look, groups: Sequence[Group]) -> Chart:
             dots.append({"x": error, "y": y, "colour": look.colour, "tip": told})
     height = PITCH_PX * len(groups)
     x, up = value_axis(signed_ticks(row["x"] for row in dots)), rows_axis(height)
-    points = alt.Chart(inline(dots)).mark_point(
-        size=26, strokeWidth=1.1, opacity=0.8, fill=colour("paper")
-    )
-    medians = alt.Chart(inline(bars)).mark_rule(strokeWidth=2.4, color=colour("ink"))
+    point: Style = {"size": 26, "strokeWidth": 1.1, "opacity": 0.8, "fill": colour("paper")}
+    bar: Style = {"strokeWidth": 2.4, "color": colour("ink")}
     return alt.layer(
         rule_at(0.0, x),
-        points.encode(x=x, y=up, stroke=raw(alt.Stroke, "colour"), description=tip()),
-        medians.encode(x=x, y=up, y2=alt.Y2(field="end"), description=tip()),
+        layer("point", dots, "stroke", x=x, y=up, told=True, **point),
+        layer("rule", bars, x=x, y=up, y2="end", told=True, **bar),
         written(names, -LABELS_PX, up, limit=LABELS_PX - 6),
     ).properties(
         width=WIDTH_PX,

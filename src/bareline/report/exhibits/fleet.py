@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from bareline.report.content.fleet import (
 )
 from bareline.report.content.wording import count, sentence_case
 from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.channels import Style, layer
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
@@ -108,30 +108,18 @@ def _draw(found: Survey, one: Mapped, per_row: int, *, narrow: bool) -> Chart:
             cells.append({"x": column * _PITCH_PX, "y": y, **_cell(found, one, node)})
         y += _PITCH_PX
     width = per_row * _PITCH_PX
-    shape: dict[str, Any] = {"y2": alt.Y2(field="y2"), "x2": alt.X2(field="x2")}
     placed = [{**cell, "x2": cell["x"] + _CELL_PX, "y2": cell["y"] + _CELL_PX} for cell in cells]
     x = alt.X(field="x", type="quantitative", scale=alt.Scale(domain=[0, width]), axis=None)
-    rows = alt.Chart(inline(placed)).encode(x=x, y=rows_axis(y), **shape)
+    dark = alt.Opacity(field="opacity", type="quantitative", scale=None, legend=None)
+    box: Style = {"x": x, "x2": "x2", "y": rows_axis(y), "y2": "y2"}
+    frame: Style = {"fillOpacity": 0, "stroke": colour("ink"), "strokeWidth": 1.6}
     left = 0.0 if narrow else -_LABEL_PX
     return alt.layer(
-        rows.mark_rect(color=colour("line"), aria=False),
-        rows.mark_rect().encode(
-            fill=raw(alt.Fill, "colour"),
-            opacity=alt.Opacity(field="opacity", type="quantitative", scale=None, legend=None),
-            description=tip(),
-        ),
-        _framed(placed, x, y, shape),
+        layer("rect", placed, **box, color=colour("line")),
+        layer("rect", placed, "fill", **box, told=True).encode(opacity=dark),
+        layer("rect", [cell for cell in placed if cell["bad"]], **box, **frame),
         written(labels, left, rows_axis(y), limit=width if narrow else _LABEL_PX - 12),
     ).properties(width=width, height=y)
-
-
-def _framed(cells: Sequence[Mapping[str, Any]], x: alt.X, height: float, shape: Any) -> alt.Chart:
-    chart: alt.Chart = (
-        alt.Chart(inline([cell for cell in cells if cell["bad"]]))
-        .mark_rect(fillOpacity=0, stroke=colour("ink"), strokeWidth=1.6, aria=False)
-        .encode(x=x, y=rows_axis(height), **shape)
-    )
-    return chart
 
 
 def _cell(found: Survey, one: Mapped, node: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,13 +13,19 @@ from bareline.report.content.document import Document
 from bareline.report.content.wording import count, sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, grouped_by
 from bareline.report.exhibits.columns import tone_of
-from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.channels import MARK, Rows, Style, layer
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
-from bareline.report.figures.rows import rule_at, told_instead, value_axis, written
+from bareline.report.figures.rows import (
+    rule_at,
+    told_instead,
+    value_axis,
+    written,
+    written_clear,
+)
 from bareline.report.figures.scales import Ticks, ratio_ticks
-from bareline.report.figures.tables import Rows
+from bareline.report.figures.tables import Rows as Table
 from bareline.report.figures.theme import Look, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
@@ -121,7 +127,6 @@ class _Drawing:
 
     def __init__(self, document: Document, rows: Sequence[_Row], *, narrow: bool) -> None:
         self.document = document
-        self.names = document.names[1:]
         self.looks = looks(document.names)
         self.narrow = narrow
         longest = max(len(row[0].subject) for row in rows)
@@ -141,13 +146,13 @@ class _Drawing:
         self.lines: list[dict[str, Any]] = []
         self.rules: list[dict[str, Any]] = []
         self.height = 0.0
-        for layer, own in grouped_by(rows, lambda row: row[0].layer).items():
-            self._place_layer(layer, own)
+        for words, own in grouped_by(rows, lambda row: row[0].layer.words).items():
+            self._place_layer(words, own)
 
-    def _place_layer(self, layer: Layer, rows: Sequence[_Row]) -> None:
+    def _place_layer(self, words: str, rows: Sequence[_Row]) -> None:
         size = self.size
         self.rules.append({"y": self.height})
-        self.heads.append({"y": self.height + _HEAD_PX / 2 + 1, "text": layer.words})
+        self.heads.append({"y": self.height + _HEAD_PX / 2 + 1, "text": words})
         self.height += _HEAD_PX
         for number, row in enumerate(rows):
             if number:
@@ -224,93 +229,64 @@ class _Drawing:
     def _ground(self) -> list[alt.Chart]:
         """Draw the equivalence band, the line at 1 and a line above each layer."""
         margin = self.document.method.margin
-        band = alt.Chart(inline([{"x": 1 / (1 + margin), "x2": 1 + margin}]))
+        band: Style = {"color": colour("band"), "y": 0, "y2": self.height}
+        equal = [{"x": 1 / (1 + margin), "x2": 1 + margin}]
         return [
-            band.mark_rect(color=colour("band"), aria=False).encode(
-                x=self._x(), x2=alt.X2(field="x2"), y=alt.value(0), y2=alt.value(self.height)
-            ),
+            layer("rect", equal, x=self._x(), x2="x2", **band),
             rule_at(1.0, self._x(), 1.3),
             self._across(self.lines, "line"),
             self._across(self.rules, "faint"),
         ]
 
-    def _across(self, rows: Sequence[Mapping[str, Any]], token: str) -> alt.Chart:
+    def _across(self, rows: Rows, token: str) -> alt.Chart:
         """Draw lines over the whole width, names and numbers included."""
-        chart: alt.Chart = (
-            alt.Chart(inline(rows))
-            .mark_rule(color=colour(token), strokeWidth=0.7, aria=False)
-            .encode(y=self._y(), x=alt.value(-self.size.labels), x2=alt.value(self.size.plot + 44))
-        )
-        return chart
+        reach: Style = {"x": -self.size.labels, "x2": self.size.plot + 44}
+        return layer("rule", rows, y=self._y(), color=colour(token), strokeWidth=0.7, **reach)
 
     def _names(self) -> list[alt.Chart]:
-        left, limit = (
-            -self.size.labels,
-            self.size.labels - 8 if self.size.labels else self.size.plot + 44,
-        )
-        texts: tuple[tuple[list[dict[str, Any]], dict[str, Any]], ...] = (
+        size = self.size
+        limit = size.labels - 8 if size.labels else size.plot + 44
+        drawn = []
+        for rows, style in (
             (self.heads, {"fontWeight": 600, "fontSize": 12}),
             (self.labels, {"limit": limit}),
-        )
-        drawn = []
-        for rows, style in texts:
-            if self.narrow:  # names lie over the grid: clear the ground around the letters
-                clear: dict[str, Any] = {"stroke": colour("paper"), "strokeWidth": 5}
-                drawn.append(written(rows, left, self._y(), **style, **clear))
-            drawn.append(written(rows, left, self._y(), **style))
+        ):
+            write = written_clear if self.narrow else lambda *given, **how: [written(*given, **how)]
+            drawn += write(rows, -size.labels, self._y(), **style)
         return drawn
 
     def _values(self) -> list[alt.Chart]:
-        base = alt.Chart(inline(self.marks)).encode(y=self._y())
-        classes = alt.Chart(inline(self.ranges)).encode(y=self._y())
+        y, lo, wide = self._y(), self._x("lo"), self.size.pitch >= 10
+        reach: Style = {"x": lo, "x2": "hi", "y": y}
+        point: Style = {"told": True, "size": 46 if wide else 32, "strokeWidth": 1.2, "opacity": 1}
         drawn = [
-            classes.mark_rule(strokeWidth=7, opacity=0.16, aria=False).encode(
-                x=self._x("lo"), x2=alt.X2(field="hi"), stroke=raw(alt.Stroke, "colour")
-            ),
-            base.mark_rule(strokeWidth=2.2, opacity=0.55, aria=False).encode(
-                x=self._x("lo"), x2=alt.X2(field="hi"), stroke=raw(alt.Stroke, "colour")
-            ),
-            base.mark_point(
-                size=46 if self.size.pitch >= 10 else 32, strokeWidth=1.2, opacity=1
-            ).encode(
-                x=self._x(),
-                stroke=raw(alt.Stroke, "colour"),
-                fill=raw(alt.Fill, "fill"),
-                shape=raw(alt.Shape, "shape"),
-                description=tip(),
-            ),
+            layer("rule", self.ranges, "stroke", **reach, strokeWidth=7, opacity=0.16),
+            layer("rule", self.marks, "stroke", **reach, strokeWidth=2.2, opacity=0.55),
+            layer("point", self.marks, MARK, x=self._x(), y=y, **point),
         ]
         if self.size.pitch >= 11:
-            soft: dict[str, Any] = {"dx": 8, "fontSize": 10.5, "color": colour("soft")}
-            drawn.append(written(self.marks, self._x("hi"), self._y(), **soft))
+            soft: Style = {"dx": 8, "fontSize": 10.5, "color": colour("soft")}
+            drawn.append(written(self.marks, self._x("hi"), y, **soft))
         return drawn
 
     def _legend(self) -> list[alt.Chart]:
         """Write the platforms' marks and names in lines above the axis."""
-        width = self.size.labels + self.size.plot
-        places: list[tuple[str, float, int]] = []
+        width, names = self.size.labels + self.size.plot, self.document.names[1:]
+        keys: list[dict[str, Any]] = []
         x, line = 0.0, 0
-        for name in self.names:
+        for name in names:
             length = 32 + 6.6 * min(len(name), 29)
             if x and x + length > width:
                 x, line = 0.0, line + 1
-            places.append((name, x - self.size.labels, line))
+            ink = self.looks[name].ink(hollow=False)
+            keys.append({"text": name, "x": x - self.size.labels, "line": line, **ink})
             x += length
         drawn = []
-        for name, left, own_line in places:
-            y, look = -46 - 17 * (line - own_line), self.looks[name]
-            mark = alt.Chart(inline([{}])).mark_point(
-                size=46,
-                strokeWidth=1.2,
-                fill=look.colour,
-                stroke=look.colour,
-                shape=look.shape,
-                opacity=1,
-                aria=False,
-            )
+        for key in keys:
+            y, own = -46 - 17 * (line - key["line"]), [key]
             drawn += [
-                mark.encode(x=alt.value(left + 5), y=alt.value(y)),
-                written([{"text": name}], left + 14, y, limit=190, fontSize=11.5),
+                layer("point", own, MARK, x=key["x"] + 5, y=y, size=46, strokeWidth=1.2, opacity=1),
+                written(own, key["x"] + 14, y, limit=190, fontSize=11.5),
             ]
         return drawn
 
@@ -331,7 +307,7 @@ def _table(rows: Sequence[_Row]) -> DataTable:
         return Field(verdict_word(one.verdict), tone=tone_of(one.verdict))
 
     return (
-        Rows([one for row in rows for one in row], lambda one: one.subject)
+        Table([one for row in rows for one in row], lambda one: one.subject)
         .text("probe", lambda one: sentence_case(one.subject))
         .platform(lambda one: one.platform)
         .column("ratio", ratio)

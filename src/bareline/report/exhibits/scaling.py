@@ -25,7 +25,7 @@ from bareline.report.exhibits.along import DIAMONDS, RATIO_HEIGHT_PX, Along, pla
 from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
 from bareline.report.exhibits.large import largest
-from bareline.report.figures.channels import inline
+from bareline.report.figures.channels import Style, layer
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.panels import Strip, dashes
@@ -213,10 +213,8 @@ class _Lines:
                 rows.append(self.axes.mark(point.cell, share, told(point.cell)))
 
         def whole(_: alt.X, up: alt.Y) -> Iterator[alt.Chart]:
-            rule = alt.Chart(inline([{"y": 100}])).mark_rule(
-                color=colour("baseline"), strokeDash=[4, 3], aria=False
-            )
-            yield rule.encode(y=up)
+            style: Style = {"color": colour("baseline"), "strokeDash": [4, 3]}
+            yield layer("rule", [{"y": 100}], y=up, **style)
 
         title = "Parallel efficiency (%)"
         return Strip(title, rows, self.shares, RATIO_HEIGHT_PX, under=whole)

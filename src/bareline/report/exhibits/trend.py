@@ -14,7 +14,7 @@ from bareline.report.content.wording import count, metric_name, sentence_case
 from bareline.report.exhibits.base import Exhibit, grouped_by, meant
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.exhibits.large import ALL_LARGE
-from bareline.report.figures.channels import inline, raw
+from bareline.report.figures.channels import Style, layer
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import x_axis
@@ -168,16 +168,8 @@ class _Axes:
 
         def over(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
             yield from dashes(stairs)(across, up)
-            yield (
-                alt.Chart(inline(told))
-                .mark_text(align="center", dy=-8, fontSize=11, fontWeight="bold", aria=False)
-                .encode(
-                    x=across,
-                    y=up,
-                    text=alt.Text(field="text", type="nominal"),
-                    fill=raw(alt.Fill, "colour"),
-                )
-            )
+            style: Style = {"align": "center", "dy": -8, "fontSize": 11, "fontWeight": "bold"}
+            yield layer("text", told, "fill", x=across, y=up, text="text", **style)
 
         strip = Strip(
             sentence_case(f"{title}: {name}" if title else name),

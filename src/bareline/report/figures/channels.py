@@ -7,12 +7,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from bareline.report.figures.grammar import Blank, alt
+from bareline.report.figures.scales import Ticks
 from bareline.vocabulary.texts import cleaned_all
 
 Channel = TypeVar("Channel", alt.Fill, alt.Stroke, alt.Shape)
+Rows = Sequence[Mapping[str, Any]]
+Style = dict[str, Any]
+
+#: What a mark takes from its row: the row's colour, or the fill and shape of a platform.
+_INKS: Mapping[str, tuple[Any, str]] = {
+    "stroke": (alt.Stroke, "colour"),
+    "fill": (alt.Fill, "colour"),
+    "hollow": (alt.Fill, "fill"),
+    "shape": (alt.Shape, "shape"),
+}
+#: A platform's mark, filled or hollow.
+MARK = "stroke hollow shape"
 
 
-def inline(rows: Sequence[Mapping[str, Any]]) -> alt.InlineData:
+def inline(rows: Rows) -> alt.InlineData:
     """Hand rows to a chart as one text, which it neither copies nor checks value by value.
 
     Cleaned here: in that text a control character is an escape sequence, which nobody sees.
@@ -31,6 +44,57 @@ def raw(channel: type[Channel], field: str) -> Channel:
 def tip() -> alt.Description:
     """Take the text of the field "tip" as what the page's tooltip says."""
     return alt.Description(field="tip", type="nominal")
+
+
+def layer(mark: str, rows: Rows, ink: str = "", *, told: bool = False, **how: Any) -> alt.Chart:
+    """Draw a layer: one mark for each row.
+
+    Parameters
+    ----------
+    ink
+        What the rows colour, of `_INKS`.
+    told
+        Whether hovering says each row's "tip"; a mark without one is silent.
+    how
+        ``x`` and ``y`` as channels or px, ``x2``, ``y2``, ``text`` and ``detail`` as names of
+        fields; the rest is the mark's style.
+    """
+    channels = {name: _channel(name, how.pop(name)) for name in _CHANNELS if name in how}
+    for one in ink.split():
+        kind, field = _INKS[one]
+        channels["fill" if one == "hollow" else one] = raw(kind, field)
+    if told:
+        channels["description"] = tip()
+    style = how if told else {"aria": False, **how}
+    chart: alt.Chart = getattr(alt.Chart(inline(rows)), f"mark_{mark}")(**style)
+    return chart.encode(**channels)
+
+
+_CHANNELS = ("x", "y", "x2", "y2", "text", "detail")
+
+
+def _channel(name: str, given: Any) -> Any:
+    if isinstance(given, int | float):
+        return alt.value(given)
+    if not isinstance(given, str):
+        return given
+    if name in ("x2", "y2"):
+        return (alt.X2 if name == "x2" else alt.Y2)(field=given)
+    return (alt.Text if name == "text" else alt.Detail)(field=given, type="nominal")
+
+
+def axis(
+    channel: type[Any], field: str, ticks: Ticks, *, log: bool = False, base: int | None = None,
+    **how: Any,
+) -> Any:  # fmt: skip
+    """Give a channel of numbers with its own ticks; `how` is said to Vega's axis."""
+    kind: dict[str, Any] = {"type": "log" if log else "linear"} | ({"base": base} if base else {})
+    return channel(
+        field=field,
+        type="quantitative",
+        scale=alt.Scale(**kind, domain=list(ticks.domain), nice=False),
+        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, **how),
+    )
 
 
 def heading(text: str, width_px: float) -> alt.Title:

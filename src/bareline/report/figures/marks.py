@@ -6,10 +6,10 @@ Rows are mappings with x, y, lo, hi, series, stretch (see `stretches`), colour, 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.channels import MARK, Rows, Style, axis, layer
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import Ticks, dodge
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
@@ -26,37 +26,17 @@ PALE = 0.45
 
 def x_axis(ticks: Ticks, title: str, *, labels: bool, log: bool = True) -> alt.X:
     """Give the axis of a parameter; without labels where another panel has them."""
-    kind = {"type": "log", "base": 2} if log else {"type": "linear"}
-    return alt.X(
-        field="x",
-        type="quantitative",
-        scale=alt.Scale(**kind, domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(
-            values=list(ticks.values),
-            labelExpr=ticks.label_expression,
-            title=title if labels else None,
-            labels=labels,
-            labelFlush=False,
-            labelOverlap="greedy",
-        ),
-    )
+    how = {"title": title if labels else None, "labels": labels, "labelFlush": False}
+    base = 2 if log else None
+    x: alt.X = axis(alt.X, "x", ticks, log=log, base=base, labelOverlap="greedy", **how)
+    return x
 
 
 def y_axis(ticks: Ticks) -> alt.Y:
     """Give the logarithmic axis of values or ratios."""
-    return alt.Y(
-        field="y",
-        type="quantitative",
-        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(
-            values=list(ticks.values),
-            labelExpr=ticks.label_expression,
-            title=None,
-            labelOverlap=False,
-            minExtent=_TICKS_PX,
-            maxExtent=_TICKS_PX,
-        ),
-    )
+    room = {"minExtent": _TICKS_PX, "maxExtent": _TICKS_PX}
+    y: alt.Y = axis(alt.Y, "y", ticks, log=True, title=None, labelOverlap=False, **room)
+    return y
 
 
 def rows_axis(height_px: float, field: str = "y") -> alt.Y:
@@ -73,7 +53,7 @@ def rows_axis(height_px: float, field: str = "y") -> alt.Y:
 Places = Iterable[float] | Mapping[str, Iterable[float]]
 
 
-def stretches(rows: Sequence[Mapping[str, Any]], places: Places) -> list[dict[str, Any]]:
+def stretches(rows: Rows, places: Places) -> list[dict[str, Any]]:
     """Divide each line's values where one is missing, so that no line crosses a gap.
 
     Simulated and measured values are never joined either.
@@ -103,7 +83,7 @@ def stretches(rows: Sequence[Mapping[str, Any]], places: Places) -> list[dict[st
     return found
 
 
-def intervals(rows: Sequence[Mapping[str, Any]], y: alt.Y) -> list[dict[str, Any]]:
+def intervals(rows: Rows, y: alt.Y) -> list[dict[str, Any]]:
     """Give the intervals from "y" to "hi"; one that is open above reaches to the axis's end."""
     told: Any = y.to_dict(validate=False)
     top = told["scale"]["domain"][1]
@@ -114,87 +94,42 @@ def intervals(rows: Sequence[Mapping[str, Any]], y: alt.Y) -> list[dict[str, Any
     ]
 
 
-def bands(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def bands(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw the intervals."""
     held = intervals(rows, y)
-    chart: alt.Chart = (
-        alt.Chart(inline(held))
-        .mark_area(opacity=0.18, aria=False)
-        .encode(x=x, y=y, y2=alt.Y2(field="hi"), fill=raw(alt.Fill, "colour"), detail="stretch:N")
-    )
-    return chart
+    return layer("area", held, "fill", x=x, y=y, y2="hi", detail="stretch", opacity=0.18)
 
 
-def lines(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def lines(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
     """Join the values of a platform."""
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_line(strokeWidth=1.4, aria=False, strokeJoin="round")
-        .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), detail="stretch:N")
-    )
-    return chart
+    usual = {"strokeWidth": 1.4, "strokeJoin": "round"}
+    return layer("line", rows, "stroke", x=x, y=y, detail="stretch", **(style or usual))
 
 
-def marks(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def marks(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw the values in their platforms' marks."""
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_point(size=24, strokeWidth=1.2, opacity=1)
-        .encode(
-            x=x,
-            y=y,
-            stroke=raw(alt.Stroke, "colour"),
-            fill=raw(alt.Fill, "fill"),
-            shape=raw(alt.Shape, "shape"),
-            description=tip(),
-        )
-    )
-    return chart
+    return layer("point", rows, MARK, x=x, y=y, told=True, size=24, strokeWidth=1.2, opacity=1)
 
 
-def dots(rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y) -> alt.Chart:
+def dots(rows: Rows, x: alt.X, y: alt.Y) -> alt.Chart:
     """Draw single trials, faintly: x, y, colour and tip."""
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_point(filled=True, shape="circle", size=11, opacity=0.38)
-        .encode(x=x, y=y, fill=raw(alt.Fill, "colour"), description=tip())
-    )
-    return chart
+    style: Style = {"filled": True, "shape": "circle", "size": 11, "opacity": 0.38}
+    return layer("point", rows, "fill", x=x, y=y, told=True, **style)
 
 
-def diamonds(
-    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, *, opacity: float = 1
-) -> alt.Chart:
+def diamonds(rows: Rows, x: alt.X, y: alt.Y, *, size: float = 60, opacity: float = 1) -> alt.Chart:
     """Draw published values: x, y, colour and tip."""
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_point(
-            shape=PUBLISHED_SHAPE,
-            size=60,
-            fill=colour("paper"),
-            strokeWidth=1.3,
-            opacity=opacity,
-        )
-        .encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), description=tip())
-    )
-    return chart
+    style = {"shape": PUBLISHED_SHAPE, "size": size, "fill": colour("paper"), "strokeWidth": 1.3}
+    return layer("point", rows, "stroke", x=x, y=y, told=True, opacity=opacity, **style)
 
 
-def spans(
-    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, *, opacity: float = 1
-) -> alt.Chart:
-    """Draw the range of each published value as an upright line from lo to hi."""
-    chart: alt.Chart = (
-        alt.Chart(inline([{**row, "y": row["lo"]} for row in rows]))
-        .mark_rule(strokeWidth=1, opacity=opacity, aria=False)
-        .encode(x=x, y=y, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour"))
-    )
-    return chart
+def spans(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
+    """Draw the range of each value as an upright line from lo to hi."""
+    held = [{**row, "y": row["lo"]} for row in rows]
+    return layer("rule", held, "stroke", x=x, y=y, y2="hi", **{"strokeWidth": 1, **style})
 
 
-def printed_marks(
-    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, turn: float
-) -> list[alt.Chart]:
+def printed_marks(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> list[alt.Chart]:
     """Draw published values with the range of x that they are told for.
 
     Parameters
@@ -205,84 +140,68 @@ def printed_marks(
     turn
         Where on the axis words stand left of their mark, not right of it.
     """
-    drawn: list[alt.Chart] = []
+    found: list[alt.Chart] = []
+    dashed: Style = {"strokeWidth": 1, "strokeDash": [3, 2]}
     for pale in (True, False):
         own = [row for row in rows if row["pale"] is pale]
         if not own:
             continue
         middles, opacity = [{**row, "x": row["middle"]} for row in own], PALE if pale else 1.0
-        drawn += [
-            alt.Chart(inline(own))
-            .mark_rule(strokeWidth=1, strokeDash=[3, 2], opacity=opacity, aria=False)
-            .encode(x=x, x2=alt.X2(field="end"), y=y, stroke=raw(alt.Stroke, "colour")),
+        found += [
+            layer("rule", own, "stroke", x=x, x2="end", y=y, opacity=opacity, **dashed),
             spans(middles, x, y, opacity=opacity),
             diamonds(middles, x, y, opacity=opacity),
             *_places(middles, x, y, turn),
         ]
-    return drawn
+    return found
 
 
-def _places(
-    rows: Sequence[Mapping[str, Any]], x: alt.X, y: alt.Y, turn: float
-) -> Iterator[alt.Chart]:
+def _places(rows: Rows, x: alt.X, y: alt.Y, turn: float) -> Iterator[alt.Chart]:
     """Write where pale values were measured, beside their marks."""
     told = [{name: row[name] for name in ("x", "y", "beside")} for row in rows if row.get("beside")]
-    sides: tuple[tuple[bool, Literal["left", "right"], float], ...]
-    sides = ((False, "left", 7.0), (True, "right", -7.0))
-    for beyond, align, dx in sides:
+    for beyond, align, dx in ((False, "left", 7.0), (True, "right", -7.0)):
         own = [row for row in told if (row["x"] > turn) is beyond]
         if own:
-            chart: alt.Chart = alt.Chart(inline(own)).mark_text(
-                align=align, dx=dx, dy=-7, fontSize=10, color=colour("soft"), aria=False
-            )
-            yield chart.encode(x=x, y=y, text=alt.Text(field="beside", type="nominal"))
+            style: Style = {
+                "align": align,
+                "dx": dx,
+                "dy": -7,
+                "fontSize": 10,
+                "color": colour("soft"),
+            }
+            yield layer("text", own, x=x, y=y, text="beside", **style)
 
 
-def labels(
-    rows: Sequence[dict[str, Any]], ticks: Ticks, width_px: float, height_px: float
-) -> list[alt.Chart]:
+def labels(rows: Rows, ticks: Ticks, width_px: float, height_px: float) -> list[alt.Chart]:
     """Write each platform's name at the end of its line, moved apart where they collide."""
     last = {row["series"]: row for row in rows}
     low, high = (math.log(bound) for bound in ticks.domain)
     wanted = {
         name: (high - math.log(row["y"])) / (high - low) * height_px for name, row in last.items()
     }
+    look = ("colour", "fill", "shape")
     placed = [
         {
             "y": math.exp(high - place / height_px * (high - low)),
             "text": name,
-            "colour": last[name]["colour"],
-            "fill": last[name]["fill"],
-            "shape": last[name]["shape"],
+            **{field: last[name][field] for field in look},
         }
         for name, place in dodge(wanted, LABEL_GAP_PX, 2, height_px - 2).items()
     ]
-    base = alt.Chart(inline(placed)).encode(y=y_axis(ticks))
+    y, beside = y_axis(ticks), width_px + 18
+    room = beside + _LETTER_PX * max(map(len, wanted), default=0)
     return [
-        base.mark_point(size=42, strokeWidth=1.2, opacity=1, aria=False).encode(
-            x=alt.value(width_px + 10),
-            stroke=raw(alt.Stroke, "colour"),
-            fill=raw(alt.Fill, "fill"),
-            shape=raw(alt.Shape, "shape"),
-        ),
-        base.mark_text(align="left", baseline="middle", aria=False).encode(
-            x=alt.value(width_px + 18),
-            text=alt.Text(field="text", type="nominal"),
-        ),
-        base.mark_point(size=1, opacity=0, aria=False).encode(
-            x=alt.value(width_px + 18 + _LETTER_PX * max(map(len, wanted), default=0))
-        ),
+        layer("point", placed, MARK, x=width_px + 10, y=y, size=42, strokeWidth=1.2, opacity=1),
+        layer("text", placed, x=beside, y=y, text="text", align="left", baseline="middle"),
+        layer("point", placed, x=room, y=y, size=1, opacity=0),
     ]
 
 
 def reference(margin: float, ticks: Ticks, width_px: float) -> list[alt.Chart]:
     """Draw the equivalence band and the line at 1."""
-    row = [{"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}]
+    row = {"y": max(1 / (1 + margin), ticks.domain[0]), "hi": min(1 + margin, ticks.domain[1])}
+    y = y_axis(ticks)
     return [
-        alt.Chart(inline(row))
-        .mark_rect(color=colour("band"), aria=False)
-        .encode(y=y_axis(ticks), y2=alt.Y2(field="hi"), x=alt.value(0), x2=alt.value(width_px)),
-        alt.Chart(inline([{"y": 1}]))
-        .mark_rule(color=colour("baseline"), strokeWidth=1.2, aria=False)
-        .encode(y=y_axis(ticks)),
+        layer("rect", [row], x=0, x2=width_px, y=y, y2="hi", color=colour("band")),
+        layer("rule", [{"y": 1}], y=y, color=colour("baseline"), strokeWidth=1.2),
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.report.figures.channels import heading, inline, raw
+from bareline.report.figures.channels import Style, heading
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import (
@@ -16,6 +16,7 @@ from bareline.report.figures.marks import (
     labels,
     lines,
     marks,
+    spans,
     stretches,
     x_axis,
     y_axis,
@@ -69,7 +70,7 @@ class Strip:
         return alt.layer(
             *self.under(across, up),
             bands(rows, across, up),
-            *([_whiskers(rows, across, up)] if self.whiskers else ()),
+            *([spans(intervals(rows, up), across, up, opacity=0.5)] if self.whiskers else ()),
             lines(rows, across, up),
             marks(rows, across, up),
             *self.over(across, up),
@@ -79,15 +80,6 @@ class Strip:
             height=self.height_px,
             title=heading(self.title, WIDTH_PX + _NAMES_PX),
         )
-
-
-def _whiskers(rows: Sequence[dict[str, Any]], across: alt.X, up: alt.Y) -> alt.Chart:
-    chart: alt.Chart = (
-        alt.Chart(inline(intervals(rows, up)))
-        .mark_rule(strokeWidth=1, opacity=0.5, aria=False)
-        .encode(x=across, y=up, y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour"))
-    )
-    return chart
 
 
 def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Places) -> Chart:
@@ -101,12 +93,5 @@ def panel(strips: Sequence[Strip], axis: Ticks, title: str, places: Places) -> C
 
 def dashes(rows: Sequence[dict[str, Any]]) -> Layers:
     """Draw dashed lines, e.g. what would be ideal: x, y, colour, and stretch to tell them apart."""
-
-    def draw(across: alt.X, up: alt.Y) -> Iterable[alt.Chart]:
-        yield (
-            alt.Chart(inline(rows))
-            .mark_line(strokeWidth=1, strokeDash=[4, 3], opacity=0.8, aria=False)
-            .encode(x=across, y=up, stroke=raw(alt.Stroke, "colour"), detail="stretch:N")
-        )
-
-    return draw
+    style: Style = {"strokeWidth": 1, "strokeDash": [4, 3], "opacity": 0.8}
+    return lambda across, up: [lines(rows, across, up, **style)]

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from typing import Any
 
 from bareline.predict.coverage import Strip
 from bareline.predict.questions import UPGRADES, Upgrade
 from bareline.predict.shares import Loss
 from bareline.predict.validation import Trial
-from bareline.report.figures.channels import inline, raw, tip
+from bareline.report.figures.channels import Style, axis, layer
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.scales import (
-    Ticks,
     log_ticks,
     signed_ticks,
     size_ticks,
@@ -41,62 +39,34 @@ def predicted_chart(trials: Sequence[Trial], shown: Mapping[str, Look]) -> Chart
             "y": trial.time_s * scale.factor,
             "lo": (trial.lo_s or trial.time_s) * scale.factor,
             "hi": (trial.hi_s or trial.time_s) * scale.factor,
-            "platform": trial.platform,
+            "colour": shown[trial.platform].colour,
+            "shape": shown[trial.platform].shape,
             "tip": f"{trial.application}, {trial.base} to {trial.platform}: predicted "
             f"{format_value(trial.time_s, 's')}, measured {format_value(trial.truth_s, 's')}",
         }
         for trial in trials
     ]
     ticks = log_ticks([row[key] for row in rows for key in ("x", "lo", "hi")])  # type: ignore[misc]
-    inks = alt.Scale(domain=list(shown), range=[look.colour for look in shown.values()])
-    marks = alt.Scale(domain=list(shown), range=[look.shape for look in shown.values()])
-    channel: dict[str, Any] = {"field": "platform", "type": "nominal"}
-    base = alt.Chart(inline(rows)).encode(x=_log(alt.X, "x", ticks, f"measured ({scale.unit})"))
-    intervals = base.mark_rule(opacity=0.45).encode(
-        y=_log(alt.Y, "lo", ticks, f"predicted ({scale.unit})"),
-        y2=alt.Y2(field="hi"),
-        stroke=alt.Stroke(scale=inks, legend=None, **channel),
+    x = axis(alt.X, "x", ticks, log=True, title=f"measured ({scale.unit})")
+    y, lo = (
+        axis(alt.Y, field, ticks, log=True, title=f"predicted ({scale.unit})")
+        for field in ("y", "lo")
     )
-    points = base.mark_point(filled=True, size=52, opacity=0.9).encode(
-        y=_log(alt.Y, "y", ticks, f"predicted ({scale.unit})"),
-        fill=alt.Fill(scale=inks, legend=None, **channel),
-        shape=alt.Shape(scale=marks, legend=None, **channel),
-        description=tip(),
-    )
-    low, high = ticks.domain
-    equal = (
-        alt.Chart(inline([{"x": low, "y": low}, {"x": high, "y": high}]))
-        .mark_line(strokeDash=[4, 3], color=colour("faint"))
-        .encode(
-            x=_log(alt.X, "x", ticks, f"measured ({scale.unit})"),
-            y=_log(alt.Y, "y", ticks, f"predicted ({scale.unit})"),
-        )
-    )
-    keys = [_key(index, name, look) for index, (name, look) in enumerate(shown.items())]
-    return alt.layer(equal, intervals, points, *chain.from_iterable(keys)).properties(
-        width=_WIDTH, height=_HEIGHT
-    )
-
-
-def _key(index: int, name: str, look: Look) -> tuple[alt.Chart, alt.Chart]:
-    """Give a platform's mark and name for the corner that has no points."""
-    y = alt.value(16 + 18 * index)
-    base = alt.Chart(inline([{"name": name}]))
-    mark = base.mark_point(filled=True, size=52, color=look.colour, shape=look.shape)
-    text = base.mark_text(align="left", color=colour("ink"))
-    return (
-        mark.encode(x=alt.value(16), y=y),
-        text.encode(x=alt.value(28), y=y, text=alt.Text(field="name", type="nominal")),
-    )
-
-
-def _log(axis: type[Any], field: str, ticks: Ticks, title: str) -> Any:
-    return axis(
-        field=field,
-        type="quantitative",
-        scale=alt.Scale(type="log", domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(values=list(ticks.values), labelExpr=ticks.label_expression, title=title),
-    )
+    keys = [
+        {"name": name, "y": 16 + 18 * index, "colour": look.colour, "shape": look.shape}
+        for index, (name, look) in enumerate(shown.items())
+    ]
+    spots: Style = {"filled": True, "size": 52}
+    equal: Style = {"strokeDash": [4, 3], "color": colour("faint")}
+    corner = alt.Y(field="y", type="quantitative", scale=None, axis=None)
+    return alt.layer(
+        layer("line", [{"x": end, "y": end} for end in ticks.domain], x=x, y=y, **equal),
+        layer("rule", rows, "stroke", x=x, y=lo, y2="hi", opacity=0.45),
+        layer("point", rows, "fill shape", x=x, y=y, told=True, **spots, opacity=0.9),
+        # The corner that has no points has room for the platforms' names.
+        layer("point", keys, "fill shape", x=16, y=corner, **spots),
+        layer("text", keys, x=28, y=corner, text="name", align="left", color=colour("ink")),
+    ).properties(width=_WIDTH, height=_HEIGHT)
 
 
 def _names_axis(names: Sequence[str]) -> alt.Axis:
@@ -117,33 +87,19 @@ def waterfall_chart(loss: Loss, shown: Mapping[str, Look]) -> Chart:
     """
     steps = _steps(loss, shown)
     scale = unit_scale([step["to"] for step in steps], "s")
-    rows = [
-        {
-            **step,
-            "from": step["from"] * scale.factor,
-            "to": step["to"] * scale.factor,
-            "lo": step["lo"] * scale.factor,
-            "hi": step["hi"] * scale.factor,
-            "end": max(step["to"], step["from"], step["hi"]) * scale.factor,
-        }
-        for step in steps
-    ]
+    ends = ("from", "to", "lo", "hi")
+    rows = [{**step, **{end: step[end] * scale.factor for end in ends}} for step in steps]
+    rows = [{**row, "end": max(row["to"], row["from"], row["hi"])} for row in rows]
     names = [row["name"] for row in rows]
-    y = alt.Y(
-        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names)
-    )  # fmt: skip
-    x = alt.X(field="from", type="quantitative", title=f"time ({scale.unit})")
-    base = alt.Chart(inline(rows)).encode(y=y)
-    bars = base.mark_bar(height=_ROW * 0.6).encode(
-        x=x, x2=alt.X2(field="to"), fill=raw(alt.Fill, "colour"), description=tip()
-    )
-    whiskers = base.mark_rule(strokeWidth=1.4, color=colour("ink")).encode(
-        x=alt.X(field="lo", type="quantitative"), x2=alt.X2(field="hi")
-    )
-    labels = base.mark_text(align="left", dx=6, color=colour("ink")).encode(
-        x=alt.X(field="end", type="quantitative"), text=alt.Text(field="label", type="nominal")
-    )
-    return alt.layer(bars, whiskers, labels).properties(width=_WIDTH, height=_ROW * len(rows))
+    y = alt.Y(field="name", type="nominal", sort=names, title=None, axis=_names_axis(names))
+    at, lo, end = (alt.X(field=field, type="quantitative") for field in ("from", "lo", "end"))
+    at = at.title(f"time ({scale.unit})")
+    ink: Style = {"color": colour("ink")}
+    return alt.layer(
+        layer("bar", rows, "fill", x=at, x2="to", y=y, told=True, height=_ROW * 0.6),
+        layer("rule", rows, x=lo, x2="hi", y=y, strokeWidth=1.4, **ink),
+        layer("text", rows, x=end, y=y, text="label", align="left", dx=6, **ink),
+    ).properties(width=_WIDTH, height=_ROW * len(rows))
 
 
 def _steps(loss: Loss, names: Mapping[str, Look]) -> list[dict[str, Any]]:
@@ -195,32 +151,11 @@ def upgrades_chart(
         for one in upgrades
     ]
     ticks = signed_ticks([row["x"] for row in rows])  # type: ignore[misc]
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_point(filled=True, size=46, opacity=0.75)
-        .encode(
-            x=alt.X(
-                field="x",
-                type="quantitative",
-                scale=alt.Scale(domain=list(ticks.domain), nice=False),
-                axis=alt.Axis(
-                    values=list(ticks.values),
-                    labelExpr=ticks.label_expression,
-                    title="time saved (%)",
-                ),
-            ),
-            y=alt.Y(
-                field="change",
-                type="nominal",
-                sort=[UPGRADES[change] for change in changes],
-                title=None,
-                axis=_names_axis(list(UPGRADES.values())),
-            ),
-            fill=raw(alt.Fill, "colour"),
-            shape=raw(alt.Shape, "shape"),
-            description=tip(),
-        )
-    )
+    order, names = [UPGRADES[change] for change in changes], _names_axis(list(UPGRADES.values()))
+    y = alt.Y(field="change", type="nominal", sort=order, title=None, axis=names)
+    x = axis(alt.X, "x", ticks, title="time saved (%)")
+    style: Style = {"filled": True, "size": 46, "opacity": 0.75}
+    chart = layer("point", rows, "fill shape", x=x, y=y, told=True, **style)
     return chart.properties(width=_WIDTH, height=_ROW * max(2, len(changes)))
 
 
@@ -228,9 +163,8 @@ def coverage_chart(strips: Sequence[Strip]) -> Chart:
     """Draw a strip for each function: a bar over what was measured, a dot for each size used."""
     ticks = size_ticks([1.0, *(one for strip in strips for one in _ends(strip))])
     names = [_name(strip) for strip in strips]
-    y = alt.Y(
-        field="name", type="nominal", sort=names, title=None, axis=_names_axis(names)
-    )  # fmt: skip
+    y = alt.Y(field="name", type="nominal", sort=names, title=None, axis=_names_axis(names))
+    x = axis(alt.X, "x", ticks, log=True, base=2, title="message size")
     bars = [
         {"name": _name(strip), "x": max(1.0, strip.least), "end": max(1.0, strip.most)}
         for strip in strips
@@ -250,22 +184,12 @@ def coverage_chart(strips: Sequence[Strip]) -> Chart:
         for strip in strips
         for one in strip.used
     ]
+    area = alt.Size(field="area", type="quantitative", scale=None, legend=None)
+    ticked: Style = {"thickness": 1, "size": 10, "color": colour("faint")}
     return alt.layer(
-        alt.Chart(inline(bars))
-        .mark_bar(height=10, color=colour("band"), aria=False)
-        .encode(x=_sizes(ticks), x2=alt.X2(field="end"), y=y),
-        alt.Chart(inline(marks))
-        .mark_tick(thickness=1, size=10, color=colour("faint"), aria=False)
-        .encode(x=_sizes(ticks), y=y),
-        alt.Chart(inline(dots))
-        .mark_circle(opacity=0.7)
-        .encode(
-            x=_sizes(ticks),
-            y=y,
-            size=alt.Size(field="area", type="quantitative", scale=None, legend=None),
-            fill=raw(alt.Fill, "colour"),
-            description=tip(),
-        ),
+        layer("bar", bars, x=x, x2="end", y=y, height=10, color=colour("band")),
+        layer("tick", marks, x=x, y=y, **ticked),
+        layer("circle", dots, "fill", x=x, y=y, told=True, opacity=0.7).encode(size=area),
     ).properties(width=_STRIP, height=_NARROW * max(2, len(strips)))
 
 
@@ -276,14 +200,3 @@ def _name(strip: Strip) -> str:
 
 def _ends(strip: Strip) -> list[float]:
     return [max(1.0, size) for size in (strip.most, *(one.size_bytes for one in strip.used))]
-
-
-def _sizes(ticks: Ticks) -> alt.X:
-    return alt.X(
-        field="x",
-        type="quantitative",
-        scale=alt.Scale(type="log", base=2, domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(
-            values=list(ticks.values), labelExpr=ticks.label_expression, title="message size"
-        ),
-    )

@@ -9,14 +9,21 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bareline.analysis.cell import Estimate
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.channels import (
+    MARK,
+    Rows,
+    Style,
+    axis,
+    heading,
+    layer,
+    raw,
+    tip,
+)
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import PALE, diamonds, dots, rows_axis
 from bareline.report.figures.scales import Ticks
 from bareline.report.figures.theme import Look, colour
-
-Rows = Sequence[Mapping[str, Any]]
 
 #: Height of a platform's row, and of the head of a group.
 _PITCH_PX, _HEAD_PX = 18, 20
@@ -26,35 +33,24 @@ _HALF_PX = 5
 _FILL = 0.2
 
 
-def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **axis: Any) -> alt.X:
+def value_axis(ticks: Ticks, field: str = "x", *, log: bool = False, **how: Any) -> alt.X:
     """Give the channel of the values."""
-    return alt.X(
-        field=field,
-        type="quantitative",
-        scale=alt.Scale(type="log" if log else "linear", domain=list(ticks.domain), nice=False),
-        axis=alt.Axis(
-            values=list(ticks.values),
-            labelExpr=ticks.label_expression,
-            **{"title": None, "labelOverlap": True, **axis},
-        ),
-    )
+    x: alt.X = axis(alt.X, field, ticks, log=log, **{"title": None, "labelOverlap": True, **how})
+    return x
 
 
 def written(
     rows: Rows, x: alt.X | float, y: alt.Y | float, field: str = "text", **style: Any
 ) -> alt.Chart:
     """Write a field of rows, beginning at a place."""
-    place = {"align": "left", "baseline": "middle", "aria": False, **style}
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_text(**place)
-        .encode(
-            x=alt.value(x) if isinstance(x, int | float) else x,
-            y=alt.value(y) if isinstance(y, int | float) else y,
-            text=alt.Text(field=field, type="nominal"),
-        )
-    )
-    return chart
+    place = {"align": "left", "baseline": "middle", **style}
+    return layer("text", rows, x=x, y=y, text=field, **place)
+
+
+def written_clear(rows: Rows, x: float, y: alt.Y, **style: Any) -> list[alt.Chart]:
+    """Write over a grid: the ground around the letters is cleared."""
+    clear: Style = {"stroke": colour("paper"), "strokeWidth": 5}
+    return [written(rows, x, y, **style, **clear), written(rows, x, y, **style)]
 
 
 def told_instead(rows: Rows, x: float, y: alt.Y, **style: Any) -> alt.Chart:
@@ -66,27 +62,18 @@ def told_instead(rows: Rows, x: float, y: alt.Y, **style: Any) -> alt.Chart:
 
 def rule_at(value: float, x: alt.X, width_px: float = 1.2) -> alt.Chart:
     """Draw the line that values are seen against, from top to bottom."""
-    rule = alt.Chart(inline([{"x": value}])).mark_rule(
-        color=colour("baseline"), strokeWidth=width_px, aria=False
-    )
-    chart: alt.Chart = rule.encode(x=x)
-    return chart
+    style: Style = {"color": colour("baseline"), "strokeWidth": width_px}
+    return layer("rule", [{"x": value}], x=x, **style)
 
 
 def boxes(rows: Rows, x: alt.X, y: alt.Y, **style: Any) -> alt.Chart:
     """Fill from x to "end" and from y to "bottom"."""
-    chart: alt.Chart = (
-        alt.Chart(inline(rows))
-        .mark_rect(aria=False, **style)
-        .encode(
-            x=x,
-            x2=alt.X2(field="end"),
-            y=y,
-            y2=alt.Y2(field="bottom"),
-            fill=raw(alt.Fill, "colour"),
-        )
-    )
-    return chart
+    return layer("rect", rows, "fill", x=x, x2="end", y=y, y2="bottom", **style)
+
+
+def names_of(rows: Rows, x: float, y: alt.Y, size: float = 42) -> alt.Chart:
+    """Draw the platforms' marks before their names."""
+    return layer("point", rows, MARK, x=x, y=y, size=size, strokeWidth=1.2, opacity=1)
 
 
 class RowPanel:
@@ -209,7 +196,7 @@ class RowPanel:
         for strength, hollow in dict.fromkeys((p["strength"], p["hollow"]) for p in self._pieces):
             rows = [p for p in self._pieces if (p["strength"], p["hollow"]) == (strength, hollow)]
             divided = rows[0]["divided"]
-            style: dict[str, Any] = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
+            style: Style = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
             chart = boxes(rows, self._x(), self._y("top"), **style)
             if hollow:
                 chart.mark.strokeDash = [3, 2]
@@ -233,43 +220,23 @@ class RowPanel:
         return drawn
 
     def _medians(self) -> list[alt.Chart]:
-        base = alt.Chart(inline(self._bars))
+        told: Style = {"told": True, "strokeWidth": 2}
+        lo, at, y, top = self._x("lo"), self._x(), self._y(), self._y("top")
         return [
-            base.mark_rule(strokeWidth=1.6, aria=False, color=colour("ink")).encode(
-                x=self._x("lo"), x2=alt.X2(field="hi"), y=self._y()
-            ),
-            base.mark_rule(strokeWidth=2).encode(
-                x=self._x(),
-                y=self._y("top"),
-                y2=alt.Y2(field="bottom"),
-                stroke=raw(alt.Stroke, "colour"),
-                description=tip(),
-            ),
-            written(self._bars, self.plot_px + 8, self._y()),
+            layer("rule", self._bars, x=lo, x2="hi", y=y, strokeWidth=1.6, color=colour("ink")),
+            layer("rule", self._bars, "stroke", x=at, y=top, y2="bottom", **told),
+            written(self._bars, self.plot_px + 8, y),
         ]
 
     def _names(self) -> list[alt.Chart]:
         """Write platforms and groups at the left, and why a bar is not there."""
-        left, rows = -self.labels_px, [*self._bars, *self._empty]
+        left, rows, y = -self.labels_px, [*self._bars, *self._empty], self._y()
         low, high = self.ticks.domain
         zero_px = self.plot_px * -low / (high - low)
-        marked = (
-            alt.Chart(inline(rows))
-            .mark_point(size=38, strokeWidth=1.2, opacity=1, aria=False)
-            .encode(
-                x=alt.value(left + 5),
-                y=self._y(),
-                stroke=raw(alt.Stroke, "colour"),
-                fill=raw(alt.Fill, "fill"),
-                shape=raw(alt.Shape, "shape"),
-            )
-        )
-        style: dict[str, Any] = {"fontWeight": 600, "limit": self.labels_px + self.plot_px}
+        style: Style = {"fontWeight": 600, "limit": self.labels_px + self.plot_px}
         return [
-            marked,
-            written(rows, left + 14, self._y(), "name", limit=self.labels_px - 20),
-            # Names lie over the grid: the ground around the letters is cleared.
-            written(self._heads, left, self._y(), **style, stroke=colour("paper"), strokeWidth=5),
-            written(self._heads, left, self._y(), **style),
-            told_instead(self._empty, zero_px + 5, self._y()),
+            names_of(rows, left + 5, y, 38),
+            written(rows, left + 14, y, "name", limit=self.labels_px - 20),
+            *written_clear(self._heads, left, y, **style),
+            told_instead(self._empty, zero_px + 5, y),
         ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.channels import Rows, Style, heading, layer
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
-from bareline.report.figures.marks import marks, y_axis
-from bareline.report.figures.scales import Ticks, log_ticks
+from bareline.report.figures.marks import marks, spans, y_axis
+from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import colour
 
 HEIGHT_PX = 230
@@ -52,16 +53,21 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
         scale=alt.Scale(domain=[0, len(treads)], nice=False),
         axis=None,
     )
-    own = [tread.own for tread in treads]
-    printed = [tread.printed for tread in treads]
-    middles = [{**row, "x": place + 0.5} for place, row in enumerate(own) if row]
+    up = y_axis(ticks)
+    own = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.own)]
+    printed = [{**row, "x": at + 0.5} for at, tread in enumerate(treads) if (row := tread.printed)]
+    number: Style = {"text": "text", "told": True, "baseline": "middle"}
+    dashed: Style = {"strokeDash": [5, 3], "color": colour("faint")}
+    held = [row for row in own if row.get("lo") and row.get("hi")]
     layers = [
-        *_treads(printed, across, ticks, strokeDash=[5, 3], color=colour("faint")),
-        *_numbers(printed, across, ticks, dy=_NUMBER_PX, color=colour("soft")),
-        *_treads(own, across, ticks, color=colour("ink")),
-        *_whiskers(middles, across, ticks),
-        marks(middles, across, y_axis(ticks)),
-        *_numbers(own, across, ticks, dy=-_NUMBER_PX, color=colour("ink"), fontWeight=600),
+        *_steps([tread.printed for tread in treads], across, up, **dashed),
+        *_filled("text", printed, across, up, dy=_NUMBER_PX, color=colour("soft"), **number),
+        *_steps([tread.own for tread in treads], across, up, color=colour("ink")),
+        *([spans(held, across, up, strokeWidth=1.4)] if held else ()),
+        marks(own, across, up),
+        *_filled(
+            "text", own, across, up, dy=-_NUMBER_PX, color=colour("ink"), fontWeight=600, **number
+        ),
         _names(treads, across, narrow=narrow),
     ]
     return alt.layer(*layers).properties(
@@ -69,65 +75,32 @@ def staircase(treads: Sequence[Tread], title: str, *, narrow: bool = False) -> C
     )
 
 
-def _treads(
-    rows: Sequence[dict[str, Any] | None], x: alt.X, ticks: Ticks, **style: Any
+def _filled(mark: str, rows: Rows, x: alt.X, y: alt.Y, **how: Any) -> list[alt.Chart]:
+    return [layer(mark, rows, x=x, y=y, **how)] if rows else []
+
+
+def _steps(
+    rows: Sequence[dict[str, Any] | None], x: alt.X, y: alt.Y, **style: Any
 ) -> Iterator[alt.Chart]:
     """Draw treads, and risers between neighbours that both are there."""
+    gaps = [*accumulate(int(row is None) for row in rows)]
     points = [
-        {"x": place + side, "y": row["y"], "stretch": stretch, "order": 2 * place + side}
-        for stretch, place, row in _stretches(rows)
+        {"x": at + side, "y": row["y"], "stretch": gaps[at], "order": 2 * at + side}
+        for at, row in enumerate(rows)
+        if row
         for side in (0, 1)
     ]
-    if points:
-        line = alt.Chart(inline(points)).mark_line(strokeWidth=1.3, aria=False, **style)
-        yield line.encode(x=x, y=y_axis(ticks), detail="stretch:N", order="order:Q")
+    for line in _filled("line", points, x, y, detail="stretch", strokeWidth=1.3, **style):
+        yield line.encode(order="order:Q")
 
 
-def _stretches(
-    rows: Sequence[dict[str, Any] | None],
-) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Number what stands together without a gap."""
-    stretch = 0
-    for place, row in enumerate(rows):
-        if row is None:
-            stretch += 1
-        else:
-            yield stretch, place, row
-
-
-def _whiskers(rows: Sequence[dict[str, Any]], x: alt.X, ticks: Ticks) -> Iterator[alt.Chart]:
-    held = [{**row, "y": row["lo"]} for row in rows if row.get("lo") and row.get("hi")]
-    if held:
-        rule = alt.Chart(inline(held)).mark_rule(strokeWidth=1.4, aria=False)
-        yield rule.encode(
-            x=x, y=y_axis(ticks), y2=alt.Y2(field="hi"), stroke=raw(alt.Stroke, "colour")
-        )
-
-
-def _numbers(
-    rows: Sequence[dict[str, Any] | None], x: alt.X, ticks: Ticks, **style: Any
-) -> Iterator[alt.Chart]:
-    told = [{**row, "x": place + 0.5} for place, row in enumerate(rows) if row]
-    if told:
-        text = alt.Chart(inline(told)).mark_text(baseline="middle", **style)
-        yield text.encode(
-            x=x,
-            y=y_axis(ticks),
-            text=alt.Text(field="text", type="nominal"),
-            description=tip(),
-        )
-
-
-def _names(treads: Sequence[Tread], x: alt.X, *, narrow: bool) -> alt.Chart | alt.LayerChart:
+def _names(treads: Sequence[Tread], x: alt.X, *, narrow: bool) -> Chart:
     rows = [{"x": place + 0.5, "text": tread.name} for place, tread in enumerate(treads)]
-    style: dict[str, Any] = {"align": "right", "angle": 320} if narrow else {"align": "center"}
-    text = alt.Chart(inline(rows)).mark_text(baseline="top", aria=False, **style)
-    chart: alt.Chart = text.encode(
-        x=x, y=alt.value(HEIGHT_PX + 8), text=alt.Text(field="text", type="nominal")
-    )
+    style: Style = {"align": "right", "angle": 320} if narrow else {"align": "center"}
+    text = layer("text", rows, x=x, y=HEIGHT_PX + 8, text="text", baseline="top", **style)
     if not narrow:
-        return chart
+        return text
     depth = HEIGHT_PX + 16 + _CHARACTER_PX * 0.65 * max(len(tread.name) for tread in treads)
-    foot = alt.Chart(inline(rows[:1])).mark_point(size=1, opacity=0, aria=False)
-    room: alt.LayerChart = chart + foot.encode(x=x, y=alt.value(depth))
-    return room
+    foot = layer("point", rows[:1], x=x, y=depth, size=1, opacity=0)
+    both: Chart = alt.layer(text, foot)
+    return both

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bareline.report.figures.channels import heading, inline, raw, tip
+from bareline.report.figures.channels import MARK, Style, heading, layer
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
-from bareline.report.figures.rows import value_axis, written
+from bareline.report.figures.rows import names_of, value_axis, written
 from bareline.report.figures.scales import log_ticks
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour
 
@@ -62,50 +62,18 @@ def strip_plot(rows: Sequence[StripRow], title: str, *, narrow: bool = False) ->
             found += [{"x": value, "y": y, "tip": told, **row.ink} for value, told in marks]
             if median:
                 middles.append({"x": median, "top": y - 6, "bottom": y + 6, **row.ink})
-    drawn = [
-        _lines(pitch, len(rows), up, -labels_px, width_px),
-        _medians(middles, across, height_px),
-        _marks(printed, across, up, shape=PUBLISHED_SHAPE, size=44, fill=colour("paper")),
-        _marks(own, across, up, shape=None, size=30),
-        alt.Chart(inline(names))
-        .mark_point(size=42, strokeWidth=1.2, opacity=1, aria=False)
-        .encode(
-            x=alt.value(5 - labels_px), y=up, stroke=raw(alt.Stroke, "colour"),
-            fill=raw(alt.Fill, "fill"), shape=raw(alt.Shape, "shape"),
-        ),
+    small: Style = {"told": True, "strokeWidth": 1.2, "opacity": 0.75}
+    there: Style = {"shape": PUBLISHED_SHAPE, "size": 44, "fill": colour("paper")}
+    upright: Style = {"y": rows_axis(height_px, "top"), "y2": "bottom"}
+    lines: Style = {"color": colour("line"), "strokeWidth": 0.7, "x": -labels_px, "x2": width_px}
+    layers = [
+        layer("rule", [{"y": place * pitch} for place in range(1, len(rows))], y=up, **lines),
+        layer("rule", middles, "stroke", x=across, **upright, strokeWidth=1.6),
+        layer("point", printed, "stroke", x=across, y=up, **small, **there),
+        layer("point", own, MARK, x=across, y=up, **small, size=30),
+        names_of(names, 5 - labels_px, up),
         written(names, 15 - labels_px, up),
-    ]  # fmt: skip
-    return alt.layer(*drawn).properties(
+    ]
+    return alt.layer(*layers).properties(
         width=width_px, height=height_px, title=heading(title, width_px)
     )
-
-
-def _lines(pitch: float, number: int, up: alt.Y, left: float, right: float) -> alt.Chart:
-    rows = [{"y": place * pitch} for place in range(1, number)]
-    chart: alt.Chart = alt.Chart(inline(rows)).mark_rule(
-        color=colour("line"), strokeWidth=0.7, aria=False
-    )
-    return chart.encode(y=up, x=alt.value(left), x2=alt.value(right))
-
-
-def _medians(rows: Sequence[dict[str, Any]], x: alt.X, height_px: float) -> alt.Chart:
-    chart: alt.Chart = alt.Chart(inline(rows)).mark_rule(strokeWidth=1.6, aria=False)
-    return chart.encode(
-        x=x,
-        y=rows_axis(height_px, "top"),
-        y2=alt.Y2(field="bottom"),
-        stroke=raw(alt.Stroke, "colour"),
-    )
-
-
-def _marks(
-    rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y, *, shape: str | None, **style: Any
-) -> alt.Chart:
-    given: dict[str, Any] = {"shape": shape} if shape else {}
-    chart: alt.Chart = alt.Chart(inline(rows)).mark_point(
-        strokeWidth=1.2, opacity=0.75, **given, **style
-    )
-    chart = chart.encode(x=x, y=y, stroke=raw(alt.Stroke, "colour"), description=tip())
-    if shape is None:
-        chart = chart.encode(fill=raw(alt.Fill, "fill"), shape=raw(alt.Shape, "shape"))
-    return chart
