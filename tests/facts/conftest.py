@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bareline.facts import gather
-from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.hosts import HostsAllocation
+from bareline.platforms.node import Node
 from bareline.vocabulary.model import Layout, Scalar
 
 DATA = Path(__file__).parent / "data"

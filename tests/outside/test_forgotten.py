@@ -5,10 +5,11 @@ from contextlib import contextmanager
 import pytest
 
 from bareline.platforms.base import Platform, load_platform_types
-from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
+from bareline.platforms.node import Node
 from bareline.testing.bench import open_bench
-from bareline.testing.platforms import forgotten_of
+from bareline.testing.platforms import PlatformContract, forgotten_of
 from bareline.vocabulary.errors import PlatformError
 
 
@@ -86,3 +87,29 @@ def test_bareline_forgets_nothing_itself():
 def _below(kind):
     for one in kind.__subclasses__():
         yield from (one, *_below(one))
+
+
+class Dropping(LocalPlatform):
+    """Takes every layer that a local platform takes, and brings up none of them."""
+
+    type_name = "dropping"
+
+    @contextmanager
+    def acquire(self, layout):
+        plain = self.spec.options.model_copy(update={"neighbours": None})
+        yield LocalAllocation(plain, self.context, None)
+
+
+@pytest.mark.parametrize("layer", ["container", "filesystem", "neighbours"])
+def test_a_layer_that_is_taken_and_left_out_is_named(tmp_path, layer):
+    contract = PlatformContract().test_a_layer_that_its_options_take_is_there
+    told = pytest.raises(AssertionError, match=f"Dropping takes {layer} and leaves it out")
+    with open_bench(Dropping, tmp_path) as bench, told:
+        contract(bench, layer, tmp_path)
+
+
+def test_a_type_that_names_its_allocation_keeps_every_layer(tmp_path):
+    kind = type("Kept", (LocalPlatform,), {"type_name": "kept", "allocation": Both})
+    with open_bench(kind, tmp_path, neighbours={"count": 1, "load": "idle"}) as bench:
+        assert type(bench.allocation) is Both
+        assert bench.allocation.facts()["neighbours.count"] == 1

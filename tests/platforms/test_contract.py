@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
+from bareline.platforms.base import load_platform_types
 from bareline.testing.platforms import MpiContract, PlatformContract
 
 ROOT = {"privilege": "root"}
@@ -85,3 +87,28 @@ class TestPlatforms(PlatformContract):
 
 class TestMpi(MpiContract):
     """Every platform with each MPI library."""
+
+
+#: Where types are tried that need more than this machine has at once, or have no hosts.
+ELSEWHERE = {
+    "ssh": "cluster/test_ssh_contract.py",
+    "job": "cluster/test_job.py",
+    "slurm": "cluster/test_slurm_contract.py",
+    "openstack": "openstack/test_contract.py",
+    "ec2": "cloud/test_ec2.py",
+    "vm": "vm/test_guests.py",
+    "sim": "sim/test_simulated.py",
+    "null": "../session/test_runner.py",
+}
+
+
+def test_every_type_is_tried():
+    here = {case.values[0][0] for case in (*PLATFORMS, *MPI_PLATFORMS)}
+    own = {
+        name
+        for name, kind in load_platform_types().items()
+        if kind.__module__.startswith("bareline.")
+    }
+    assert own == here | ELSEWHERE.keys()
+    for name, file in ELSEWHERE.items():
+        assert name in (Path(__file__).parent / file).read_text().lower(), file

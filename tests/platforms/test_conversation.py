@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import local_environment
 from bareline.platforms.remote import peer as peer_module
 from bareline.platforms.remote.conversation import conversation, listening, script
 from bareline.platforms.remote.peer import peers

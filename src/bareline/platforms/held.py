@@ -13,8 +13,7 @@ import time
 from pathlib import Path
 
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Process
+from bareline.platforms.process import Process, local_environment
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 #: What a holder does once its namespaces are as they are to be. A daemon that detaches itself has

@@ -12,11 +12,12 @@ from pathlib import Path
 from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Availability, Context
-from bareline.platforms.hosts import HostsAllocation, Node
+from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.layers.beside import busy_neighbours, facts_of
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.layers.same import run_beside_the_same
+from bareline.platforms.node import Node
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
 
@@ -146,19 +147,13 @@ class HereAllocation(HostsAllocation):
         return min(super().cores, os.cpu_count() or 1)
 
     @cached_property
-    def _mpi(self) -> MpiInstallation:
+    def mpi(self) -> MpiInstallation:
+        """MPI library of this machine."""
         return find_mpi(self._mpi_choice)
 
     def programs_folder(self) -> str:
         """Give the folder in which bareline's own programs are."""
         return str(self._context.cache.absolute())
-
-    def found_mpi(self) -> MpiInstallation | None:
-        """Give this machine's MPI library; None where it has none."""
-        try:
-            return self._mpi
-        except ToolMissing:
-            return None  # What needs no MPI can still be measured.
 
     @cached_property
     def _native(self) -> str:

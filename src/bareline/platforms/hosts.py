@@ -7,23 +7,24 @@ does the rest in one way for all of them.
 from __future__ import annotations
 
 import contextlib
-import os
-from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 
 from bareline.facts import read_steal, steal_caveats
-from bareline.platforms.base import Allocation
 from bareline.platforms.kept import FETCH, cut_of_file, kind_told
-from bareline.platforms.layers.container.around import Around
+from bareline.platforms.layers.container.boxes import Boxes
+from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.filesystem.mounted import Mounted
+from bareline.platforms.node import Node
+from bareline.platforms.nodes import Nodes
 from bareline.platforms.placeholders import expand, mentions, needs_folder
-from bareline.platforms.process import Finished, kill_marked, run_process
-from bareline.platforms.remote.shell import signal_as_negative
+from bareline.platforms.process import Finished, kill_marked, local_environment, run_process
 from bareline.platforms.serving import AskedPorts, Ports, serving
+from bareline.platforms.shell import signal_as_negative
 from bareline.platforms.workdir import (
     LOOK_AT_STORAGE,
     OWN_FOLDER,
@@ -39,69 +40,17 @@ _HOUSEKEEPING_S = 60.0
 _LOOK = ("sh", "-c", f'{LOOK_AT_STORAGE}look_at_storage "$1"', "sh")
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A host of an allocation.
-
-    Parameters
-    ----------
-    name
-        Host name.
-    address
-        Address under which the other nodes reach it.
-    cores
-        Processor cores that its ranks may use.
-    """
-
-    name: str
-    address: str
-    cores: int
-
-
-class HostsAllocation(Allocation):
+class HostsAllocation(Nodes):
     """Nodes on which programs can be started one by one and as MPI jobs."""
-
-    nodes: tuple[Node, ...]
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         self.nodes = tuple(nodes)
         #: The file system that was mounted for the trials, where the options ask for one.
         self.mounted: Mounted | None = None
         #: The containers in which programs of trials are started, where the options ask for some.
-        self.boxes: Around | None = None
+        self.boxes: Boxes | None = None
         self._tools: dict[tuple[int, str], bool] = {}
         self._is_tidy = False
-
-    # What a platform type must say ---------------------------------------------------------
-
-    @abstractmethod
-    def node_argv(
-        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
-    ) -> list[str]:
-        """Give the local command line that runs `argv` on a node, quoted once where it must be.
-
-        `env` is added to the node's own environment.
-        """
-
-    @abstractmethod
-    def mpi_argv(
-        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
-    ) -> list[str]:
-        """Give the local command line that runs `argv` once per rank of the layout."""
-
-    @abstractmethod
-    def native_folder(self) -> str:
-        """Give the folder of bareline's own programs on the nodes, built if need be.
-
-        Raises
-        ------
-        BuildError
-            They cannot be built here.
-        """
-
-    @abstractmethod
-    def work_folder(self) -> str:
-        """Give a folder on the nodes in which trials may make their own working directories."""
 
     def beside(self, token: str) -> AbstractContextManager[None]:
         """Do what has to be done on the nodes while a trial runs, and at no other time.
@@ -116,33 +65,6 @@ class HostsAllocation(Allocation):
     def end_marked(self, token: str) -> None:
         """Kill what carries a trial's mark on any node."""
         kill_marked(token)
-
-    @property
-    def cores(self) -> int:
-        """Cores of all nodes."""
-        return sum(node.cores for node in self.nodes)
-
-    # What is then the same for all -----------------------------------------------------------
-
-    def on_node(
-        self,
-        node: int,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        stdin: str | None = None,
-        timeout_s: float = _HOUSEKEEPING_S,
-    ) -> Finished:
-        """Run a housekeeping command on a node, outside of any measurement."""
-        line = self.node_argv(node, argv, env or {})
-        return run_process(line, env=local_environment(), timeout_s=timeout_s, stdin=stdin)
-
-    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
-        """Run a shell script on every node, each with arguments of its own."""
-        return [
-            self.on_node(node, ["sh", "-s", "--", *own], stdin=text)
-            for node, own in enumerate(arguments)
-        ]
 
     def prepare(self, command: Command) -> None:
         """Build bareline's own programs where a command needs them."""
@@ -255,6 +177,11 @@ class HostsAllocation(Allocation):
         with serving(server.argv[0], line, ports, env=carried, clean=self.clean_stderr) as chosen:
             yield {**known, **chosen}
 
+    def sha256_of(self, path: str) -> str:
+        """Give the checksum of a file on the first node; "" where that is none."""
+        done = self.on_node(0, ["sha256sum", "--", path])
+        return done.stdout.split()[0] if done.exit_code == 0 else ""
+
     def names_of(self, layout: Layout) -> str:
         """Name the nodes that get ranks, in their order: ``node[001-128]``."""
         return fold(node.name for node in self.nodes[: layout.nodes])
@@ -263,23 +190,9 @@ class HostsAllocation(Allocation):
         """Give the node of a server: -1 is the last of the layout, whatever others there are."""
         return server.node if server.node >= 0 else layout.nodes + server.node
 
-    def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
-        """Give the environment of the local program that starts a server."""
-        return local_environment(env)
-
     def clean_stderr(self, text: str) -> str:
         """Leave out what the way to the node adds to a program's own words."""
         return text
-
-    def listening_ports(self, node: int) -> set[int]:
-        """List the TCP ports on which something listens on a node."""
-        table = self.on_node(node, ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).stdout
-        ports = set()
-        for line in table.splitlines():
-            columns = line.split()
-            if len(columns) > 3 and columns[3] == "0A":
-                ports.add(int(columns[1].rpartition(":")[2], 16))
-        return ports
 
     def has_tool(self, node: int, tool: str) -> bool:
         """Tell whether a program is on a node's path; asked once."""
@@ -373,13 +286,32 @@ class HostsAllocation(Allocation):
         return ("oversubscribed",) if over else ()
 
 
+@contextmanager
+def contained(
+    options: Container | None, nodes: HostsAllocation, cache: Path, where: str
+) -> Iterator[None]:
+    """Have the programs of trials started in containers while the context lasts.
+
+    Raises
+    ------
+    PlatformError
+        They do not come up, or do not fit what is outside.
+    """
+    if options is None:
+        yield
+        return
+    boxes = Boxes(options, nodes, cache, where)
+    try:
+        boxes.enter([])
+        nodes.boxes = boxes
+        yield
+    finally:
+        nodes.boxes = None
+        boxes.close()
+
+
 def tool_missing(tool: str, node: str) -> ToolMissing:
     """Say that a node lacks a program, and what installs it."""
     from bareline.host.tools import install_hint
 
     return ToolMissing(f"'{tool}' is not installed", where=node, hint=install_hint(tool))
-
-
-def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
-    return {**os.environ, "LC_ALL": "C", **(extra or {})}

@@ -12,8 +12,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from bareline.platforms.base import Availability
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.ssh.platform import SshPlatform
 from bareline.vocabulary.errors import PlatformError

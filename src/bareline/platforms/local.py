@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -23,13 +23,13 @@ from bareline.platforms.here import (
     check_neighbours,
     mpi_availability,
 )
-from bareline.platforms.hosts import Node
+from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import (
     Job,
     Transport,
     mpi_facts,
 )
-from bareline.platforms.layers.container.boxes import check_runtime, contained
+from bareline.platforms.layers.container.boxes import check_runtime
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
@@ -38,6 +38,7 @@ from bareline.platforms.layers.filesystem.nfs import mount_served
 from bareline.platforms.layers.filesystem.options import Nfs, OneNode
 from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.node import Node
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout, Scalar
@@ -144,7 +145,7 @@ class LocalAllocation(HereAllocation):
             transport=self._options.transport,
             session_folder=str(self._session) if self._session else None,
         )
-        return self._placed(self._mpi.argv(job))
+        return self._placed(self.mpi.argv(job))
 
     def caveats(self, layout: Layout) -> tuple[str, ...]:
         """Name what makes numbers doubtful: also a container that has a kernel of its own."""
@@ -164,7 +165,13 @@ class LocalAllocation(HereAllocation):
 
 
 class LocalPlatform(Platform[LocalOptions]):
-    """The machine that bareline runs on."""
+    """The machine that bareline runs on.
+
+    A type that starts programs in another way names its `allocation` and is done: mounts,
+    containers and neighbours stay.
+    """
+
+    allocation: ClassVar[type[LocalAllocation]] = LocalAllocation
 
     type_name = "local"
     here = True
@@ -195,7 +202,7 @@ class LocalPlatform(Platform[LocalOptions]):
         with ExitStack() as stack:
             session = stack.enter_context(_session_folder())
             mounts = stack.enter_context(self._mounted())
-            machine = LocalAllocation(self.spec.options, self.context, session, mounts)
+            machine = self.allocation(self.spec.options, self.context, session, mounts)
             container, cache = self.spec.options.container, self.context.cache
             with contained(container, machine, cache, self.spec.name):
                 yield machine

@@ -47,6 +47,11 @@ class Finished:
 _prctl = ctypes.CDLL(None).prctl
 
 
+def local_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Give the environment for a process on this machine: ours, in the C locale, plus `extra`."""
+    return {**os.environ, "LC_ALL": "C", **(extra or {})}
+
+
 def die_with_parent() -> None:
     """Ask the kernel to kill this process when bareline dies, SIGKILL included."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -9,12 +9,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.process import Finished
+from bareline.platforms.nodes import Nodes
 from bareline.vocabulary.errors import PlatformError
 
 #: Defines the function of a shell that makes a folder of one's own where anybody may make some, as
@@ -54,17 +52,6 @@ _SERVED = ("nfs", "lustre", "gpfs", "fhgfs", "ceph", "cifs", "smb2", "panfs")
 _OVERHEAD_BYTES = 1 << 20
 
 
-class Everywhere(Protocol):
-    """What runs scripts on all its nodes; see `HostsAllocation`."""
-
-    @property
-    def nodes(self) -> Sequence[object]:
-        """The nodes."""
-
-    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
-        """Run a shell script on every node, each with arguments of its own."""
-
-
 def folder_name(token: str) -> str:
     """Name the working directory of the trial with that mark."""
     mark = owner_mark()
@@ -82,7 +69,7 @@ def is_abandoned(name: str) -> bool:
     return name.startswith(begins) and has_ended(name.removeprefix(begins))
 
 
-def remove_abandoned(nodes: Everywhere, folder: str) -> None:
+def remove_abandoned(nodes: Nodes, folder: str) -> None:
     """Remove what trials of killed barelines of this host left on nodes.
 
     Parameters

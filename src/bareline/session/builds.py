@@ -16,7 +16,6 @@ from typing import Any
 
 from bareline.platforms.base import Allocation
 from bareline.platforms.config import make_spec
-from bareline.platforms.hosts import HostsAllocation
 from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.model import Scalar
@@ -85,10 +84,8 @@ def build_facts(spec: PlatformSpec, allocation: Allocation) -> dict[str, Scalar]
     if not spec.build:
         return {}
     told: dict[str, Scalar] = {"build.path": spec.build}
-    if isinstance(allocation, HostsAllocation):
-        summed = allocation.on_node(0, ["sha256sum", "--", spec.build])
-        if summed.exit_code == 0:
-            told["build.sha256"] = summed.stdout.split()[0][:_DIGITS]
+    if summed := allocation.sha256_of(spec.build):
+        told["build.sha256"] = summed[:_DIGITS]
     return told
 
 

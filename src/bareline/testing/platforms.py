@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bareline.platforms.base import Allocation, Platform
+from bareline.platforms.here import HereAllocation
 from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.process import marked_processes
-from bareline.testing.bench import Bench
+from bareline.testing.bench import Bench, open_bench
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout, Output, Server
+from bareline.vocabulary.platform import PlatformSpec
 
 
 def _hosts(bench: Bench) -> HostsAllocation:
@@ -51,6 +55,14 @@ def forgotten_of(
 def _definer(kind: type, name: str) -> type:
     """Give the class whose method of this name counts."""
     return next(one for one in kind.__mro__ if name in vars(one))
+
+
+#: For each layer that options may take: one that costs little, and the fact that shows it.
+_LAYERS: Mapping[str, tuple[dict[str, Any], str]] = {
+    "container": ({"runtime": "bwrap", "image": "host"}, "container.runtime"),
+    "filesystem": ({"type": "tmpfs"}, "fs.layer"),
+    "neighbours": ({"count": 1, "load": "idle"}, "neighbours.count"),
+}
 
 
 class PlatformContract:
@@ -152,6 +164,29 @@ class PlatformContract:
         assert facts["cpu.model"]
         assert int(facts["memory.total_bytes"]) > 1 << 20
         assert not any(key.startswith("node[") and key.endswith("cpu.model") for key in facts)
+
+    @pytest.mark.parametrize("layer", _LAYERS)
+    def test_a_layer_that_its_options_take_is_there(
+        self, bench: Bench, layer: str, tmp_path: Path
+    ) -> None:
+        least, fact = _LAYERS[layer]
+        if layer not in type(bench.options).model_fields:
+            pytest.skip(f"it takes no {layer}")
+        if getattr(bench.options, layer) is not None:
+            assert fact in bench.allocation.facts()
+            return
+        if any(getattr(bench.options, other, None) is not None for other in _LAYERS):
+            pytest.skip("tried without the other layers")
+        if not isinstance(bench.allocation, HereAllocation) or bench.platform is None:
+            pytest.skip("its nodes cannot be taken twice")
+        asked = {**bench.options.model_dump(exclude_unset=True), layer: least}
+        name = bench.platform.type_name
+        usable = bench.platform.available(PlatformSpec(name, name, bench.platform.options(**asked)))
+        if not usable.ok:
+            pytest.skip(usable.reason)
+        with open_bench(bench.platform, tmp_path, **asked) as again:
+            told = f"{bench.platform.__name__} takes {layer} and leaves it out"
+            assert fact in again.allocation.facts(), told
 
 
 class MpiContract:

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from bareline.host.locks import file_lock
-from bareline.platforms.vm.sources import os_release, package_sources
+from bareline.platforms.images.sources import os_release, package_sources
 
 PACKAGES = (
     *("systemd-sysv", "cloud-init", "openssh-server", "iproute2", "ethtool", "procps", "kmod"),

@@ -11,13 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import spawn
+from bareline.platforms.images.parts import describe_parts, find_damage
+from bareline.platforms.process import local_environment, spawn
 from bareline.platforms.vm import bootstrap
 from bareline.platforms.vm import image as image_module
 from bareline.platforms.vm import sources as sources_module
 from bareline.platforms.vm.image import built_image, image_folder
-from bareline.platforms.vm.parts import describe_parts, find_damage
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError
 
@@ -112,7 +111,7 @@ def test_a_whole_image_is_read_once_only(cached, monkeypatch):
     parts = json.loads((cached.folder / "image.json").read_text())["parts"]
     assert find_damage(cached.folder, parts) == ""
     monkeypatch.setattr(
-        "bareline.platforms.vm.parts._content_hash", lambda path: pytest.fail(f"{path} is read")
+        "bareline.platforms.images.parts._content_hash", lambda path: pytest.fail(f"{path} is read")
     )
     assert find_damage(cached.folder, parts) == ""
 

@@ -9,10 +9,10 @@ import subprocess
 
 import pytest
 
+from bareline.platforms.images.sources import Archive, archive_of
 from bareline.platforms.vm import sources
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernels import with_kernel
-from bareline.platforms.vm.sources import Archive, archive_of
 from bareline.vocabulary.errors import PlatformError
 
 ELF = b"\x7fELF" + bytes(range(256)) * 40

@@ -9,8 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bareline.platforms.cloud.options import CloudOptions
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.remote.keys import Keys, known_hosts, make_keys
 
 #: ssh to a host that is not there yet must not take longer than it takes to come.

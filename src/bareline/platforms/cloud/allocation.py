@@ -127,6 +127,10 @@ class CloudAllocation(Allocation):
         """Build bareline's own programs where a command needs them."""
         self.hosts.prepare(command)
 
+    def sha256_of(self, path: str) -> str:
+        """Give the checksum of a file on the first instance; "" where that is none."""
+        return self.hosts.sha256_of(path)
+
     def helpers_s(self) -> float | None:
         """Tell that this machine's load says nothing about the instances'."""
         return self.hosts.helpers_s()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
-from bareline.platforms.hosts import Node
+from bareline.platforms.node import Node
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.pinning import UNBOUND, Pinning
 

@@ -12,9 +12,10 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import resources
-from typing import IO, Protocol
+from typing import IO
 
 from bareline.platforms.layers.neighbours import Neighbours
+from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Process, holding
 from bareline.platforms.serving import AskedPorts, serving
 from bareline.platforms.workdir import folder_name
@@ -37,45 +38,9 @@ _FOREVER_S = 86_400
 _TAIL_BYTES = 4096
 
 
-class Places(Protocol):
-    """Nodes on which neighbours run; see `HostsAllocation`."""
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """The nodes."""
-
-    def node_argv(self, node: int, argv: Sequence[str], env: dict[str, str]) -> list[str]:
-        """Give the command line that runs a program on a node."""
-
-    def server_environment(self, env: dict[str, str]) -> dict[str, str]:
-        """Give the environment of the local program that starts something there."""
-
-    def work_folder(self) -> str:
-        """Give the folder that is measured."""
-
-    def listening_ports(self, node: int) -> set[int]:
-        """List a node's TCP ports on which something listens."""
-
-
-class Node(Protocol):
-    """A node, of which a neighbour must know so much."""
-
-    @property
-    def name(self) -> str:
-        """Its name."""
-
-    @property
-    def address(self) -> str:
-        """Where others reach it."""
-
-    @property
-    def cores(self) -> int:
-        """Its cores."""
-
-
 @contextmanager
 def busy_neighbours(
-    tenants: Sequence[Places], neighbours: Neighbours | None, token: str
+    tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
 ) -> Iterator[None]:
     """Keep neighbours busy as long as a context lasts.
 
@@ -98,7 +63,7 @@ def busy_neighbours(
             load.must_have_worked()
 
 
-def facts_of(tenants: Sequence[Places], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
+def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
     """Tell what neighbours there are, and how busy they are where nothing is measured.
 
     Parameters
@@ -118,7 +83,7 @@ def facts_of(tenants: Sequence[Places], neighbours: Neighbours, cores: int) -> d
 
 @contextmanager
 def _working(
-    tenants: Sequence[Places], neighbours: Neighbours | None, token: str
+    tenants: Sequence[Nodes], neighbours: Neighbours | None, token: str
 ) -> Iterator[Sequence[_Load]]:
     """Start the loads of all neighbours and wait until each one works."""
     if neighbours is None or not neighbours.busy:
@@ -139,7 +104,7 @@ def _working(
 class _Start:
     """How the loads of a trial's neighbours are started."""
 
-    places: Places
+    places: Nodes
     neighbours: Neighbours
     token: str
     stack: ExitStack

@@ -18,10 +18,10 @@ from bareline.platforms.here import (
     check_neighbours,
     mpi_availability,
 )
-from bareline.platforms.hosts import Node
+from bareline.platforms.hosts import contained
 from bareline.platforms.launchers import Job, Network, mpi_facts
 from bareline.platforms.launchers.agent import agent_text
-from bareline.platforms.layers.container.boxes import check_runtime, contained
+from bareline.platforms.layers.container.boxes import check_runtime
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.gluster import mount_gluster
 from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below
@@ -43,6 +43,7 @@ from bareline.platforms.netns.pace import (
     choose_packet,
     timer_lateness_s,
 )
+from bareline.platforms.node import Node
 from bareline.platforms.workdir import check_io_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
@@ -117,7 +118,7 @@ class NetnsAllocation(HereAllocation):
             session_folder="/dev/shm",  # It goes away with the namespaces.
             crowded="oversubscribed" in self.caveats(layout),
         )
-        return self._switch.enter(_with_env(self._mpi.argv(job), {}, cwd))
+        return self._switch.enter(_with_env(self.mpi.argv(job), {}, cwd))
 
     def peers(self) -> list[Peer]:
         """Give the hosts as nodes that serve each other files."""

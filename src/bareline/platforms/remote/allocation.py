@@ -12,22 +12,18 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bareline.build.native import NativeBuild
-from bareline.platforms.hosts import (
-    HostsAllocation,
-    Node,
-    local_environment,
-    tool_missing,
-)
+from bareline.platforms.hosts import HostsAllocation, tool_missing
 from bareline.platforms.launchers import MpiInstallation
+from bareline.platforms.node import Node
 from bareline.platforms.placeholders import expand, mentions, needs_folder
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
 from bareline.platforms.remote.description import number_of
 from bareline.platforms.remote.differences import CommonSet, common_set
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
-from bareline.platforms.remote.shell import signal_as_negative
 from bareline.platforms.remote.software import loader, try_software
 from bareline.platforms.remote.trial import Housekeeping, house_script, housekeeping
+from bareline.platforms.shell import signal_as_negative
 from bareline.platforms.workdir import folder_name, session_folder
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Scalar
@@ -80,20 +76,6 @@ class RemoteAllocation(HostsAllocation):
     @abstractmethod
     def mpi(self) -> MpiInstallation:
         """The nodes' MPI library."""
-
-    def talk_lines(
-        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
-    ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Give the local command lines that run a shell script on nodes: here one for each node.
-
-        By the names of the nodes that each stands for; the script's first argument is the node's
-        name, unless the node knows that by itself.
-        """
-        lines: dict[tuple[str, ...], Sequence[str]] = {}
-        for node in nodes:
-            name = self.nodes[node].name
-            lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
-        return lines
 
     @contextmanager
     def talking(self, nodes: Sequence[int]) -> Iterator[Conversation]:
@@ -174,13 +156,6 @@ class RemoteAllocation(HostsAllocation):
     def programs_folder(self) -> str:
         """Give a folder of the nodes in which bareline's own programs are."""
         return self._native.lies_in
-
-    def found_mpi(self) -> MpiInstallation | None:
-        """Give the nodes' MPI library; None where they have none."""
-        try:
-            return self.mpi
-        except PlatformError:
-            return None  # What needs no MPI can still be measured.
 
     def helpers_s(self) -> float | None:
         """Tell that this machine's load says nothing about the nodes'."""

@@ -10,7 +10,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
-from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import local_environment
 from bareline.platforms.remote.peer import Peer, peers
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import told_nodes

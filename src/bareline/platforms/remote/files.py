@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process, spawn
+from bareline.platforms.process import local_environment, run_process, spawn
 from bareline.vocabulary.errors import PlatformError
 
 _COPY_S = 300.0

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.vocabulary.errors import PlatformError
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import LAUNCHERS, MpiInstallation, identify
+from bareline.platforms.nodes import Nodes
 from bareline.vocabulary.errors import ToolMissing
 
 _FIND = """
@@ -19,7 +19,7 @@ done
 """
 
 
-def find_remote_mpi(nodes: HostsAllocation, choice: str) -> MpiInstallation:
+def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     """Find the MPI library of the first node.
 
     Parameters

@@ -15,14 +15,14 @@ import tarfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from bareline.build.native import NativeBuild, ensure_native
 from bareline.build.sources import source_files, source_folder, sources_key
 from bareline.host.owner import owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts import Node
-from bareline.platforms.launchers import MpiInstallation, find_mpi
+from bareline.platforms.launchers import find_mpi
+from bareline.platforms.nodes import Nodes
 from bareline.platforms.remote.conversation import script
 from bareline.platforms.remote.files import Exchanged, exchange, pack, send
 from bareline.vocabulary.errors import BuildError, PlatformError, ToolMissing
@@ -39,28 +39,6 @@ _FIND_S = 60.0
 _MOST_BYTES = 256 << 20
 #: What a node says of a copy, and of what it lacks.
 _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
-
-
-class Nodes(Protocol):
-    """What of an allocation brings programs to its nodes; see `RemoteAllocation`."""
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The nodes; the first one builds."""
-
-    @property
-    def mpi(self) -> MpiInstallation:
-        """Their MPI library."""
-
-    def node_argv(
-        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
-    ) -> list[str]:
-        """Give the local command line that runs a program on a node."""
-
-    def talk_lines(
-        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
-    ) -> Mapping[tuple[str, ...], Sequence[str]]:
-        """Give the local command lines that run a script on nodes."""
 
 
 class NativePrograms:

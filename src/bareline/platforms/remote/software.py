@@ -19,8 +19,8 @@ from typing import Annotated
 
 from pydantic import Field
 
+from bareline.platforms.nodes import Nodes
 from bareline.platforms.remote.conversation import conversation, script
-from bareline.platforms.remote.native import Nodes
 from bareline.vocabulary.errors import PlatformError
 
 #: The name of a module, as ``module load`` takes it.

@@ -14,8 +14,8 @@ from bareline.facts.steal import StealReading, parse_stat
 from bareline.platforms.kept import KEEP_FILE, cut_of_file
 from bareline.platforms.remote.conversation import Conversation, script
 from bareline.platforms.remote.description import number_of
-from bareline.platforms.remote.shell import END_MARKED
 from bareline.platforms.serving import READY_S
+from bareline.platforms.shell import END_MARKED
 from bareline.platforms.workdir import LOOK_AT_STORAGE, OWN_FOLDER
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import told_nodes

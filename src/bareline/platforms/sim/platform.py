@@ -19,8 +19,7 @@ from bareline.host.load import BUSY_CORES
 from bareline.host.memory import memory_bytes
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.sim import compute, replay
 from bareline.platforms.sim.algorithms import collectives, made_anew
 from bareline.platforms.sim.cluster import SPEED, cluster_xml, eager_bytes, settings

@@ -9,7 +9,6 @@ from functools import cached_property
 
 from bareline.host.owner import owner_mark
 from bareline.platforms.base import Context
-from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import (
     Job as MpiJob,
 )
@@ -19,6 +18,7 @@ from bareline.platforms.launchers import (
     find_mpi,
     srun_argv,
 )
+from bareline.platforms.node import Node
 from bareline.platforms.process import run_process
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.conversation import conversation, script

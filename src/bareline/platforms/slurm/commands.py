@@ -9,8 +9,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.nodeset import fold, unfold
 

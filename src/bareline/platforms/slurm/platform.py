@@ -12,7 +12,7 @@ from bareline.host.cache import scratch_folder
 from bareline.host.tools import install_hint
 from bareline.platforms.base import Availability, Context, Platform
 from bareline.platforms.here import build_here
-from bareline.platforms.layers.container.boxes import contained
+from bareline.platforms.hosts import contained
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import most_cores, own_job
 from bareline.platforms.slurm.job import Job, clean

@@ -13,9 +13,10 @@ from functools import cached_property
 from pathlib import Path
 
 from bareline.platforms.base import Context
-from bareline.platforms.hosts import Node, local_environment
 from bareline.platforms.launchers import Job, MpiInstallation, Network, find_mpi
 from bareline.platforms.launchers.agent import agent_text
+from bareline.platforms.node import Node
+from bareline.platforms.process import local_environment
 from bareline.platforms.remote.allocation import RemoteAllocation
 from bareline.platforms.remote.conversation import Conversation, listening
 from bareline.platforms.remote.description import Description

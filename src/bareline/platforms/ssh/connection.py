@@ -15,12 +15,12 @@ from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts import local_environment
+from bareline.platforms.process import local_environment
 from bareline.platforms.remote.conversation import listening, script
 from bareline.platforms.remote.description import Description, read_description
 from bareline.platforms.remote.peer import Peer, leave_all, peer
-from bareline.platforms.remote.shell import remote_line
 from bareline.platforms.remote.trial import house_script
+from bareline.platforms.shell import remote_line
 from bareline.vocabulary.errors import NotNow, PlatformError, ToolMissing
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.

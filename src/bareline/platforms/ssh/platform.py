@@ -12,7 +12,7 @@ from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import Availability, Context, Platform
-from bareline.platforms.layers.container.boxes import contained
+from bareline.platforms.hosts import contained
 from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
 from bareline.platforms.ssh.connection import Connection, close_all, ssh_missing

@@ -15,8 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bareline.host.locks import file_lock
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.initramfs import File, archive
 from bareline.platforms.vm.places import Accelerator

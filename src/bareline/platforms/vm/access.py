@@ -12,10 +12,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.remote.keys import Keys, known_hosts
-from bareline.platforms.remote.shell import remote_line
+from bareline.platforms.shell import remote_line
 from bareline.platforms.vm.hypervisor import Hypervisor
 
 #: Cheapest key exchange for a processor without wide multiplication.

@@ -100,6 +100,10 @@ class VmAllocation(Allocation):
         """Build bareline's own programs where a command needs them."""
         self.measured.prepare(command)
 
+    def sha256_of(self, path: str) -> str:
+        """Give the checksum of a file in the first guest; "" where that is none."""
+        return self.measured.sha256_of(path)
+
     def helpers_s(self) -> float | None:
         """Give the processor time of every guest's process, the neighbours' included."""
         fleet = self.measured.fleet

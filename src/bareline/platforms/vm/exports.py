@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bareline.platforms.held import SETUP_S
-from bareline.platforms.hosts import local_environment
 from bareline.platforms.layers.filesystem.nfs import Export, serve
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.vm.devices import share_tag
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options.hardware import Share

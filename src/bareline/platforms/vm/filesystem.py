@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bareline.platforms.held import SETUP_S
-from bareline.platforms.hosts import local_environment
 from bareline.platforms.layers.filesystem.gluster import mount_gluster
 from bareline.platforms.layers.filesystem.mounted import Mounted, Peer
 from bareline.platforms.layers.filesystem.nfs import facts_of, mount_options, mount_served
@@ -23,7 +22,7 @@ from bareline.platforms.layers.filesystem.options import (
     Virtiofs,
 )
 from bareline.platforms.layers.filesystem.volume import mount_volume
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.guest import Guest
 from bareline.platforms.vm.options import VmOptions

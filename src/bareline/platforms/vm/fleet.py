@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.vm import room
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.domain import domain_xml, moved

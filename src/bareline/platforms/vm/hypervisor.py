@@ -17,8 +17,7 @@ from types import TracebackType
 from typing import IO, Any
 
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import Finished, run_process
+from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _START_S = 20.0

@@ -17,15 +17,15 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 from bareline.host.tools import install_hint
-from bareline.platforms.vm.bootstrap import PROGRAMS, bootstrap, workplace
-from bareline.platforms.vm.kernel import unpack_kernel
-from bareline.platforms.vm.parts import describe_parts, find_damage
-from bareline.platforms.vm.sources import (
+from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
+from bareline.platforms.images.parts import describe_parts, find_damage
+from bareline.platforms.images.sources import (
     Archive,
     archive_of,
     host_suite,
     os_release,
 )
+from bareline.platforms.vm.kernel import unpack_kernel
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _LOG = logging.getLogger(__name__)

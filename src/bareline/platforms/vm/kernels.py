@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from bareline.host.locks import file_lock
+from bareline.platforms.images.sources import Archive, archive_of
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernel import unpack_kernel
-from bareline.platforms.vm.sources import Archive, archive_of
 from bareline.vocabulary.errors import PlatformError
 
 _REAL = re.compile(r"linux-image-[^ ,|(]*\d[^ ,|(]*")

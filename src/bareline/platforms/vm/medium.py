@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bareline.host.tools import install_hint
-from bareline.platforms.hosts import local_environment
-from bareline.platforms.process import run_process
+from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.remote.keys import Keys
 from bareline.platforms.vm.fleet import overlay
 from bareline.platforms.vm.guest import (

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
+from bareline.platforms.images.parts import describe_parts, find_damage, note_whole
 from bareline.platforms.remote.keys import Keys, make_keys
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.parts import describe_parts, find_damage, note_whole
 
 _SCRIPTS = ("init", "initramfs", "setup")
 #: What a state consists of, and the file that describes it.

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-from bareline.platforms.hosts import Node
 from bareline.platforms.launchers import Job, MpiInstallation, Network
+from bareline.platforms.node import Node
 from bareline.platforms.remote.allocation import RemoteAllocation
-from bareline.platforms.remote.shell import END_MARKED
+from bareline.platforms.shell import END_MARKED
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.filesystem import mount_in_guests
 from bareline.platforms.vm.fleet import ANSWER_S, Fleet

@@ -9,16 +9,12 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Protocol
 
 from bareline.host.tools import install_hint
 from bareline.platforms.held import wait_ready
-from bareline.platforms.hosts import Node, local_environment
-from bareline.platforms.launchers.installation import MpiInstallation
-from bareline.platforms.layers.container.around import Around
 from bareline.platforms.layers.container.images import resolve
 from bareline.platforms.layers.container.look import (
     Look,
@@ -31,7 +27,8 @@ from bareline.platforms.layers.container.look import (
 )
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
-from bareline.platforms.process import Finished, Process, holding
+from bareline.platforms.nodes import Nodes
+from bareline.platforms.process import Process, holding, local_environment
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Scalar
@@ -55,45 +52,6 @@ _VERSION = re.compile(r"\d+(\.\d+)+[~\w.]*")
 #: Reading an image of some GB.
 _HASH_S = 600.0
 _GLIBC = re.compile(r"GLIBC_(2\.\d+)")
-
-
-class Nodes(Protocol):
-    """What of an allocation containers need; see `HostsAllocation`."""
-
-    @property
-    def nodes(self) -> tuple[Node, ...]:
-        """The nodes."""
-
-    def node_argv(
-        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
-    ) -> list[str]:
-        """Give the local command line that runs a program on a node."""
-
-    def on_node(
-        self,
-        node: int,
-        argv: Sequence[str],
-        *,
-        env: Mapping[str, str] | None = None,
-        stdin: str | None = None,
-        timeout_s: float = 60.0,
-    ) -> Finished:
-        """Run a housekeeping command on a node."""
-
-    def work_folder(self) -> str:
-        """Give the folder in which trials work."""
-
-    def programs_folder(self) -> str:
-        """Give a folder of the nodes in which bareline's own programs are."""
-
-    def found_mpi(self) -> MpiInstallation | None:
-        """Give the nodes' MPI library; None where they have none."""
-
-
-class Boxed(Nodes, Protocol):
-    """What of an allocation says in which containers its trials are."""
-
-    boxes: Around | None
 
 
 class Boxes:
@@ -318,25 +276,3 @@ def check_runtime(options: Container | None) -> None:
     program = RUNTIMES[options.runtime].program if options else ""
     if program and shutil.which(program) is None:
         raise ToolMissing(f"'{program}' is not installed", hint=install_hint(program))
-
-
-@contextmanager
-def contained(options: Container | None, nodes: Boxed, cache: Path, where: str) -> Iterator[None]:
-    """Have the programs of trials started in containers while the context lasts.
-
-    Raises
-    ------
-    PlatformError
-        They do not come up, or do not fit what is outside.
-    """
-    if options is None:
-        yield
-        return
-    boxes = Boxes(options, nodes, cache, where)
-    try:
-        boxes.enter([])
-        nodes.boxes = boxes
-        yield
-    finally:
-        nodes.boxes = None
-        boxes.close()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 from bareline.host.tools import install_hint
+from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
+from bareline.platforms.images.sources import archive_of, host_suite
 from bareline.platforms.layers.container.archive import apply_layer, unpacked
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Image
-from bareline.platforms.vm.bootstrap import PROGRAMS, bootstrap, workplace
-from bareline.platforms.vm.sources import archive_of, host_suite
 from bareline.vocabulary.errors import PlatformError, ToolMissing
 
 _LOG = logging.getLogger(__name__)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from pydantic import Field
 
-from bareline.platforms.base import Allocation
 from bareline.platforms.local import LocalAllocation, LocalOptions, LocalPlatform
 from bareline.vocabulary.model import Layout
 
@@ -46,11 +44,7 @@ class NicedPlatform(LocalPlatform):
     type_name = "niced"
     summary = "this machine, at a lower priority"
     options = NicedOptions
-
-    @contextmanager
-    def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Give this machine; nothing has to come up."""
-        yield NicedAllocation(self.spec.options, self.context, None)
+    allocation = NicedAllocation
 
 
 PLATFORM = NicedPlatform

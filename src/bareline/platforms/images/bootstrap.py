@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from bareline.platforms.images.sources import Archive, proxy_options
 from bareline.platforms.process import run_process
-from bareline.platforms.vm.sources import Archive, proxy_options
 from bareline.vocabulary.errors import PlatformError
 
 #: What the probes run, in guests and in containers. Both MPI libraries are in, so that one image

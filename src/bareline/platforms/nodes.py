@@ -1,0 +1,129 @@
+"""Nodes on which programs can be started: what layers, builds and trials of hosts rely on."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+from bareline.platforms.base import Allocation
+from bareline.platforms.launchers.installation import MpiInstallation
+from bareline.platforms.node import Node
+from bareline.platforms.process import Finished, local_environment, run_process
+from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.model import Layout
+
+_HOUSEKEEPING_S = 60.0
+
+
+class Nodes(Allocation):
+    """Nodes of an allocation, one by one and all at once."""
+
+    nodes: tuple[Node, ...]
+
+    # What a platform type must say ---------------------------------------------------------------
+
+    @abstractmethod
+    def node_argv(
+        self, node: int, argv: Sequence[str], env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs `argv` on a node, quoted once where it must be.
+
+        `env` is added to the node's own environment.
+        """
+
+    @abstractmethod
+    def mpi_argv(
+        self, argv: Sequence[str], layout: Layout, env: Mapping[str, str], cwd: str | None = None
+    ) -> list[str]:
+        """Give the local command line that runs `argv` once per rank of the layout."""
+
+    @abstractmethod
+    def native_folder(self) -> str:
+        """Give the folder of bareline's own programs on the nodes, built if need be.
+
+        Raises
+        ------
+        BuildError
+            They cannot be built here.
+        """
+
+    @abstractmethod
+    def work_folder(self) -> str:
+        """Give a folder on the nodes in which trials may make their own working directories."""
+
+    @property
+    def mpi(self) -> MpiInstallation:
+        """The nodes' MPI library.
+
+        Raises
+        ------
+        PlatformError
+            There is none.
+        """
+        raise ToolMissing("these nodes have no MPI library")
+
+    def programs_folder(self) -> str:
+        """Give a folder of the nodes in which bareline's own programs are."""
+        return self.native_folder()
+
+    # What follows --------------------------------------------------------------------------------
+
+    def found_mpi(self) -> MpiInstallation | None:
+        """Give the nodes' MPI library; None where they have none: the rest can be measured."""
+        with contextlib.suppress(PlatformError):
+            return self.mpi
+        return None
+
+    @property
+    def cores(self) -> int:
+        """Cores of all nodes."""
+        return sum(node.cores for node in self.nodes)
+
+    def on_node(
+        self,
+        node: int,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: str | None = None,
+        timeout_s: float = _HOUSEKEEPING_S,
+    ) -> Finished:
+        """Run a housekeeping command on a node, outside of any measurement."""
+        line = self.node_argv(node, argv, env or {})
+        return run_process(line, env=local_environment(), timeout_s=timeout_s, stdin=stdin)
+
+    def on_every_node(self, text: str, arguments: Sequence[Sequence[str]]) -> Sequence[Finished]:
+        """Run a shell script on every node, each with arguments of its own."""
+        return [
+            self.on_node(node, ["sh", "-s", "--", *own], stdin=text)
+            for node, own in enumerate(arguments)
+        ]
+
+    def talk_lines(
+        self, nodes: Sequence[int], text: str, arguments: Sequence[str]
+    ) -> Mapping[tuple[str, ...], Sequence[str]]:
+        """Give the local command lines that run a shell script on nodes: here one for each node.
+
+        By the names of the nodes that each stands for; the script's first argument is the node's
+        name, unless the node knows that by itself.
+        """
+        lines: dict[tuple[str, ...], Sequence[str]] = {}
+        for node in nodes:
+            name = self.nodes[node].name
+            lines[(name,)] = self.node_argv(node, ["sh", "-c", text, "sh", name, *arguments], {})
+        return lines
+
+    def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
+        """Give the environment of the local program that starts a server."""
+        return local_environment(env)
+
+    def listening_ports(self, node: int) -> set[int]:
+        """List the TCP ports on which something listens on a node."""
+        table = self.on_node(node, ["cat", "/proc/net/tcp", "/proc/net/tcp6"]).stdout
+        ports = set()
+        for line in table.splitlines():
+            columns = line.split()
+            if len(columns) > 3 and columns[3] == "0A":
+                ports.add(int(columns[1].rpartition(":")[2], 16))
+        return ports
