@@ -1,4 +1,8 @@
-"""Archives of images, in the formats of OCI and Docker, unpacked to a root folder."""
+"""Archives of images, in the formats of OCI and Docker, unpacked to a root folder by umoci.
+
+Of the archive itself only its descriptions and its layers are read; no name that it gives becomes a
+path. umoci gets the layers as an image of its own, and resolves every path within the root.
+"""
 
 from __future__ import annotations
 
@@ -7,36 +11,42 @@ import json
 import os
 import platform
 import shutil
+import subprocess
 import tarfile
+import tempfile
 from pathlib import Path
 from typing import Any
 
 from bareline.host.locks import file_lock
-from bareline.vocabulary.errors import PlatformError
+from bareline.host.tools import install_hint
+from bareline.vocabulary.errors import PlatformError, ToolMissing
 
-#: A file of a layer whose name begins like this removes another one, or all that were there.
-_GONE, _ALL_GONE = ".wh.", ".wh..wh..opq"
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
-_CHUNK = 1 << 20
 #: An image's own description of its layers takes some KiB.
 _MOST_BYTES = 16 << 20
+_LONGEST_NAME, _LONGEST_PATH = 255, 4000
+_OCI = "application/vnd.oci.image"
 
 
 def unpacked(archive: Path, folder: Path) -> Path:
-    """Give the root folder of an archive, unpacked once for each content.
-
-    Parameters
-    ----------
-    folder
-        Where unpacked images are.
+    """Give the root below a folder that an archive unpacks to, once for each content.
 
     Raises
     ------
     PlatformError
         It cannot be read, or holds what must not be unpacked.
+    ToolMissing
+        umoci is not installed.
     """
+    if shutil.which("umoci") is None:
+        raise ToolMissing(
+            "unpacking an archive of an image needs 'umoci'",
+            where=str(archive),
+            hint=install_hint("umoci") + ", or give the path of a root folder",
+        )
     try:
-        digest = _digest(archive)
+        with archive.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise PlatformError(
             f"cannot be read: {error.strerror}",
@@ -52,7 +62,13 @@ def unpacked(archive: Path, folder: Path) -> Path:
             making.mkdir()
             try:
                 _unpack(archive, making)
-            except (tarfile.TarError, OSError, ValueError, KeyError, EOFError) as error:
+            except (
+                tarfile.TarError,
+                OSError,
+                ValueError,
+                KeyError,
+                EOFError,
+            ) as error:
                 shutil.rmtree(making, ignore_errors=True)
                 raise PlatformError(
                     f"is no archive of an image: {error}",
@@ -63,22 +79,85 @@ def unpacked(archive: Path, folder: Path) -> Path:
     return root
 
 
-def _digest(path: Path) -> str:
-    sum256 = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            sum256.update(chunk)
-    return sum256.hexdigest()
-
-
 def _unpack(archive: Path, root: Path) -> None:
-    with tarfile.open(archive) as outer:
-        for name in _layers(outer):
-            packed = outer.extractfile(_member(outer, name))
-            with tarfile.open(fileobj=packed, mode="r|*") as layer:
-                apply_layer(layer, root)
+    with tempfile.TemporaryDirectory(dir=root.parent, prefix=root.name) as image:
+        with tarfile.open(archive) as outer:
+            _write_image(outer, Path(image))
+        unpack = ("umoci", "raw", "unpack", "--rootless", "--image", f"{image}:image", str(root))
+        done = subprocess.run(unpack, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(done.stderr.strip().rpartition("\n")[2][-300:] or "umoci refuses it")
     if not any(root.iterdir()):
         raise ValueError("it has no files")
+
+
+def harmless(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Give an entry of a layer as containers need it; None for a device: they see the node's own.
+
+    It has no set-user bits, no attributes and no owner, and only we may write to it.
+
+    Raises
+    ------
+    ValueError
+        It removes a folder above its own, which umoci 0.4.7 does, or its name is too long.
+    """
+    parts = entry.name.split("/")
+    if any(part in (".wh.", ".wh..", ".wh...") for part in parts):
+        raise ValueError(f"{entry.name[-80:]} removes more than a file")
+    if max(map(len, map(os.fsencode, parts))) > _LONGEST_NAME or len(entry.name) > _LONGEST_PATH:
+        raise ValueError(f"{entry.name[:80]}... is too long a path")
+    if entry.isdev():
+        return None
+    # A folder that nobody may write to takes no places for the node's folders.
+    mode = entry.mode & 0o755 | (0o700 if entry.isdir() else 0)
+    kind = tarfile.REGTYPE if entry.isreg() else entry.type
+    made = entry.replace(mode=mode, uid=0, gid=0, uname="", gname="", deep=False)
+    made.type, made.pax_headers = kind, {}
+    return made
+
+
+def _write_image(outer: tarfile.TarFile, image: Path) -> None:
+    """Write the layers as the one image of a layout that umoci reads.
+
+    They are packed anew, so that umoci reads the very names that were looked at.
+    """
+    blobs = image / "blobs" / "sha256"
+    blobs.mkdir(parents=True)
+
+    def keep(made: Path, kind: str) -> dict[str, Any]:
+        with made.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        made.rename(blobs / digest)
+        size = (blobs / digest).stat().st_size
+        return {"mediaType": f"{_OCI}.{kind}", "digest": f"sha256:{digest}", "size": size}
+
+    def say(content: Any, kind: str) -> dict[str, Any]:
+        made = image / "new"
+        made.write_text(json.dumps(content), encoding="utf-8")
+        return keep(made, kind)
+
+    layers = []
+    for name in _layers(outer):
+        packed = outer.extractfile(_member(outer, name))
+        with (
+            tarfile.open(fileobj=packed, mode="r|*") as layer,
+            tarfile.open(image / "new", "w") as out,
+        ):
+            for entry in layer:
+                if made := harmless(entry):
+                    out.addfile(made, layer.extractfile(entry) if entry.isreg() else None)
+        layers.append(keep(image / "new", "layer.v1.tar"))
+    config = {
+        "architecture": _ARCHITECTURES.get(platform.machine(), platform.machine()),
+        "os": "linux",
+        "config": {},
+        "rootfs": {"type": "layers", "diff_ids": [layer["digest"] for layer in layers]},
+    }
+    manifest = {"schemaVersion": 2, "config": say(config, "config.v1+json"), "layers": layers}
+    named = {"annotations": {"org.opencontainers.image.ref.name": "image"}}
+    index = {"schemaVersion": 2, "manifests": [say(manifest, "manifest.v1+json") | named]}
+    (image / "index.json").write_text(json.dumps(index), encoding="utf-8")
+    (image / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}', encoding="utf-8")
 
 
 def _member(outer: tarfile.TarFile, name: str) -> tarfile.TarInfo:
@@ -121,45 +200,3 @@ def _blob(digest: str) -> str:
     if not (algorithm.isalnum() and value.isalnum()):
         raise ValueError(f"'{digest[:80]}' is no digest")
     return f"blobs/{algorithm}/{value}"
-
-
-def apply_layer(layer: tarfile.TarFile, root: Path) -> None:
-    """Lay one layer over what is there; nothing reaches beyond the root.
-
-    Devices are left out: containers see the node's own. The filter of the standard library refuses
-    paths that lead outside, through links, too.
-    """
-    for entry in layer:
-        place = root / entry.name.lstrip("/")
-        if place == root:
-            continue
-        _inside(place.parent, root)
-        if entry.islnk():
-            _inside(root / entry.linkname, root)
-        if place.name == _ALL_GONE:
-            for one in list(place.parent.iterdir()) if place.parent.is_dir() else ():
-                _remove(one)
-        elif place.name.startswith(_GONE):
-            _remove(place.with_name(place.name.removeprefix(_GONE)))
-        elif not entry.isdev():
-            if place.is_symlink() or (place.exists() and entry.isdir() != place.is_dir()):
-                _remove(place)
-            layer.extract(entry, root, filter="tar", numeric_owner=True)
-            if entry.isdir():
-                # One that nobody may write to takes no places for the node's folders.
-                place.chmod(entry.mode & 0o777 | 0o700)
-
-
-def _inside(folder: Path, root: Path) -> None:
-    if ".." in folder.parts:
-        raise ValueError(f"{folder} goes up")
-    real, base = os.path.realpath(folder), os.path.realpath(root)
-    if os.path.commonpath((real, base)) != base:
-        raise ValueError(f"{folder} leads out of it")
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

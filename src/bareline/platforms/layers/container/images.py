@@ -12,7 +12,7 @@ from bareline.host.locks import file_lock
 from bareline.host.tools import install_hint
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.sources import archive_of, host_suite
-from bareline.platforms.layers.container.archive import apply_layer, unpacked
+from bareline.platforms.layers.container.archive import harmless, unpacked
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Image
 from bareline.vocabulary.errors import PlatformError, ToolMissing
@@ -80,5 +80,10 @@ def _build(root: Path, cache: Path) -> None:
         bootstrap(archive, names, place, str(packed), ["--format=tar"], log)
         making.mkdir()
         with tarfile.open(packed, "r|") as layer:
-            apply_layer(layer, making)
+            layer.extractall(making, filter=_harmless)
     making.rename(root)
+
+
+def _harmless(entry: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
+    made = harmless(entry)
+    return made and tarfile.tar_filter(made, path)
