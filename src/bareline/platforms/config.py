@@ -32,16 +32,8 @@ _MOST_CORES = 1_000_000
 def load_platforms(path: Path | None = None) -> dict[str, PlatformSpec]:
     """Give every platform by name: the built-in ones, and over them the user's.
 
-    Parameters
-    ----------
-    path
-        The user's platform file; without it ``platforms.toml`` of the current folder, if any and
-        not another user's.
-
-    Raises
-    ------
-    PlatformError
-        The file is missing or malformed; the message names file, key and next step.
+    `path`: the user's platform file; without it ``platforms.toml`` of the current folder, if any
+    and not another user's.
     """
     builtin = resources.files("bareline.platforms") / "builtin.toml"
     specs = platforms_from_toml(
@@ -101,13 +93,7 @@ def platforms_from_toml(
 
 
 def make_spec(name: str, table: Any, *, where: str, builtin: bool = False) -> PlatformSpec:
-    """Check one platform's table.
-
-    Raises
-    ------
-    PlatformError
-        Its type does not exist, or an option is unknown or impossible.
-    """
+    """Check one platform's table."""
     if not PLATFORM_NAME.fullmatch(name):
         raise PlatformError(
             f"'{shown_name(name)}' is no name for a platform",
@@ -196,13 +182,7 @@ def _types_hint(wrong: str = "") -> str:
 
 
 def choose_platforms(names: list[str], path: Path | None = None) -> list[PlatformSpec]:
-    """Give the named platforms.
-
-    Raises
-    ------
-    PlatformError
-        One does not exist, or is named twice.
-    """
+    """Give the named platforms."""
     specs = load_platforms(path)
     for name in names:
         if name not in specs:

@@ -13,10 +13,7 @@ def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
 
     Two nodes on one core look like two nodes on two in every other fact.
 
-    Parameters
-    ----------
-    cores
-        Numbers of the cores by the node's name.
+    `cores`: numbers of the cores by the node's name.
     """
     users = Counter(core for each in cores.values() for core in set(each))
     shared = sorted(core for core, count in users.items() if count > 1)

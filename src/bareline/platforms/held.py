@@ -29,13 +29,7 @@ _SYSTEM_FOLDERS = "/usr/sbin:/sbin"
 
 
 def tool(name: str) -> str:
-    """Find a program, also where only root's path looks.
-
-    Raises
-    ------
-    ToolMissing
-        It is not installed.
-    """
+    """Find a program, also where only root's path looks."""
     path = shutil.which(name, path=system_path())
     if path is None:
         raise ToolMissing(f"'{name}' is not installed", hint=install_hint(name))

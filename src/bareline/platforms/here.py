@@ -36,13 +36,7 @@ def mpi_availability(choice: str) -> Availability:
 
 
 def check_cores(cores: Sequence[int] | None, where: str | None = None) -> None:
-    """Refuse cores that this process may not use.
-
-    Raises
-    ------
-    PlatformError
-        With one of them, and those that it may.
-    """
+    """Refuse cores that this process may not use."""
     allowed = sorted(os.sched_getaffinity(0))
     for core in cores or ():
         if core not in allowed:
@@ -54,15 +48,7 @@ def check_cores(cores: Sequence[int] | None, where: str | None = None) -> None:
 
 
 def check_neighbours(neighbours: Neighbours | None, where: str | None = None) -> None:
-    """Refuse neighbours that cannot be kept busy here.
-
-    Raises
-    ------
-    ToolMissing
-        The program that does it is not installed.
-    PlatformError
-        They have a core that this process may not use.
-    """
+    """Refuse neighbours that cannot be kept busy here."""
     if neighbours is not None:
         neighbours.check()
         check_cores(neighbours.cores, where)
@@ -71,17 +57,7 @@ def check_neighbours(neighbours: Neighbours | None, where: str | None = None) ->
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:
     """Build bareline's own programs for an MPI library of this machine, or find them in the cache.
 
-    Parameters
-    ----------
-    mpi
-        The library, or how the option of that name chooses it.
-
-    Raises
-    ------
-    ToolMissing, PlatformError
-        It is not here.
-    BuildError
-        The programs do not compile.
+    `mpi`: the library, or how the option of that name chooses it.
     """
     return build_native(find_mpi(mpi) if isinstance(mpi, str) else mpi, cache)
 
@@ -112,18 +88,11 @@ class _Copy:
 class HereAllocation(HostsAllocation):
     """Nodes that see this machine's files, its MPI library among them.
 
-    Parameters
-    ----------
-    nodes
-        The nodes.
-    context
-        Where the cache and the scratch folder are.
-    mpi
-        The library, as the option of that name gives it.
-    io_folder
-        Folder whose file system is measured; the scratch folder without it.
-    neighbours
-        Who shares the nodes.
+    `nodes`: the nodes.
+    `context`: where the cache and the scratch folder are.
+    `mpi`: the library, as the option of that name gives it.
+    `io_folder`: folder whose file system is measured; the scratch folder without it.
+    `neighbours`: who shares the nodes.
     """
 
     def __init__(

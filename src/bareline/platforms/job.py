@@ -25,13 +25,7 @@ _ASK_S = 20.0
 
 
 def job_hosts() -> tuple[str, ...]:
-    """Give the nodes of the batch job that this process is part of, each once, in its order.
-
-    Raises
-    ------
-    PlatformError
-        The job does not say, or names no hosts.
-    """
+    """Give the nodes of the batch job that this process is part of, each once, in its order."""
     for variable in _FILES:
         if variable in os.environ:
             try:

@@ -90,13 +90,9 @@ class _Config(_Part):
 class Site:
     """The platforms of a site.
 
-    Attributes
-    ----------
-    tables
-        The table of each platform by its name, as a platform file has it.
-    notes
-        What of a platform could not be taken over, by its name; a platform without a table could
-        not be taken over at all.
+    `tables`: the table of each platform by its name, as a platform file has it.
+    `notes`: what of a platform could not be taken over, by its name; a platform without a table
+    could not be taken over at all.
     """
 
     tables: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -118,13 +114,7 @@ class Site:
 
 
 def read_site(file: Path) -> Site:
-    """Read the platforms of a ReFrame configuration.
-
-    Raises
-    ------
-    PlatformError
-        It cannot be read, or is none.
-    """
+    """Read the platforms of a ReFrame configuration."""
     try:
         content = json.loads(read_bounded(file, _LARGEST_BYTES))
         config = _Config.model_validate(content)

@@ -72,10 +72,7 @@ def is_abandoned(name: str) -> bool:
 def remove_abandoned(nodes: Nodes, folder: str) -> None:
     """Remove what trials of killed barelines of this host left on nodes.
 
-    Parameters
-    ----------
-    folder
-        Where their working directories are.
+    `folder`: where their working directories are.
     """
     count = len(nodes.nodes)
     with contextlib.suppress(PlatformError):
@@ -91,20 +88,8 @@ def remove_abandoned(nodes: Nodes, folder: str) -> None:
 def check_storage(told: str, folder: str, needed_bytes: int) -> tuple[str, ...]:
     """Make sure that space is free, and name what stands between a trial and the device.
 
-    Parameters
-    ----------
-    told
-        What `LOOK_AT_STORAGE` prints on the node.
-
-    Returns
-    -------
-    tuple of str
-        Codes of caveats.
-
-    Raises
-    ------
-    PlatformError
-        Less is free than needed, or nobody can tell.
+    `told`: what `LOOK_AT_STORAGE` prints on the node.
+    Gives the codes of caveats.
     """
     match = re.match(r"(\d+) (\d+) (\S+)", told)
     if match is None:
@@ -130,13 +115,7 @@ def runs_virtually() -> bool:
 
 
 def check_io_folder(folder: Path | None, where: str | None = None) -> None:
-    """Refuse a folder of this machine in which trials cannot work.
-
-    Raises
-    ------
-    PlatformError
-        It is none, or cannot be written to.
-    """
+    """Refuse a folder of this machine in which trials cannot work."""
     if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise PlatformError(
             f"'{folder}' is not a folder that can be written to",

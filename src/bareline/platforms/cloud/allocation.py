@@ -23,18 +23,11 @@ _WRITE = 'umask 077 && mkdir -p -- "$1" && cat >"$1/$2"'
 class CloudAllocation(Allocation):
     """Instances, and the hosts of an `SshAllocation` that they are.
 
-    Parameters
-    ----------
-    group
-        The instances, up.
-    hosts_of
-        Opens the connections to all of them.
-    inner
-        Folder of the instances for the keys with which the first logs in to the others.
-    told
-        Sentences about what happened to instances, added to by the group.
-    about
-        Facts of what they are made of.
+    `group`: the instances, up.
+    `hosts_of`: opens the connections to all of them.
+    `inner`: folder of the instances for the keys with which the first logs in to the others.
+    `told`: sentences about what happened to instances, added to by the group.
+    `about`: facts of what they are made of.
     """
 
     def __init__(
@@ -87,8 +80,6 @@ class CloudAllocation(Allocation):
 
         Raises
         ------
-        PlatformError
-            It cannot be replaced.
         TimeUp
             The instances have cost what they may.
         """

@@ -26,10 +26,7 @@ _TAKEN: dict[str, _Taken] = {}
 class Budget:
     """Counts the instances of a platform and their hours, over all times that it comes up.
 
-    Parameters
-    ----------
-    platform
-        Its name.
+    `platform`: its name.
     """
 
     def __init__(
@@ -55,8 +52,6 @@ class Budget:
 
         Raises
         ------
-        PlatformError
-            It would be one too many.
         TimeUp
             The hours are used up.
         """

@@ -32,14 +32,9 @@ _AGAIN = BackOff(first_s=2.0, longest_s=30.0, most_s=600.0)
 class Member:
     """A place in the group, whatever instance fills it.
 
-    Parameters
-    ----------
-    name
-        Of the node.
-    failures
-        Why each attempt before this one was given up.
-    active_s, reach_s
-        What the cloud took until it ran, and it until it answered over ssh.
+    `name`: of the node.
+    `failures`: why each attempt before this one was given up.
+    `active_s`, `reach_s`: what the cloud took until it ran, and it until it answered over ssh.
     """
 
     name: str
@@ -59,10 +54,7 @@ class Member:
 class Group:
     """The instances of a platform in use.
 
-    Parameters
-    ----------
-    tell
-        Takes a sentence about each attempt that failed and each request that was made again.
+    `tell`: takes a sentence about each attempt that failed and each request that was made again.
     """
 
     def __init__(
@@ -88,13 +80,7 @@ class Group:
     # Coming ------------------------------------------------------------------------------------
 
     def start(self, count: int) -> None:
-        """Bring instances up.
-
-        Raises
-        ------
-        PlatformError
-            One did not come up in so many attempts as are allowed; nothing is given back yet.
-        """
+        """Bring instances up."""
         self.insist.ask("asking for quota, image and size", lambda: self._provider.check(count))
         for thing in self._provider.shared(self._journal.prefix):
             self._shared.append(self._make(thing, "", self._shared))
@@ -104,10 +90,7 @@ class Group:
     def replace(self, lost: Iterable[tuple[Member, str]]) -> None:
         """Give instances back that were lost, and bring others up in their places.
 
-        Parameters
-        ----------
-        lost
-            Each with why.
+        `lost`: each with why.
         """
         members = []
         for member, why in lost:
@@ -276,13 +259,7 @@ class Group:
         self._budget.end(thing.name)
 
     def release(self) -> None:
-        """Remove all that the journal names; idempotent.
-
-        Raises
-        ------
-        PlatformError
-            Something does not go; the journal stays.
-        """
+        """Remove all that the journal names; idempotent."""
         try:
             # What was asked for and not answered before an interruption is looked for by name.
             self._remove(list(self._journal.story.things.values()))

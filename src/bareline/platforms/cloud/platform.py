@@ -49,13 +49,7 @@ class CloudPlatform(Platform[C_co]):
     @classmethod
     @abstractmethod
     def steward(cls, account: Mapping[str, str]) -> Steward:
-        """Reach a cloud to find and remove things.
-
-        Raises
-        ------
-        PlatformError
-            It is not known here any more.
-        """
+        """Reach a cloud to find and remove things."""
 
     @abstractmethod
     def provider(self) -> Provider:
@@ -94,13 +88,7 @@ class CloudPlatform(Platform[C_co]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[CloudAllocation]:
-        """Make the instances that the layout needs, and remove them on every exit.
-
-        Raises
-        ------
-        PlatformError
-            The cloud refuses, or they do not come up.
-        """
+        """Make the instances that the layout needs, and remove them on every exit."""
         options, cache = self.spec.options, self.context.cache
         count = max(1, layout.nodes)
         if count > options.instances:

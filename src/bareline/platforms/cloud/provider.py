@@ -17,12 +17,8 @@ INSTANCE = "instance"
 class Busy(NotNow):
     """The cloud did not answer, or asks for patience: the same request may succeed later.
 
-    Parameters
-    ----------
-    retry_after_s
-        How long it asks to wait, where it says so.
-    maybe_done
-        The request may have been carried out although its answer did not arrive.
+    `retry_after_s`: how long it asks to wait, where it says so.
+    `maybe_done`: the request may have been carried out although its answer did not arrive.
     """
 
     def __init__(
@@ -45,14 +41,9 @@ class QuotaReached(PlatformError):
 class Thing:
     """Something that exists in a cloud for bareline, or is about to.
 
-    Parameters
-    ----------
-    kind
-        `INSTANCE`, or what the provider calls it in words.
-    name
-        Unique: it carries the mark of the process that it is for.
-    id
-        How the cloud knows it; "" before it was made.
+    `kind`: `INSTANCE`, or what the provider calls it in words.
+    `name`: unique: it carries the mark of the process that it is for.
+    `id`: how the cloud knows it; "" before it was made.
     """
 
     kind: str
@@ -73,18 +64,12 @@ class State(StrEnum):
 class Instance:
     """What a cloud says of an instance.
 
-    Parameters
-    ----------
-    said
-        Its state in the cloud's own word.
-    fault
-        Why it failed, in the cloud's words.
-    address
-        At which it is reached by ssh.
-    host
-        The machine that it runs on, as far as the cloud tells: equal for instances that share one.
-    zone
-        Availability zone.
+    `said`: its state in the cloud's own word.
+    `fault`: why it failed, in the cloud's words.
+    `address`: at which it is reached by ssh.
+    `host`: the machine that it runs on, as far as the cloud tells: equal for instances that share
+    one.
+    `zone`: availability zone.
     """
 
     state: State
@@ -99,16 +84,10 @@ class Instance:
 class Launch:
     """What things are made with.
 
-    Parameters
-    ----------
-    owner
-        Mark of the process that they are for.
-    public_key
-        The key that may log in.
-    user_data
-        What an instance is given to read at its start, for cloud-init.
-    made
-        The things that this one may need, made before it.
+    `owner`: mark of the process that they are for.
+    `public_key`: the key that may log in.
+    `user_data`: what an instance is given to read at its start, for cloud-init.
+    `made`: the things that this one may need, made before it.
     """
 
     owner: str
@@ -124,10 +103,7 @@ class Launch:
 class Steward(Protocol):
     """Finds and removes what bareline made in an account of a cloud.
 
-    Attributes
-    ----------
-    kinds
-        Every kind of thing that bareline makes there, in the order of making.
+    `kinds`: every kind of thing that bareline makes there, in the order of making.
     """
 
     kinds: ClassVar[tuple[str, ...]]

@@ -24,17 +24,8 @@ def remove(
 ) -> list[Thing]:
     """Remove things, and see that they are gone; give those that were there.
 
-    Parameters
-    ----------
-    things
-        In the order of making; those without an id are looked for by their names.
-    gone
-        Called with each that does not exist any more.
-
-    Raises
-    ------
-    PlatformError
-        One does not go.
+    `things`: in the order of making; those without an id are looked for by their names.
+    `gone`: called with each that does not exist any more.
     """
     known: list[Thing] = []
     for thing in things:

@@ -72,10 +72,7 @@ def clean(
     First what their journals name, then what carries the mark of one that has ended. What another
     bareline uses, what was made from another machine, and what is anybody else's stays.
 
-    Parameters
-    ----------
-    only
-        Look at this account alone.
+    `only`: look at this account alone.
     """
     removed: list[str] = []
     for account in _accounts(cache, kind):

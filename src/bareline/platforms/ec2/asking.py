@@ -26,15 +26,7 @@ def sdk_missing() -> ToolMissing:
 def connect(account: Mapping[str, str]) -> Any:
     """Reach a cloud.
 
-    Parameters
-    ----------
-    account
-        ``region``, and ``profile`` and ``endpoint`` where they are given.
-
-    Raises
-    ------
-    PlatformError
-        The user's configuration does not lead there.
+    `account`: ``region``, and ``profile`` and ``endpoint`` where they are given.
     """
     try:
         import boto3
@@ -56,10 +48,7 @@ def connect(account: Mapping[str, str]) -> Any:
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     """Say in bareline's errors what the cloud or the way to it refuses.
 
-    Parameters
-    ----------
-    conflict_is_busy
-        What is asked for is only in the way of something that ends by itself.
+    `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
 
     Raises
     ------
@@ -69,8 +58,6 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         There is no machine for an instance now.
     QuotaReached
         The account may have no more.
-    PlatformError
-        It is refused for good.
     """
     from botocore import exceptions
     from botocore.parsers import ResponseParserError

@@ -30,10 +30,7 @@ _STATES = {"pending": State.COMING, "running": State.UP, "terminated": State.GON
 class Ec2Steward:
     """Finds and removes what bareline made in an account.
 
-    Parameters
-    ----------
-    account
-        As `connect` takes it.
+    `account`: as `connect` takes it.
     """
 
     kinds: ClassVar[tuple[str, ...]] = (KEY_PAIR, INSTANCE)

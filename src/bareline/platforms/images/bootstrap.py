@@ -60,23 +60,11 @@ def bootstrap(
 ) -> None:
     """Let mmdebstrap make a root.
 
-    Parameters
-    ----------
-    names
-        Packages, as the archive calls them.
-    place
-        What `workplace` gives.
-    target
-        Where it goes; "-" where a hook takes what it needs.
-    more
-        Format and hooks.
-    log
-        File for all that it says.
-
-    Raises
-    ------
-    PlatformError
-        It fails; the message holds its last lines.
+    `names`: packages, as the archive calls them.
+    `place`: what `workplace` gives.
+    `target`: where it goes; "-" where a hook takes what it needs.
+    `more`: format and hooks.
+    `log`: file for all that it says.
     """
     sources = place / "out" / "sources.list"
     sources.write_text(archive.text, encoding="utf-8")

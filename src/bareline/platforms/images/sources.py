@@ -82,14 +82,9 @@ def _listed_sources(suite: str) -> set[str]:
 class Archive:
     """The packages of one release of the host's distribution, as apt knows them.
 
-    Parameters
-    ----------
-    suite
-        Code name of the release.
-    text
-        Its sources, one line each.
-    options
-        With which apt looks at these alone; none for the host's own.
+    `suite`: code name of the release.
+    `text`: its sources, one line each.
+    `options`: with which apt looks at these alone; none for the host's own.
     """
 
     suite: str
@@ -99,10 +94,7 @@ class Archive:
     def known_names(self, packages: Iterable[str], ours: Collection[str]) -> list[str]:
         """Give the names under which the release has the packages.
 
-        Parameters
-        ----------
-        ours
-            Those that every image has; the others are its user's.
+        `ours`: those that every image has; the others are its user's.
         """
         wanted = [name for package in packages for name in (package, *_other_names(package))]
         known = self.show(wanted)
@@ -130,13 +122,7 @@ class Archive:
         return found
 
     def must_run_what_is_built_here(self) -> None:
-        """Refuse a release on which programs that were built on this host do not start.
-
-        Raises
-        ------
-        PlatformError
-            Its C library is older than the one that they are built with.
-        """
+        """Refuse a release on which programs that were built on this host do not start."""
         there = self.show(["libc6"]).get("libc6", {}).get("Version", "").partition("-")[0]
         here = platform.libc_ver()[1]
         if there and here and _ordered(there) < _ordered(here):
@@ -148,13 +134,7 @@ class Archive:
             )
 
     def download(self, package: str, folder: Path) -> Path:
-        """Fetch a package's file into a folder.
-
-        Raises
-        ------
-        PlatformError
-            It cannot be fetched.
-        """
+        """Fetch a package's file into a folder."""
         before = set(folder.glob("*.deb"))
         _ask(["apt-get", *self.options, "download", "-q", package], cwd=folder)
         (found,) = set(folder.glob("*.deb")) - before
@@ -171,11 +151,6 @@ def archive_of(release: str | None, cache_folder: Path) -> Archive:
 
     Another release is looked up where the host's own sources are, with the host's keys, in lists of
     its own in the cache.
-
-    Raises
-    ------
-    PlatformError
-        The host has no sources, or they have no such release.
     """
     suite = host_suite()
     text = package_sources(suite)

@@ -10,10 +10,7 @@ from bareline.platforms.launchers.job import Job, Launcher
 class Hydra(Launcher):
     """The process manager of MPICH and of what descends from it.
 
-    Attributes
-    ----------
-    starter
-        The option that says how processes are started on nodes.
+    `starter`: the option that says how processes are started on nodes.
     """
 
     starter: ClassVar[str]

@@ -34,16 +34,10 @@ _VERSION_TIMEOUT_S = 20.0
 class MpiInstallation:
     """An MPI library with its launcher and, where installed, its C compiler wrapper.
 
-    Parameters
-    ----------
-    flavour
-        A key of `LAUNCHERS`.
-    version
-        As the launcher prints it, e.g. ``4.1.4``.
-    mpirun
-        Path of the launcher.
-    mpicc
-        Path of the compiler wrapper, None when only the runtime is installed.
+    `flavour`: a key of `LAUNCHERS`.
+    `version`: as the launcher prints it, e.g. ``4.1.4``.
+    `mpirun`: path of the launcher.
+    `mpicc`: path of the compiler wrapper, None when only the runtime is installed.
     """
 
     flavour: str
@@ -90,18 +84,8 @@ def identify(text: str) -> tuple[str, str] | None:
 def find_mpi(choice: str = "auto") -> MpiInstallation:
     """Find an MPI library on this machine.
 
-    Parameters
-    ----------
-    choice
-        ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder that
-        it was installed into.
-
-    Raises
-    ------
-    ToolMissing
-        There is none, or not the one that was asked for.
-    PlatformError
-        The given path is not an MPI launcher that bareline knows.
+    `choice`: ``auto`` (what ``mpirun`` is), a flavour, or the path of a launcher or of the folder
+    that it was installed into.
     """
     if choice == "auto" or choice in LAUNCHERS:
         for path in _candidates(choice):

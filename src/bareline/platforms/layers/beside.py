@@ -44,18 +44,8 @@ def busy_neighbours(
 ) -> Iterator[None]:
     """Keep neighbours busy as long as a context lasts.
 
-    Parameters
-    ----------
-    tenants
-        For each neighbour the nodes on which it works.
-    token
-        Mark of the trial, which their processes carry.
-
-    Raises
-    ------
-    PlatformError
-        One did not come to work, or did not work until the end: then the trial was not measured
-        beside it.
+    `tenants`: for each neighbour the nodes on which it works.
+    `token`: mark of the trial, which their processes carry.
     """
     with _working(tenants, neighbours, token) as loads:
         yield
@@ -66,10 +56,7 @@ def busy_neighbours(
 def facts_of(tenants: Sequence[Nodes], neighbours: Neighbours, cores: int) -> dict[str, Scalar]:
     """Tell what neighbours there are, and how busy they are where nothing is measured.
 
-    Parameters
-    ----------
-    cores
-        Cores of each node.
+    `cores`: cores of each node.
     """
     told = neighbours.facts(cores)
     if neighbours.busy and neighbours.load != "same":
@@ -174,10 +161,7 @@ class _Reading:
 class _Load:
     """A neighbour's load on one node, which tells its own processor time.
 
-    Parameters
-    ----------
-    least
-        Share of a processor that it has at least where it only computes; else 0.
+    `least`: share of a processor that it has at least where it only computes; else 0.
     """
 
     def __init__(self, name: str, process: Process, said: IO[bytes], least: float) -> None:
@@ -188,13 +172,7 @@ class _Load:
         self._began = _Reading(0.0, 0, 0)
 
     def read(self) -> _Reading:
-        """Ask it.
-
-        Raises
-        ------
-        PlatformError
-            Nothing answers.
-        """
+        """Ask it."""
         popen = self._process.popen
         assert popen.stdin is not None and popen.stdout is not None
         line = b""
@@ -215,13 +193,7 @@ class _Load:
         return _Reading(time.monotonic(), int(words[0]), int(words[1]))
 
     def wait_working(self) -> None:
-        """Wait until it has used some processor time.
-
-        Raises
-        ------
-        PlatformError
-            It ended, or does nothing.
-        """
+        """Wait until it has used some processor time."""
         deadline = time.monotonic() + _READY_S
         enough = _READY_TICKS_ARITHMETIC if self._least else _READY_TICKS
         while (now := self.read()).ticks < enough:
@@ -231,13 +203,7 @@ class _Load:
         self._began = now
 
     def must_have_worked(self) -> None:
-        """See that it has worked since, and still does.
-
-        Raises
-        ------
-        PlatformError
-            It died, or did next to nothing.
-        """
+        """See that it has worked since, and still does."""
         deadline = time.monotonic() + _LATE_S
         while True:
             now = self.read()

@@ -67,13 +67,7 @@ class Neighbours(BaseModel):
         return {"idle": (), "same": (), "network": ("iperf3",)}.get(self.load, ("stress-ng",))
 
     def check(self) -> None:
-        """See that their load can be made here.
-
-        Raises
-        ------
-        ToolMissing
-            Its program is not installed.
-        """
+        """See that their load can be made here."""
         for program in self.programs if self.busy else ():
             if shutil.which(program) is None:
                 raise ToolMissing(
@@ -89,10 +83,7 @@ class Neighbours(BaseModel):
     def facts(self, cores_per_node: int) -> dict[str, Scalar]:
         """Tell what shares the nodes.
 
-        Parameters
-        ----------
-        cores_per_node
-            Cores of each node, or virtual processors of each guest.
+        `cores_per_node`: cores of each node, or virtual processors of each guest.
         """
         told: dict[str, Scalar] = {"neighbours.count": self.count}
         if self.count:

@@ -32,13 +32,7 @@ class Tenant(Protocol):
 def run_beside_the_same(
     run: Run, tenants: Sequence[Tenant], command: Command, layout: Layout, timeout_s: float
 ) -> Output:
-    """Measure a command while every neighbour runs it over and over.
-
-    Raises
-    ------
-    PlatformError
-        A neighbour could not, and the measured tenant could: it was not measured beside it.
-    """
+    """Measure a command while every neighbour runs it over and over."""
     with _running(tenants, command, layout, timeout_s) as failed:
         output = run(command, layout, timeout_s=timeout_s)
     if failed and output.exit_code == 0:

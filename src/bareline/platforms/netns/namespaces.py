@@ -63,12 +63,8 @@ class Privilege(Enum):
 class Namespaces:
     """The namespaces of the switch or of one host.
 
-    Parameters
-    ----------
-    pid
-        Process that holds them, as bareline sees it.
-    pid_in_switch
-        The same process as those in the switch see it.
+    `pid`: process that holds them, as bareline sees it.
+    `pid_in_switch`: the same process as those in the switch see it.
     """
 
     pid: int
@@ -108,15 +104,7 @@ class Namespaces:
 
 
 def find_privilege() -> Privilege:
-    """Find out how namespaces can be made here, by making some; asked once.
-
-    Raises
-    ------
-    ToolMissing
-        A program that is needed is not installed.
-    PlatformError
-        This machine does not let us.
-    """
+    """Find out how namespaces can be made here, by making some; asked once."""
     for name in _TOOLS:
         tool(name)
     return _try_privileges()
@@ -190,15 +178,7 @@ def _unshare(privilege: Privilege, argv: Sequence[str]) -> list[str]:
 def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
     """Hold the namespaces in which the hosts and the bridge live.
 
-    Parameters
-    ----------
-    hosts_file
-        Lies over /etc/hosts inside.
-
-    Raises
-    ------
-    PlatformError
-        They did not come up.
+    `hosts_file`: lies over /etc/hosts inside.
     """
     argv = ["sh", "-c", _HOLD, "switch", "switch", str(hosts_file)]
     with holding(_unshare(privilege, argv), env=system_environment()) as process:
@@ -208,13 +188,7 @@ def open_switch(privilege: Privilege, hosts_file: Path) -> Iterator[Namespaces]:
 
 @contextmanager
 def open_hosts(switch: Namespaces, names: Sequence[str]) -> Iterator[tuple[Namespaces, ...]]:
-    """Hold the namespaces of hosts inside the switch.
-
-    Raises
-    ------
-    PlatformError
-        They did not come up.
-    """
+    """Hold the namespaces of hosts inside the switch."""
     with ExitStack() as stack:
         started = []
         for name in names:

@@ -173,13 +173,7 @@ class NetnsAllocation(HereAllocation):
 
 
 def _check(options: NetnsOptions, where: str | None = None) -> None:
-    """See that namespaces can be made here, and cores, folder and file system be had.
-
-    Raises
-    ------
-    PlatformError
-        One cannot.
-    """
+    """See that namespaces can be made here, and cores, folder and file system be had."""
     root = find_privilege() is Privilege.ROOT
     usable_cores(options)
     check_io_folder(options.io_folder, where)
@@ -194,13 +188,7 @@ def host_name(index: int) -> str:
 
 
 def usable_cores(options: NetnsOptions) -> tuple[int, ...]:
-    """Give the cores that the hosts share.
-
-    Raises
-    ------
-    PlatformError
-        This process may not use one that was chosen.
-    """
+    """Give the cores that the hosts share."""
     check_cores(options.cores)
     return options.cores or tuple(sorted(os.sched_getaffinity(0)))
 

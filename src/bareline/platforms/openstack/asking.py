@@ -33,15 +33,7 @@ def sdk_missing() -> ToolMissing:
 
 
 def known_clouds() -> list[str]:
-    """Name the clouds of the user's ``clouds.yaml``.
-
-    Raises
-    ------
-    ToolMissing
-        openstacksdk is not installed.
-    PlatformError
-        The file cannot be read.
-    """
+    """Name the clouds of the user's ``clouds.yaml``."""
     try:
         from openstack.config import OpenStackConfig
     except ImportError as error:
@@ -51,13 +43,7 @@ def known_clouds() -> list[str]:
 
 
 def connect(cloud: str, region: str | None) -> Connection:
-    """Reach a cloud of the user's ``clouds.yaml``.
-
-    Raises
-    ------
-    PlatformError
-        It is not there, or lacks something.
-    """
+    """Reach a cloud of the user's ``clouds.yaml``."""
     if cloud not in (known := known_clouds()):
         raise PlatformError(
             f"clouds.yaml has no cloud '{cloud}'",
@@ -81,10 +67,7 @@ def connect(cloud: str, region: str | None) -> Connection:
 def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
     """Say in bareline's errors what a cloud or the way to it refuses.
 
-    Parameters
-    ----------
-    conflict_is_busy
-        What is asked for is only in the way of something that ends by itself.
+    `conflict_is_busy`: what is asked for is only in the way of something that ends by itself.
 
     Raises
     ------
@@ -92,8 +75,6 @@ def asking(*, conflict_is_busy: bool = False) -> Iterator[None]:
         The same may succeed later.
     QuotaReached
         The project may have no more.
-    PlatformError
-        It is refused for good.
     """
     import requests
     from keystoneauth1 import exceptions as login

@@ -105,23 +105,14 @@ class RemoteAllocation(HostsAllocation):
     def compare(self, flags: Mapping[str, Sequence[str]]) -> None:
         """Hold nodes whose processors differ to the instruction set that all of them have.
 
-        Parameters
-        ----------
-        flags
-            What the kernel says of each node's processor, by the node's name.
+        `flags`: what the kernel says of each node's processor, by the node's name.
         """
         self._common = common_set(flags)
         if self._common is not None:
             self._events.append(str(self._common))
 
     def load(self, software: Sequence[str]) -> None:
-        """Have modules and environments loaded before every command.
-
-        Raises
-        ------
-        PlatformError
-            A node cannot load one.
-        """
+        """Have modules and environments loaded before every command."""
         self.loader = []
         try_software(self, software)
         self.loader = loader(software)
@@ -214,26 +205,14 @@ class RemoteAllocation(HostsAllocation):
                 shutil.rmtree(self.session, ignore_errors=True)
 
     def _needed_outside(self, command: Command, nodes: Sequence[int]) -> tuple[str, ...]:
-        """Give the programs that a node itself must have: none where a container does.
-
-        Raises
-        ------
-        ToolMissing
-            The container lacks one.
-        """
+        """Give the programs that a node itself must have: none where a container does."""
         if not self.boxes:
             return command.requires
         self._check_tools(command, nodes)
         return ()
 
     def _confirm_missing(self, missing: Iterable[tuple[str, str]]) -> None:
-        """Complain about a program that a node lacks, also with its modules loaded.
-
-        Raises
-        ------
-        ToolMissing
-            It does.
-        """
+        """Complain about a program that a node lacks, also with its modules loaded."""
         indices = {node.name: index for index, node in enumerate(self.nodes)}
         for name, tool in missing:
             if not self.loader or not self.has_tool(indices[name], tool):
@@ -296,13 +275,7 @@ class RemoteAllocation(HostsAllocation):
         return local_environment()
 
     def explain_failure(self, stderr: str) -> None:
-        """Look whether a launch failed because of the platform.
-
-        Raises
-        ------
-        PlatformError
-            It did.
-        """
+        """Look whether a launch failed because of the platform."""
 
 
 def _finished(talk: Conversation, node: str) -> Finished:

@@ -29,10 +29,7 @@ def script(name: str) -> str:
 class Conversation:
     """A script in progress on some nodes.
 
-    Parameters
-    ----------
-    those
-        The processes that stand for the nodes; they may have been there before.
+    `those`: the processes that stand for the nodes; they may have been there before.
     """
 
     def __init__(self, those: Sequence[Peer]) -> None:
@@ -81,13 +78,7 @@ class Conversation:
                 one.tell(order)
 
     def wait(self, word: str, timeout_s: float, nodes: Sequence[str] | None = None) -> None:
-        """Wait until the nodes have said a word.
-
-        Raises
-        ------
-        PlatformError
-            One did not in time, or its connection ended before.
-        """
+        """Wait until the nodes have said a word."""
         waiting = {
             name for name in (self.nodes if nodes is None else nodes) if word not in self.said[name]
         }
@@ -131,13 +122,7 @@ class Conversation:
         return heard
 
     def answer(self, node: str, word: str) -> str:
-        """Give what a node said first after a word.
-
-        Raises
-        ------
-        PlatformError
-            It never said that.
-        """
+        """Give what a node said first after a word."""
         said = self.said[node].get(word)
         if not said:
             raise PlatformError(
@@ -171,12 +156,8 @@ def conversation(
 ) -> Iterator[Conversation]:
     """Start a script on nodes; it ends with the context.
 
-    Parameters
-    ----------
-    lines
-        The local command line by the names of the nodes that it stands for.
-    env
-        The environment of the local processes; ours without it.
+    `lines`: the local command line by the names of the nodes that it stands for.
+    `env`: the environment of the local processes; ours without it.
     """
     with (
         peers(lines, local_environment() if env is None else env) as those,

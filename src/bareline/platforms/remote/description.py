@@ -16,16 +16,10 @@ _MOST_CORES = 1 << 16
 class Description:
     """What the script ``description`` says of a node.
 
-    Parameters
-    ----------
-    cores
-        That its processes may use.
-    is_root
-        Whether it runs what we ask for as root.
-    flags
-        Of its processor, as the kernel names them.
-    addresses
-        Each of its devices with an IPv4 address of it.
+    `cores`: that its processes may use.
+    `is_root`: whether it runs what we ask for as root.
+    `flags`: of its processor, as the kernel names them.
+    `addresses`: each of its devices with an IPv4 address of it.
     """
 
     cores: int
@@ -37,15 +31,7 @@ class Description:
 def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Description:
     """Read what a node said of itself.
 
-    Parameters
-    ----------
-    said
-        Its words, each with what followed it.
-
-    Raises
-    ------
-    PlatformError
-        It is no description.
+    `said`: its words, each with what followed it.
     """
 
     def told(word: str) -> str:
@@ -69,13 +55,7 @@ def read_description(node: str, said: Mapping[str, Sequence[str]]) -> Descriptio
 
 
 def number_of(text: str, node: str, what: str) -> int:
-    """Read a count that a node tells.
-
-    Raises
-    ------
-    PlatformError
-        It is none.
-    """
+    """Read a count that a node tells."""
     if not (text.isascii() and text.isdecimal() and len(text) < 10):
         raise _odd(what, text, node)
     return int(text)

@@ -17,12 +17,8 @@ from bareline.vocabulary.nodeset import told_nodes
 class CommonSet:
     """What all nodes can run.
 
-    Parameters
-    ----------
-    chosen
-        The widest set that the native programs may choose.
-    lacking
-        What each node lacks that another one has, by its name.
+    `chosen`: the widest set that the native programs may choose.
+    `lacking`: what each node lacks that another one has, by its name.
     """
 
     chosen: KernelSet
@@ -50,10 +46,7 @@ class CommonSet:
 def common_set(flags: Mapping[str, Collection[str]]) -> CommonSet | None:
     """Find what nodes have in common; None where they do not differ.
 
-    Parameters
-    ----------
-    flags
-        What the kernel says of each node's processor, by the node's name.
+    `flags`: what the kernel says of each node's processor, by the node's name.
     """
     known = {name: set(said) for name, said in flags.items() if "sse2" in said}
     if len(known) < len(flags) or not known:

@@ -97,13 +97,7 @@ def exchange(line: Sequence[str], content: bytes, timeout_s: float, most_bytes: 
 
 
 def send(line: Sequence[str], archive: bytes, where: str) -> str:
-    """Give an archive to a command line that unpacks it on a node; give what that says.
-
-    Raises
-    ------
-    PlatformError
-        It did not arrive whole.
-    """
+    """Give an archive to a command line that unpacks it on a node; give what that says."""
     done = run_process(line, env=local_environment(), timeout_s=_COPY_S, stdin=archive)
     if done.timed_out:
         raise PlatformError(f"files could not be copied within {_COPY_S:.0f} s", where=where)

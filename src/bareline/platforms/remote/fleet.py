@@ -69,10 +69,7 @@ def fleet_facts(
 ) -> dict[str, Scalar]:
     """Tell the nodes, their switches and what is left out.
 
-    Parameters
-    ----------
-    switches
-        Lists of nodes by the switch's name; nodes that are not used are left out.
+    `switches`: lists of nodes by the switch's name; nodes that are not used are left out.
     """
     used = set(names)
     own = {
@@ -91,10 +88,7 @@ def fleet_facts(
 def scattered(facts: Mapping[str, Scalar], asked: str | None) -> str:
     """Say that nodes hang on more switches than were asked for; "" where they do not.
 
-    Parameters
-    ----------
-    asked
-        As Slurm takes it: ``1@60``; it gives other nodes once that time is over.
+    `asked`: as Slurm takes it: ``1@60``; it gives other nodes once that time is over.
     """
     count = str(facts.get(NODES_SWITCHES, "")).count(":")
     most = int(asked.partition("@")[0]) if asked else count

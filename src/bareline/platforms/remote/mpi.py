@@ -22,15 +22,7 @@ done
 def find_remote_mpi(nodes: Nodes, choice: str) -> MpiInstallation:
     """Find the MPI library of the first node.
 
-    Parameters
-    ----------
-    choice
-        As the option ``mpi`` gives it.
-
-    Raises
-    ------
-    ToolMissing
-        There is none, or not the one that was asked for.
+    `choice`: as the option ``mpi`` gives it.
     """
     where = nodes.nodes[0].name
     if choice in LAUNCHERS:

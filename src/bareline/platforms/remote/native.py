@@ -44,19 +44,12 @@ _REMARK = re.compile(r"(lacks \S+ \S+|unseen \S+)$")
 class NativePrograms:
     """bareline's own programs on the nodes of an allocation.
 
-    Parameters
-    ----------
-    way
-        How they get to the nodes.
-    target
-        Folder of the nodes for copies; whoever owns the nodes removes it.
-    cache
-        bareline's cache folder on this machine.
-    tell
-        Takes what a user should know.
-    made
-        Gives this machine's build where it is the nodes' own, too, and nobody has to look for
-        another: guests hold what this machine has.
+    `way`: how they get to the nodes.
+    `target`: folder of the nodes for copies; whoever owns the nodes removes it.
+    `cache`: bareline's cache folder on this machine.
+    `tell`: takes what a user should know.
+    `made`: gives this machine's build where it is the nodes' own, too, and nobody has to look for
+    another: guests hold what this machine has.
     """
 
     def __init__(
@@ -80,17 +73,7 @@ class NativePrograms:
         self.copied: set[str] = set()
 
     def folder(self) -> str:
-        """Give the folder of the programs, on every node; made and brought there if need be.
-
-        Raises
-        ------
-        ToolMissing
-            They have to be built on the first node, and a compiler is missing there.
-        BuildError
-            They do not build.
-        PlatformError
-            They do not arrive on a node, or cannot be seen there.
-        """
+        """Give the folder of the programs, on every node; made and brought there if need be."""
         if self._way == "shared":
             self._seen_at = self._seen_at or self._share()
             return self._seen_at
@@ -178,12 +161,7 @@ class NativePrograms:
 def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
     """Find what was built on the first node with the compilers and the library that it has now.
 
-    Returns
-    -------
-    NativeBuild or None
-        The build.
-    str
-        The node's architecture.
+    Gives the build, if there is one, and the node's architecture.
     """
     said = _ask(nodes, "find")
     build = _finished(said, nodes.nodes[0].name) if "cached" in said else None
@@ -191,15 +169,7 @@ def find_there(nodes: Nodes) -> tuple[NativeBuild | None, str]:
 
 
 def build_there(nodes: Nodes) -> NativeBuild:
-    """Build on the first node with its own compilers, or find the build in its cache.
-
-    Raises
-    ------
-    ToolMissing
-        A program for it is missing there.
-    BuildError
-        They do not build there.
-    """
+    """Build on the first node with its own compilers, or find the build in its cache."""
     where = nodes.nodes[0].name
     if nodes.mpi.mpicc is None:
         raise ToolMissing(
@@ -220,13 +190,7 @@ def build_there(nodes: Nodes) -> NativeBuild:
 
 
 def fetch(nodes: Nodes, build: Path) -> bytes:
-    """Give a build of the first node as a tar archive.
-
-    Raises
-    ------
-    BuildError
-        It cannot be read.
-    """
+    """Give a build of the first node as a tar archive."""
     line = nodes.node_argv(0, ["tar", "-C", str(build), "-cf", "-", "."], {})
     done = _exchange(line, b"", "read", nodes.nodes[0].name)
     if done.exit_code:

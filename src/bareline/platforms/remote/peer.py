@@ -43,10 +43,7 @@ _FILES_EACH = 4
 class Peer:
     """A process that stands for some nodes.
 
-    Attributes
-    ----------
-    names
-        Of the nodes.
+    `names`: of the nodes.
     """
 
     def __init__(self, names: Sequence[str], popen: subprocess.Popen[bytes]) -> None:
@@ -81,13 +78,7 @@ class Peer:
         self._pieces.clear()
 
     def tell(self, order: str, content: bytes = b"") -> None:
-        """Give its nodes an order, and what follows it.
-
-        Raises
-        ------
-        PlatformError
-            It does not hear any more.
-        """
+        """Give its nodes an order, and what follows it."""
         assert self._popen.stdin is not None
         unsent = memoryview(order.encode() + b"\n" + content)
         ready = select.poll()
@@ -184,13 +175,7 @@ def _read(pipe: IO[bytes]) -> tuple[bytes, bool]:
 
 
 def make_room(count: int) -> None:
-    """See that this process may open the files of so many others more: often it may have 1,024.
-
-    Raises
-    ------
-    PlatformError
-        It may not.
-    """
+    """See that this process may open the files of so many others more: often it may have 1,024."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = sum(1 for _ in Path("/proc/self/fd").iterdir()) + _FILES_EACH * count
     wanted = needed + _FILES
@@ -219,10 +204,7 @@ def peers(
 ) -> Iterator[tuple[Peer, ...]]:
     """Start scripts on nodes; they end with the context, and have a moment to clean up.
 
-    Parameters
-    ----------
-    lines
-        The local command line by the names of the nodes that it stands for.
+    `lines`: the local command line by the names of the nodes that it stands for.
     """
     make_room(len(lines))
     with ExitStack() as stack:

@@ -84,10 +84,8 @@ def loader(software: Sequence[str]) -> list[str]:
 
     A login shell, because that is where systems define the command ``module``.
 
-    Parameters
-    ----------
-    software
-        In their order, each as ``module:NAME``, ``spack:ENVIRONMENT`` or ``conda:ENVIRONMENT``.
+    `software`: in their order, each as ``module:NAME``, ``spack:ENVIRONMENT`` or
+    ``conda:ENVIRONMENT``.
     """
     if not software:
         return []
@@ -95,13 +93,7 @@ def loader(software: Sequence[str]) -> list[str]:
 
 
 def try_software(nodes: Nodes, software: Sequence[str]) -> None:
-    """See that every node can load it.
-
-    Raises
-    ------
-    PlatformError
-        With the name of a node that cannot.
-    """
+    """See that every node can load it."""
     if not software:
         return
     everyone = range(len(nodes.nodes))

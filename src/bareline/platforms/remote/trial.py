@@ -37,12 +37,8 @@ def house_script() -> str:
 class Housekeeping:
     """What is done for a trial on its nodes.
 
-    Parameters
-    ----------
-    talk
-        With the script `house_script` on every node.
-    cores
-        Of each node that others may use, too, by its name.
+    `talk`: with the script `house_script` on every node.
+    `cores`: of each node that others may use, too, by its name.
     """
 
     def __init__(self, talk: Conversation, cores: Mapping[str, int]) -> None:
@@ -58,22 +54,11 @@ class Housekeeping:
     ) -> None:
         """Wait until every node is ready, with the trial's files there.
 
-        Parameters
-        ----------
-        mark
-            Of the trial's processes, as VARIABLE=VALUE.
-        folders
-            Made there and removed at the end: its working directory, and one for what an MPI
-            library would leave when it is killed; "" where there is none.
-        requires
-            Programs that must be there.
-        inputs
-            Names and texts of the files in the folder.
-
-        Raises
-        ------
-        PlatformError
-            A node does not answer, or cannot make the working directory.
+        `mark`: of the trial's processes, as VARIABLE=VALUE.
+        `folders`: made there and removed at the end: its working directory, and one for what an MPI
+        library would leave when it is killed; "" where there is none.
+        `requires`: programs that must be there.
+        `inputs`: names and texts of the files in the folder.
         """
         orders = [f"trial {mark}"]
         kinds = zip(("folder", "session"), folders, strict=True)
@@ -167,13 +152,7 @@ class Housekeeping:
         return self._talk.lost() is not None
 
     def raise_lost(self, hint: str) -> None:
-        """Say which node was lost, if one was.
-
-        Raises
-        ------
-        PlatformError
-            With the node's name.
-        """
+        """Say which node was lost, if one was."""
         lost = self._talk.lost()
         if lost is not None:
             raise PlatformError(

@@ -36,16 +36,10 @@ Kind = tuple[int, int, int, int, int]
 class Recording:
     """Seconds of each kind of stretch.
 
-    Parameters
-    ----------
-    stretches
-        Calls over all ranks, and seconds of one stretch, by kind.
-    scale
-        What the seconds are multiplied by: those of the real program over those recorded.
-    source
-        How it was made, for people.
-    busy_cores
-        How many cores other programs kept busy meanwhile.
+    `stretches`: calls over all ranks, and seconds of one stretch, by kind.
+    `scale`: what the seconds are multiplied by: those of the real program over those recorded.
+    `source`: how it was made, for people.
+    `busy_cores`: how many cores other programs kept busy meanwhile.
     """
 
     stretches: Mapping[Kind, tuple[int, float]]
@@ -73,13 +67,7 @@ class Recording:
 
 
 def merge(recordings: Sequence[str]) -> dict[Kind, tuple[int, float]]:
-    """Join recorded lines: the mean over ranks of each recording, the lowest of all recordings.
-
-    Raises
-    ------
-    PlatformError
-        A line is none.
-    """
+    """Join recorded lines: the mean over ranks of each recording, the lowest of all recordings."""
     merged: dict[Kind, tuple[int, float]] = {}
     for text in recordings:
         sums: dict[Kind, tuple[int, float]] = {}
@@ -103,17 +91,9 @@ def record(
 ) -> tuple[dict[Kind, tuple[int, float]], int]:
     """Record a program's computation.
 
-    Parameters
-    ----------
-    launch
-        Runs it in the simulator with these variables and gives its wall time in s.
-    folder
-        Where the recordings may be written.
-
-    Returns
-    -------
-    tuple
-        The stretches and how many recordings they come from.
+    `launch`: runs it in the simulator with these variables and gives its wall time in s.
+    `folder`: where the recordings may be written.
+    Gives the stretches and how many recordings they come from.
     """
     texts = []
     for number in range(_RECORDINGS):

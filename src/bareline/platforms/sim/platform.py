@@ -76,13 +76,7 @@ class Simulator:
 
 @cache
 def find_simulator() -> Simulator:
-    """Find SimGrid's compiler wrapper and launcher.
-
-    Raises
-    ------
-    ToolMissing
-        One of them is not installed.
-    """
+    """Find SimGrid's compiler wrapper and launcher."""
     for tool in ("smpirun", "smpicc", "c++"):
         if shutil.which(tool) is None:
             raise ToolMissing(f"'{tool}' is not installed", hint=install_hint(tool))

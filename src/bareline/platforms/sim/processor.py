@@ -34,12 +34,8 @@ _STREAM = ("stream", "--repeat", "10", "--threads", "1")
 class Rates:
     """What one core does.
 
-    Parameters
-    ----------
-    dgemm_flops_per_s
-        Matrix product in double precision.
-    stream_bytes_per_s
-        Memory bandwidth, STREAM's triad.
+    `dgemm_flops_per_s`: matrix product in double precision.
+    `stream_bytes_per_s`: memory bandwidth, STREAM's triad.
     """
 
     dgemm_flops_per_s: float
@@ -90,13 +86,7 @@ class Here:
 
 
 def rates_here(context: Context, processor: str) -> Here:
-    """Give what a core of this machine does; measured once for a processor, then known.
-
-    Raises
-    ------
-    PlatformError
-        It cannot be measured here.
-    """
+    """Give what a core of this machine does; measured once for a processor, then known."""
     name = "".join(letter if letter.isalnum() else "-" for letter in processor)
     path = context.cache / "compute" / f"rates-{name}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
@@ -146,14 +136,9 @@ def _best_rates(stdout: str) -> list[float]:
 def compute_factor(name: str | None, given: float, context: Context, processor: str) -> float:
     """Give how many times as long as here computation takes.
 
-    Parameters
-    ----------
-    name
-        The simulated processor; None where it is this machine's.
-    given
-        A factor besides.
-    processor
-        This machine's, as the kernel calls it.
+    `name`: the simulated processor; None where it is this machine's.
+    `given`: a factor besides.
+    `processor`: this machine's, as the kernel calls it.
     """
     if name is None:
         return given

@@ -21,17 +21,10 @@ _TIMEOUT_S = 600.0
 def real_compute_s(argv: Sequence[str], ranks: int, context: Context) -> float | None:
     """Run a program under this machine's own MPI library and read its computation.
 
-    Parameters
-    ----------
-    argv
-        The program, as ``{native}/NAME``, and its arguments.
-
-    Returns
-    -------
-    float or None
-        Least of three runs of the mean over the ranks in s, in the timed part. None where the
-        ranks do not fit the cores, other programs keep this machine busy, there is no MPI library,
-        or the program fails.
+    `argv`: the program, as ``{native}/NAME``, and its arguments.
+    Gives the least of three runs of the mean over the ranks in s, in the timed part. None where the
+    ranks do not fit the cores, other programs keep this machine busy, there is no MPI library, or
+    the program fails.
     """
     if ranks > len(os.sched_getaffinity(0)) or machine_is_busy():
         return None

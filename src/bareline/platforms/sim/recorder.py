@@ -23,16 +23,10 @@ _VERSION = "2"
 class Recorder:
     """Knows what programs compute.
 
-    Parameters
-    ----------
-    platform
-        Its name.
-    context
-        Where the cache is.
-    processor
-        This machine's.
-    launch
-        Simulates the program with these variables besides its own.
+    `platform`: its name.
+    `context`: where the cache is.
+    `processor`: this machine's.
+    `launch`: simulates the program with these variables besides its own.
     """
 
     platform: str
@@ -45,12 +39,8 @@ class Recorder:
     ) -> tuple[compute.Recording, tuple[str, ...]]:
         """Give a recording, and what is to be told of it where it was made now.
 
-        Parameters
-        ----------
-        command, argv
-            The program as a probe names it, and as it is simulated.
-        folded
-            All ranks share one memory.
+        `command`, `argv`: the program as a probe names it, and as it is simulated.
+        `folded`: all ranks share one memory.
         """
         parts = [*argv, "fold" if folded else "", str(layout.ranks), self.processor, _VERSION]
         path = self.context.cache / "compute" / f"{compute.key_of(parts)}.toml"

@@ -170,15 +170,7 @@ class _Rank:
 def actions(trace: Trace, factor: float) -> Iterator[tuple[int, list[str]]]:
     """Give the rank and the lines of each.
 
-    Parameters
-    ----------
-    factor
-        Computation takes this many times as long as it was traced.
-
-    Raises
-    ------
-    PlatformError
-        The trace has what cannot be replayed.
+    `factor`: computation takes this many times as long as it was traced.
     """
     reason = why_not(trace)
     if reason:
@@ -264,13 +256,7 @@ def write(trace: Trace, factor: float, folder: Path) -> Path:
 
 
 def seconds_of(stderr: str) -> float:
-    """Read how long the replayed program took.
-
-    Raises
-    ------
-    PlatformError
-        The simulator did not come to its end.
-    """
+    """Read how long the replayed program took."""
     found = re.search(r"Simulation time ([\d.]+)", stderr)
     if found is None or "Deadlock" in stderr:
         raise PlatformError(

@@ -65,14 +65,9 @@ class NodesLost(PlatformError):
 class SlurmAllocation(RemoteAllocation):
     """Nodes on which every command is a step of one job.
 
-    Parameters
-    ----------
-    job
-        The allocation, begun.
-    state
-        How it stood when it began.
-    wanted
-        Number of nodes.
+    `job`: the allocation, begun.
+    `state`: how it stood when it began.
+    `wanted`: number of nodes.
     """
 
     quotes = False
@@ -252,13 +247,7 @@ class SlurmAllocation(RemoteAllocation):
     # Trials --------------------------------------------------------------------------------------
 
     def run(self, command: Command, layout: Layout, *, timeout_s: float) -> Output:
-        """Execute a command; where a node or the allocation ends meanwhile, again on new nodes.
-
-        Raises
-        ------
-        PlatformError
-            There are no other nodes.
-        """
+        """Execute a command; where a node or the allocation ends meanwhile, again on new nodes."""
         self._see_time(timeout_s)
         for attempt in range(1, _TRIES + 1):
             try:

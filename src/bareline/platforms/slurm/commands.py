@@ -36,13 +36,7 @@ def ask(*argv: str, timeout_s: float = _ASK_S) -> Finished:
 
 
 def must(*argv: str) -> str:
-    """Run one of Slurm's programs and give what it says.
-
-    Raises
-    ------
-    PlatformError
-        It failed.
-    """
+    """Run one of Slurm's programs and give what it says."""
     done = ask(*argv)
     if done.exit_code or done.timed_out:
         raise PlatformError(
@@ -115,16 +109,10 @@ _SETTLED_S = 30.0
 class JobState:
     """How a job stands.
 
-    Parameters
-    ----------
-    state
-        As Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
-    left_s
-        Time until its limit; None where there is none.
-    nodes
-        Names of its nodes.
-    reason
-        What Slurm says about it.
+    `state`: as Slurm calls it: ``RUNNING``, ``TIMEOUT``, ``NODE_FAIL`` ...
+    `left_s`: time until its limit; None where there is none.
+    `nodes`: names of its nodes.
+    `reason`: what Slurm says about it.
     """
 
     state: str

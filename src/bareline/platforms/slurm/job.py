@@ -62,17 +62,9 @@ _ASKED: Counter[str] = Counter()
 class Job:
     """An allocation in use.
 
-    Parameters
-    ----------
-    name
-        Of the platform whose `max_jobs` counts.
-
-    Attributes
-    ----------
-    number
-        As Slurm counts.
-    waited_s
-        Time in the queue.
+    `name`: of the platform whose `max_jobs` counts.
+    `number`: as Slurm counts.
+    `waited_s`: time in the queue.
     """
 
     def __init__(self, options: SlurmOptions, name: str = "") -> None:
@@ -88,13 +80,7 @@ class Job:
         return self._options.allocation == "inherit"
 
     def begin(self, nodes: int, excluded: Sequence[str] = ()) -> JobState:
-        """Get nodes.
-
-        Raises
-        ------
-        PlatformError
-            There are none, or not in time.
-        """
+        """Get nodes."""
         if self.inherited:
             number = own_job()
             if number is None:
@@ -178,10 +164,7 @@ class Job:
     def end(self, *, orderly: bool = True) -> None:
         """Give the nodes back; idempotent.
 
-        Parameters
-        ----------
-        orderly
-            Every step has ended by itself, and has removed what it made.
+        `orderly`: every step has ended by itself, and has removed what it made.
         """
         holder, self._holder = self._holder, None
         if holder is not None:

@@ -77,13 +77,7 @@ class SlurmPlatform(Platform[SlurmOptions]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SlurmAllocation]:
-        """Get the nodes that the layout needs, and give them back on every exit.
-
-        Raises
-        ------
-        PlatformError
-            There are none, or not in time.
-        """
+        """Get the nodes that the layout needs, and give them back on every exit."""
         options = self.spec.options
         for program in _PROGRAMS:
             if shutil.which(program) is None:

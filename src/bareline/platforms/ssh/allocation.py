@@ -34,12 +34,8 @@ _ASKED_AT_ONCE = 8
 class SshAllocation(RemoteAllocation):
     """Hosts reached by ssh.
 
-    Parameters
-    ----------
-    connections
-        To every host, open.
-    told
-        What each host tells of itself, by its name.
+    `connections`: to every host, open.
+    `told`: what each host tells of itself, by its name.
     """
 
     def __init__(
@@ -178,13 +174,7 @@ class SshAllocation(RemoteAllocation):
         return self._options.io_folder or self._options.folder
 
     def repair(self) -> None:
-        """Connect again to hosts whose connection ended.
-
-        Raises
-        ------
-        PlatformError
-            One cannot be reached.
-        """
+        """Connect again to hosts whose connection ended."""
         lost = [connection for connection in self._connections if not connection.alive()]
         for connection in lost:
             connection.start()

@@ -41,16 +41,10 @@ def ssh_missing() -> ToolMissing | None:
 class Connection:
     """The connection to one host.
 
-    Parameters
-    ----------
-    name
-        As the user's configuration knows the host.
-    folder
-        Private folder of this machine for the connection's socket; short.
-    remote_folder
-        Folder of the host in which bareline may make its own.
-    connect_s
-        How long the host may take to answer.
+    `name`: as the user's configuration knows the host.
+    `folder`: private folder of this machine for the connection's socket; short.
+    `remote_folder`: folder of the host in which bareline may make its own.
+    `connect_s`: how long the host may take to answer.
     """
 
     def __init__(
@@ -73,10 +67,8 @@ class Connection:
     def start(self, abandoned: str = "") -> None:
         """Begin to log in and to take the host.
 
-        Parameters
-        ----------
-        abandoned
-            The process that holds the host for a bareline that is gone: its number and start.
+        `abandoned`: the process that holds the host for a bareline that is gone: its number and
+        start.
         """
         keeper = _KEEPER.fullmatch(abandoned or self._earlier)
         self.close()
@@ -91,13 +83,7 @@ class Connection:
         self.peer = self._stack.enter_context(peer([self.name], argv, local_environment()))
 
     def wait(self) -> Description:
-        """Wait until the host is taken; give what it tells of itself.
-
-        Raises
-        ------
-        PlatformError
-            The host cannot be reached, or another bareline uses it.
-        """
+        """Wait until the host is taken; give what it tells of itself."""
         try:
             said = self._said()
             holder = said.get("busy", [""])[0]

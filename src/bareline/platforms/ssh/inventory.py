@@ -10,13 +10,7 @@ from bareline.vocabulary.nodeset import unfold
 
 
 def read_inventory(path: Path, group: str | None = None) -> list[str]:
-    """Give the hosts of an inventory, those of one group where one is named.
-
-    Raises
-    ------
-    PlatformError
-        The file cannot be read, or holds no hosts.
-    """
+    """Give the hosts of an inventory, those of one group where one is named."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -61,13 +61,7 @@ class SshPlatform(Platform[SshOptions]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[SshAllocation]:
-        """Take the hosts that the layout needs.
-
-        Raises
-        ------
-        PlatformError
-            A host cannot be reached, or another bareline uses it.
-        """
+        """Take the hosts that the layout needs."""
         self.clean()
         options = self.spec.options
         names = options.names

@@ -51,10 +51,7 @@ def module_behind() -> str:
 def device_problem(*, own_kernel: bool = False) -> str:
     """Say why KVM is out of the question without trying; empty when it is worth a try.
 
-    Parameters
-    ----------
-    own_kernel
-        Guests have a kernel that the user has chosen for this machine.
+    `own_kernel`: guests have a kernel that the user has chosen for this machine.
     """
     if not _DEVICE.exists():
         return f"{_DEVICE} does not exist: no hardware virtualization, or its module is not loaded"
@@ -104,11 +101,6 @@ def choose_accelerator(
     """Turn ``auto``, ``kvm`` or ``tcg`` into what guests are started with.
 
     Whoever asks for ``kvm`` with a kernel of their own has it: only that kernel could prove it.
-
-    Raises
-    ------
-    PlatformError
-        ``kvm`` was asked for and does not work here.
     """
     if wanted == "tcg":
         return "tcg"

@@ -22,13 +22,7 @@ def exported(shares: Sequence[Share]) -> list[Export]:
 
 
 def start_exports(shares: Sequence[Share], hypervisor: Hypervisor) -> None:
-    """Start the server where a share needs it; it ends with the enclosure.
-
-    Raises
-    ------
-    PlatformError
-        It does not listen.
-    """
+    """Start the server where a share needs it; it ends with the enclosure."""
 
     def inside(argv: Sequence[str], stdin: str) -> Finished:
         line = hypervisor.inside(argv)

@@ -49,16 +49,10 @@ class Medium(Protocol):
 class Fleet:
     """Every guest of a platform, the neighbours' included.
 
-    Parameters
-    ----------
-    folder
-        Private folder for disks and consoles.
-    tell
-        Takes a sentence about what happened to a guest.
-    equip
-        Sets up a new enclosure: what guests find there beside each other.
-    states
-        Where guests start from when they were saved before, and are saved when not.
+    `folder`: private folder for disks and consoles.
+    `tell`: takes a sentence about what happened to a guest.
+    `equip`: sets up a new enclosure: what guests find there beside each other.
+    `states`: where guests start from when they were saved before, and are saved when not.
     """
 
     def __init__(
@@ -101,13 +95,7 @@ class Fleet:
     # Coming up ---------------------------------------------------------------------------------
 
     def start(self, guests: Iterable[Guest] | None = None) -> None:
-        """Bring up guests side by side, each anew until it is as asked or the limit is reached.
-
-        Raises
-        ------
-        PlatformError
-            A guest did not come up; the message holds the reason of every attempt.
-        """
+        """Bring up guests side by side, each anew until it is as asked or the limit is reached."""
         chosen = tuple(guests if guests is not None else self.guests)
         room.enter(self)
         memory_bytes = self._options.memory.size_bytes
@@ -314,11 +302,6 @@ class Fleet:
         """Put a new enclosure in the place of one that has ended, as when libvirtd was killed.
 
         Its guests ended with it; they are found broken and rebuilt one by one.
-
-        Raises
-        ------
-        PlatformError
-            There is no new one either.
         """
         if self._hypervisor.alive():
             return
@@ -331,13 +314,7 @@ class Fleet:
         self._equip()
 
     def rebuild(self, reasons: Mapping[str, str]) -> None:
-        """Put new guests in the place of broken ones, named with what happened to them.
-
-        Raises
-        ------
-        PlatformError
-            A new one did not come up either.
-        """
+        """Put new guests in the place of broken ones, named with what happened to them."""
         chosen = [guest for guest in self.guests if guest.name in reasons]
         for guest in chosen:
             self._tell(f"{guest.name} is rebuilt: {reasons[guest.name]}")
@@ -397,13 +374,7 @@ class Fleet:
 
 
 def overlay(base: Path, base_format: str, path: Path) -> Path:
-    """Make an empty copy-on-write layer over an image.
-
-    Raises
-    ------
-    PlatformError
-        qemu-img cannot make it.
-    """
+    """Make an empty copy-on-write layer over an image."""
     path.unlink(missing_ok=True)
     argv = ["qemu-img", "create", "-q", "-f", "qcow2", "-F", base_format, "-b", str(base)]
     done = run_process([*argv, str(path)], env=local_environment(), timeout_s=30.0)

@@ -33,16 +33,10 @@ _KERNEL_SHARE = 0.18
 class Guest:
     """Identity of a guest.
 
-    Parameters
-    ----------
-    index
-        Position among all guests of the host, from 0.
-    tenant, node
-        Set that it belongs to and its position there, from 0.
-    address
-        On the network that is measured.
-    management_address
-        Where bareline reaches it; the same unless the measured NIC is the host's.
+    `index`: position among all guests of the host, from 0.
+    `tenant`, `node`: set that it belongs to and its position there, from 0.
+    `address`: on the network that is measured.
+    `management_address`: where bareline reaches it; the same unless the measured NIC is the host's.
     """
 
     index: int

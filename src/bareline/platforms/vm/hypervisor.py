@@ -60,13 +60,7 @@ def missing_tool() -> str | None:
 
 
 def import_libvirt() -> Any:
-    """Give the module ``libvirt``, silent: its errors come as exceptions.
-
-    Raises
-    ------
-    ToolMissing
-        It is not installed.
-    """
+    """Give the module ``libvirt``, silent: its errors come as exceptions."""
     try:
         import libvirt
     except ImportError as error:
@@ -81,16 +75,10 @@ def import_libvirt() -> Any:
 class Hypervisor:
     """The enclosed daemon; a context manager.
 
-    Parameters
-    ----------
-    folder
-        Private to this daemon; short, because a socket's path has at most 107 characters.
-    cache_folder
-        Where libvirt keeps what it found out about QEMU, which takes it a second.
-    bridge, address, mtu
-        The private bridge and the host's address on it.
-    own_network
-        Whether bridge and guests live in a network namespace of their own.
+    `folder`: private to this daemon; short, because a socket's path has at most 107 characters.
+    `cache_folder`: where libvirt keeps what it found out about QEMU, which takes it a second.
+    `bridge`, `address`, `mtu`: the private bridge and the host's address on it.
+    `own_network`: whether bridge and guests live in a network namespace of their own.
     """
 
     def __init__(

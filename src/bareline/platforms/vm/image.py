@@ -49,14 +49,9 @@ _TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 class AutoImage:
     """A built image: an ext4 disk without partitions, and what boots it.
 
-    Parameters
-    ----------
-    digest
-        Hash of the recipe that it was built by.
-    packages
-        Version of every package inside.
-    build_s
-        How long building took.
+    `digest`: hash of the recipe that it was built by.
+    `packages`: version of every package inside.
+    `build_s`: how long building took.
     """
 
     disk: Path
@@ -109,21 +104,9 @@ def built_image(
 ) -> AutoImage:
     """Give the image for this host, built if the cache does not have it whole.
 
-    Parameters
-    ----------
-    tell
-        Takes a sentence about a damaged image that is built again.
-    further
-        Packages that it holds besides what bareline needs.
-    release
-        Of the host's distribution; the host's own without any.
-
-    Raises
-    ------
-    ToolMissing
-        A program for building is not installed.
-    PlatformError
-        It cannot be built; the message holds mmdebstrap's last lines.
+    `tell`: takes a sentence about a damaged image that is built again.
+    `further`: packages that it holds besides what bareline needs.
+    `release`: of the host's distribution; the host's own without any.
     """
     missing = missing_tools()
     if missing:

@@ -49,11 +49,6 @@ def unpack_kernel(packed: bytes) -> bytes:
     """Take the ELF kernel out of a ``bzImage``.
 
     An emulated processor spends seconds on unpacking; QEMU can start the ELF file directly.
-
-    Raises
-    ------
-    PlatformError
-        No packing that we know holds a kernel.
     """
     if packed.startswith(_ELF):
         return packed
@@ -85,15 +80,7 @@ def module_name(path: str) -> str:
 def load_order(folder: Path, wanted: Iterable[str]) -> list[Path]:
     """List the files of modules and all they depend on, in the order in which they load.
 
-    Parameters
-    ----------
-    folder
-        ``lib/modules/VERSION``. Modules built into the kernel need no file and are left out.
-
-    Raises
-    ------
-    PlatformError
-        The kernel does not have a wanted module.
+    `folder`: ``lib/modules/VERSION``. Modules built into the kernel need no file and are left out.
     """
     needs: dict[str, list[str]] = {}
     files: dict[str, Path] = {}

@@ -253,13 +253,7 @@ _MAKERS = (
 
 
 def make_seed_medium(folder: Path, medium: Path) -> None:
-    """Write a folder to the medium on which cloud-init looks for its seed.
-
-    Raises
-    ------
-    ToolMissing
-        No program that makes such a medium is installed.
-    """
+    """Write a folder to the medium on which cloud-init looks for its seed."""
     for program, line in _MAKERS:
         if shutil.which(program):
             done = run_process(
@@ -275,13 +269,7 @@ def make_seed_medium(folder: Path, medium: Path) -> None:
 
 
 def image_format(path: Path) -> str:
-    """Tell whether a disk image is qcow2 or raw.
-
-    Raises
-    ------
-    PlatformError
-        It is not there or cannot be read.
-    """
+    """Tell whether a disk image is qcow2 or raw."""
     try:
         with path.open("rb") as file:
             return "qcow2" if file.read(4) == b"QFI\xfb" else "raw"

@@ -22,26 +22,16 @@ class Boot:
 class Places:
     """What a definition needs beside the options: this guest's identity and files.
 
-    Parameters
-    ----------
-    index
-        Position among all guests of the host, neighbours included, from 0.
-    host_cpus
-        Processors of the host that may be used for pinning.
-    vcpus
-        Virtual processors.
-    disk, disk_format
-        The guest's own layer over the image.
-    seed
-        Medium for cloud-init.
-    console
-        File that the serial console is written to.
-    mac
-        Of the NIC that is measured.
-    management_mac
-        Of a second NIC through which bareline reaches the guest; None when one serves both.
-    bridge
-        The host's private bridge.
+    `index`: position among all guests of the host, neighbours included, from 0.
+    `host_cpus`: processors of the host that may be used for pinning.
+    `vcpus`: virtual processors.
+    `disk`, `disk_format`: the guest's own layer over the image.
+    `seed`: medium for cloud-init.
+    `console`: file that the serial console is written to.
+    `mac`: of the NIC that is measured.
+    `management_mac`: of a second NIC through which bareline reaches the guest; None when one serves
+    both.
+    `bridge`: the host's private bridge.
     """
 
     name: str

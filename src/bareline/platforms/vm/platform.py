@@ -120,13 +120,7 @@ class VmPlatform(Platform[VmOptions]):
 
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
-        """Start the guests that the layout needs, and end them on every exit.
-
-        Raises
-        ------
-        PlatformError
-            Something is missing here, or a guest did not come up.
-        """
+        """Start the guests that the layout needs, and end them on every exit."""
         with ExitStack() as stack:
             try:
                 _check_tools(self._options)
@@ -342,13 +336,7 @@ def _promised(fleet: Fleet) -> float:
 
 
 def _check_tools(options: VmOptions) -> None:
-    """See that everything is installed that starting guests takes.
-
-    Raises
-    ------
-    PlatformError
-        With the first thing that is missing and how to get it.
-    """
+    """See that everything is installed that starting guests takes."""
     if python_platform.machine() != "x86_64":
         raise PlatformError("virtual machines are made on x86_64 hosts only")
     if os.geteuid() != 0:

@@ -27,13 +27,7 @@ _HOST_RESERVE_BYTES = 512 << 20
 
 
 def check_host(options: VmOptions, vcpus: int) -> None:
-    """See that the host has what the options name.
-
-    Raises
-    ------
-    PlatformError
-        With the option, what is missing, and the next step.
-    """
+    """See that the host has what the options name."""
     if options.hypervisor == "xen":
         _refuse_xen()
     _check_processors(options, vcpus)
@@ -217,13 +211,7 @@ def _check_device(nic: Nic, guests: int) -> None:
 
 
 def physical_function(device: str) -> str:
-    """Give the named adapter, or for ``auto`` the first one that has virtual functions.
-
-    Raises
-    ------
-    PlatformError
-        None has any.
-    """
+    """Give the named adapter, or for ``auto`` the first one that has virtual functions."""
     if device != "auto":
         return device
     for folder in sorted(_NETWORK.iterdir()):

@@ -59,13 +59,7 @@ def available_bytes() -> int:
 
 
 def make_room(needed: int, parkings: Sequence[Parking] | None = None) -> None:
-    """See that memory is available, and end paused guests until it is.
-
-    Raises
-    ------
-    PlatformError
-        It is not, although all of them were ended.
-    """
+    """See that memory is available, and end paused guests until it is."""
     for parking in tuple(_PARKING if parkings is None else parkings):
         if available_bytes() - _RESERVE_BYTES >= needed:
             return

@@ -32,16 +32,10 @@ class TenantAllocation(RemoteAllocation):
     that nobody else uses them and nothing about them has to be found out; their connections know
     nothing of a death and outlast a pause, so that libvirt is asked; and a broken one is rebuilt.
 
-    Parameters
-    ----------
-    native
-        Gives the host's folder of native programs, built against the same MPI library.
-    mpi
-        The library inside the guests.
-    caveats
-        What makes every number of these guests doubtful.
-    server
-        The guest that serves them files, where it is one of its own.
+    `native`: gives the host's folder of native programs, built against the same MPI library.
+    `mpi`: the library inside the guests.
+    `caveats`: what makes every number of these guests doubtful.
+    `server`: the guest that serves them files, where it is one of its own.
     """
 
     others_use = False
@@ -166,13 +160,7 @@ class TenantAllocation(RemoteAllocation):
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Tell a guest that dies or hangs during a trial apart from a failure.
-
-        Raises
-        ------
-        PlatformError
-            A guest broke. It is rebuilt before the next command.
-        """
+        """Tell a guest that dies or hangs during a trial apart from a failure."""
         self._watch = _Watch(self.fleet, self._needed, self.access)
         try:
             with self._watch:
@@ -189,13 +177,7 @@ class TenantAllocation(RemoteAllocation):
         self._find_broken(None)
 
     def _find_broken(self, cause: PlatformError | None) -> None:
-        """Find out whether guests broke; raise when they did.
-
-        Raises
-        ------
-        PlatformError
-            With the guest and what happened to it.
-        """
+        """Find out whether guests broke; raise when they did."""
         self._broken |= self.fleet.broken(self._needed)
         for name in self._broken:
             self.access.disconnect(name)  # nobody is to wait for its answers

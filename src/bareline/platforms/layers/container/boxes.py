@@ -57,16 +57,10 @@ _GLIBC = re.compile(r"GLIBC_(2\.\d+)")
 class Boxes:
     """The containers of an allocation.
 
-    Parameters
-    ----------
-    options
-        What is asked for.
-    nodes
-        Where they are.
-    cache
-        bareline's cache folder, in which its programs and images are.
-    where
-        The platform, for messages.
+    `options`: what is asked for.
+    `nodes`: where they are.
+    `cache`: bareline's cache folder, in which its programs and images are.
+    `where`: the platform, for messages.
     """
 
     def __init__(self, options: Container, nodes: Nodes, cache: Path, where: str) -> None:
@@ -124,15 +118,7 @@ class Boxes:
         )
 
     def _make_ready(self) -> None:
-        """See that the runtime is there and that shared containers are up; anew where one ended.
-
-        Raises
-        ------
-        ToolMissing
-            A node lacks the runtime.
-        PlatformError
-            A container does not come up, or what is in it does not fit what is outside.
-        """
+        """See that the runtime is there and that shared containers are up; anew where one ended."""
         names = tuple(node.name for node in self._nodes.nodes)
         if names == self._ready and all(one.popen.poll() is None for one in self._held):
             return
@@ -198,13 +184,7 @@ class Boxes:
     # What is inside ------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        """Look inside and outside of the first node's container; refuse what does not fit.
-
-        Raises
-        ------
-        PlatformError
-            The runtime makes no container here, or MPI inside is not the one outside.
-        """
+        """Look inside and outside of the first node's container; refuse what does not fit."""
         mpi = self._nodes.found_mpi()
         names = launcher_names(mpi) if mpi else []
         look = ["sh", "-s", "--", *names]
@@ -222,13 +202,7 @@ class Boxes:
             check_mpi(*self._looks, mpi, self._where)
 
     def check_programs(self, folder: str) -> None:
-        """See, once, that programs of a folder find the C library inside that they need.
-
-        Raises
-        ------
-        PlatformError
-            They do not.
-        """
+        """See, once, that programs of a folder find the C library inside that they need."""
         if folder in self._fitting:
             return
         self._make_ready()
@@ -266,13 +240,7 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 
 
 def check_runtime(options: Container | None) -> None:
-    """See, without side effects, that a container's runtime is on this machine.
-
-    Raises
-    ------
-    ToolMissing
-        It is not.
-    """
+    """See, without side effects, that a container's runtime is on this machine."""
     program = RUNTIMES[options.runtime].program if options else ""
     if program and shutil.which(program) is None:
         raise ToolMissing(f"'{program}' is not installed", hint=install_hint(program))

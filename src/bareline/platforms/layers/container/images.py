@@ -23,15 +23,7 @@ _PACKAGES = ("iproute2", "procps", "ethtool", *PROGRAMS)
 
 
 def resolve(container: Container, cache: Path, where: str) -> str:
-    """Give the path of an image, made if need be, or its name in the runtime's store.
-
-    Raises
-    ------
-    ToolMissing
-        A program for building is not installed.
-    PlatformError
-        It cannot be made.
-    """
+    """Give the path of an image, made if need be, or its name in the runtime's store."""
     kind = container.kind
     if kind is Image.HOST:
         return "/"

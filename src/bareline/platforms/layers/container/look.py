@@ -38,12 +38,8 @@ def look_script() -> str:
 class Look:
     """What a program sees around it.
 
-    Parameters
-    ----------
-    said
-        Values by key, as the script prints them.
-    libraries
-        Flavour and version of the MPI libraries whose launchers are there.
+    `said`: values by key, as the script prints them.
+    `libraries`: flavour and version of the MPI libraries whose launchers are there.
     """
 
     said: Mapping[str, str]
@@ -85,11 +81,6 @@ def check_mpi(inside: Look, outside: Look, mpi: MpiInstallation, where: str) -> 
 
     Ranks inside talk to a launcher outside, and programs were built against its library: both
     change between minor versions.
-
-    Raises
-    ------
-    PlatformError
-        The image has another library, another version, or none.
     """
     title = LAUNCHERS[mpi.flavour].title
     own = [version for flavour, version in inside.libraries if flavour == mpi.flavour]
@@ -117,13 +108,7 @@ def check_mpi(inside: Look, outside: Look, mpi: MpiInstallation, where: str) -> 
 
 
 def check_libc(inside: Look, needed: str, where: str) -> None:
-    """Refuse an image whose C library is older than what bareline's own programs need.
-
-    Raises
-    ------
-    PlatformError
-        It is, or it is no GNU C library.
-    """
+    """Refuse an image whose C library is older than what bareline's own programs need."""
     if not needed:
         return
     if not inside.libc:

@@ -21,19 +21,9 @@ def mount_gluster(
 ) -> Mounted:
     """Mount a volume on every node.
 
-    Parameters
-    ----------
-    below
-        Folder of the nodes in which bricks are made; who gave it removes it.
-    clients
-        Where else it is mounted.
-    private
-        The nodes share this machine's folders, and have mount namespaces of their own.
-
-    Raises
-    ------
-    PlatformError
-        A daemon does not start, or a node does not let us mount.
+    `below`: folder of the nodes in which bricks are made; who gave it removes it.
+    `clients`: where else it is mounted.
+    `private`: the nodes share this machine's folders, and have mount namespaces of their own.
     """
     users = [*(peer.run for peer in peers), *clients]
     for run in users if private else ():

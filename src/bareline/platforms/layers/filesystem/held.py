@@ -14,10 +14,7 @@ from bareline.platforms.process import Finished, holding, run_process
 class Mounts:
     """A mount namespace of this machine, and a process namespace for what serves it.
 
-    Parameters
-    ----------
-    pid
-        Process that holds them.
+    `pid`: process that holds them.
     """
 
     pid: int
@@ -34,13 +31,7 @@ class Mounts:
 
 @contextmanager
 def private_mounts() -> Iterator[Mounts]:
-    """Hold a mount namespace, which ends with this context or with bareline.
-
-    Raises
-    ------
-    PlatformError
-        This machine does not let us.
-    """
+    """Hold a mount namespace, which ends with this context or with bareline."""
     kinds = ["--mount", "--pid", "--fork", "--kill-child"]
     argv = [tool("unshare"), *kinds, "--", "sh", "-c", WAIT]
     with holding(argv, env=system_environment()) as process:

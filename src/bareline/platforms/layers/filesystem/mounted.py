@@ -23,14 +23,9 @@ Run = Callable[[Sequence[str], str], Finished]
 class Mounted:
     """What the nodes of a platform see.
 
-    Parameters
-    ----------
-    folder
-        Where it is mounted on every node.
-    facts
-        What nobody can see on a node.
-    caveats
-        Codes for figures of storage that were measured on it.
+    `folder`: where it is mounted on every node.
+    `facts`: what nobody can see on a node.
+    `caveats`: codes for figures of storage that were measured on it.
     """
 
     folder: str
@@ -42,12 +37,8 @@ class Mounted:
 class Peer:
     """A node that others of a platform reach.
 
-    Parameters
-    ----------
-    address
-        Under which the other nodes reach it.
-    run
-        Runs a command there.
+    `address`: under which the other nodes reach it.
+    `run`: runs a command there.
     """
 
     name: str
@@ -59,10 +50,7 @@ class Peer:
 def folder_below(folder: Path) -> Iterator[Path]:
     """Give a folder for what a file system lies in, and remove it, and those of killed barelines.
 
-    Parameters
-    ----------
-    folder
-        Any folder of this machine that can be written to.
+    `folder`: any folder of this machine that can be written to.
     """
     for left in folder.glob(f"{PREFIX}*"):
         if is_abandoned(left.name):
@@ -81,13 +69,7 @@ def _remove(folder: Path) -> None:
 
 
 def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
-    """Run a script of the folder ``scripts`` on a node; give the lines "KEY VALUE" that it prints.
-
-    Raises
-    ------
-    PlatformError
-        It failed; the message holds its last line.
-    """
+    """Run a script of ``scripts`` on a node; give the lines "KEY VALUE" that it prints."""
     text = (resources.files(__package__) / "scripts" / name).read_text(encoding="utf-8")
     done = run(["sh", "-s", "--", *arguments], text)
     if done.exit_code or done.timed_out:

@@ -52,12 +52,8 @@ EXPORT {{
 class Export:
     """A folder that a server offers.
 
-    Parameters
-    ----------
-    path
-        Checked to hold neither quotes nor spaces.
-    name
-        Under which clients find it.
+    `path`: checked to hold neither quotes nor spaces.
+    `name`: under which clients find it.
     """
 
     path: str
@@ -68,12 +64,8 @@ class Export:
 def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
     """Give the server's configuration.
 
-    Parameters
-    ----------
-    address
-        On which it listens.
-    folder
-        For what it keeps.
+    `address`: on which it listens.
+    `folder`: for what it keeps.
     """
     text = _COMMON.format(address=address, folder=folder)
     for number, export in enumerate(exports, 1):
@@ -83,13 +75,7 @@ def ganesha_config(exports: Sequence[Export], address: str, folder: str) -> str:
 
 
 def serve(run: Run, exports: Sequence[Export], address: str, folder: str) -> None:
-    """Start a server and wait until it listens; nothing happens where one does.
-
-    Raises
-    ------
-    PlatformError
-        It does not.
-    """
+    """Start a server and wait until it listens; nothing happens where one does."""
     run_script(run, "nfs", "serve", folder, ganesha_config(exports, address, folder))
 
 
@@ -98,17 +84,8 @@ def mount_served(
 ) -> Mounted:
     """Mount a folder of a node of the platform, or of a server that is there, on all clients.
 
-    Parameters
-    ----------
-    server
-        The node that serves, where it is not somebody else's.
-    below
-        Folder of that node, for what is served and for what the server keeps.
-
-    Raises
-    ------
-    PlatformError
-        The server does not start, or a client cannot mount.
+    `server`: the node that serves, where it is not somebody else's.
+    `below`: folder of that node, for what is served and for what the server keeps.
     """
     source = chosen.remote
     if source is None:

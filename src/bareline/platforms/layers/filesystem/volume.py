@@ -11,15 +11,7 @@ from bareline.platforms.layers.filesystem.options import Loop, Tmpfs
 def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
     """Mount one on a node.
 
-    Parameters
-    ----------
-    below
-        Folder of the node in which the sparse file is made.
-
-    Raises
-    ------
-    PlatformError
-        The node does not let us, or lacks mkfs.
+    `below`: folder of the node in which the sparse file is made.
     """
     at, size = str(folder), str(chosen.size_bytes)
     if isinstance(chosen, Tmpfs):

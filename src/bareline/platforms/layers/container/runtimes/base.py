@@ -65,19 +65,12 @@ _HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
 class Box:
     """What containers of a platform show of a node, and what they are called.
 
-    Parameters
-    ----------
-    image
-        Path of the root, or the name of an image in the runtime's store.
-    kind
-        What kind of image it is.
-    writable, readable
-        Folders of the node that are seen at their own paths; folders that lie in others come
-        after these.
-    folder
-        Folder of the node, seen inside, where a holder leaves its number.
-    name
-        Name of the container where a service keeps it; different in every platform and run.
+    `image`: path of the root, or the name of an image in the runtime's store.
+    `kind`: what kind of image it is.
+    `writable`, `readable`: folders of the node that are seen at their own paths; folders that lie
+    in others come after these.
+    `folder`: folder of the node, seen inside, where a holder leaves its number.
+    `name`: name of the container where a service keeps it; different in every platform and run.
     """
 
     image: str
@@ -96,28 +89,16 @@ class Box:
 class Runtime(ABC):
     """A container runtime.
 
-    Attributes
-    ----------
-    name
-        What platform files call it.
-    title
-        Name for people.
-    program
-        What has to be on a node.
-    images
-        What it takes as a root.
-    joins
-        Whether programs can be started in a container that is there already.
-    joins_with
-        Programs beside its own that joining takes.
-    whole
-        MPI's launcher has to be inside, too.
-    needs_places
-        Folders that are bound must have their place in the image before.
-    version_line
-        Prints its version.
-    before
-        Lines of a shell that set what it needs.
+    `name`: what platform files call it.
+    `title`: name for people.
+    `program`: what has to be on a node.
+    `images`: what it takes as a root.
+    `joins`: whether programs can be started in a container that is there already.
+    `joins_with`: programs beside its own that joining takes.
+    `whole`: MPI's launcher has to be inside, too.
+    `needs_places`: folders that are bound must have their place in the image before.
+    `version_line`: prints its version.
+    `before`: lines of a shell that set what it needs.
     """
 
     name: ClassVar[str]
