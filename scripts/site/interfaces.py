@@ -14,7 +14,7 @@ from typing import Any
 import bareline
 from bareline.formats import importer, reading
 from bareline.platforms import base as platforms
-from bareline.platforms import hosts
+from bareline.platforms import hosts, nodes
 from bareline.probes import base as probes
 from bareline.report.content import document
 from bareline.report.exhibits import base as exhibits
@@ -58,7 +58,7 @@ INTERFACES = (
         "Platform types",
         "A module ends in `PLATFORM = ...`, a subclass of `Platform`. Nodes on which programs can "
         "be started are best given by a subclass of `HostsAllocation`, which does the rest.",
-        (platforms.Platform, platforms.Allocation, hosts.HostsAllocation, hosts.Node,
+        (platforms.Platform, platforms.Allocation, nodes.Nodes, hosts.HostsAllocation, nodes.Node,
          platforms.Availability, platforms.Context, platform.Options, platform.PlatformSpec),
     ),
     Interface(
