@@ -11,6 +11,7 @@ import pytest
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.parts import Amount, Break, Interval, Lead, Platform, sentence
 from bareline.analysis.records import read_runs
 from bareline.analysis.sentences import tell
@@ -26,7 +27,8 @@ def cell(ratio, lo, hi, verdict, *, label="", n=10, base=1.4e-6, unit="s", **mor
     given = Cell(
         Place("p", "m", point=format_point({"kernel": label}) if label else ""), platform="b", baseline="a", layer=Layer.MPI,
         metric=Metric(unit, "lower"), n=n, n_baseline=n, base=Estimate(base),
-        ratio=None if ratio is None else Estimate(ratio, lo, hi), certain=verdict, verdict=verdict,
+        ratio=None if ratio is None else Estimate(ratio, lo, hi), verdict=verdict,
+        grade=grade_of(verdict, sure=True),
     )  # fmt: skip
     return replace(given, **more)
 

@@ -159,7 +159,8 @@ def said(points: Sequence[Cell], rate: bool) -> list[Piece]:
         return _off_scale(first, rate) if first.ratio is None else _lost_ratio(first, rate)
     ratios = [point.ratio.value for point in points if point.ratio is not None]
     form = Form.of(first.ratio.value, rate)
-    largest, smallest = form.write(ratios[0]), form.write(ratios[-1])
+    ends = (max(ratios), min(ratios)) if first.ratio.value > 1 else (min(ratios), max(ratios))
+    largest, smallest = map(form.write, ends)
     if largest == smallest:
         return ratio_pieces(first.ratio, rate)
     return [Amount(f"between {smallest} and {largest} {form.unit}")]
@@ -317,7 +318,7 @@ def _off_scale(point: Cell, rate: bool) -> list[Piece]:
 
 def _beyond_limit(point: Cell, rate: bool) -> list[Piece]:
     """Say what launches that exceeded a limit say: at least so much, and how many they were."""
-    worse = point.said is not Verdict.FASTER
+    worse = point.verdict is not Verdict.FASTER
     lost = point.lost
     if lost is None:
         return [Amount(f"{word(rate, worse=worse)} than any limit measures")]

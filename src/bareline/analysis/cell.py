@@ -108,11 +108,10 @@ class Cell:
         Above 0 is worse, in the metric's unit: where a value is not positive and there is no
         ratio.
     verdict
-        Of this row alone, as tables say it (false discovery rate over all rows); None for the
-        baseline and for what is not compared.
-    certain
-        What may be claimed of it in a sentence: "slower" and "faster" only if that holds over all
-        that is said together; None where no sentence asks.
+        What it says: a difference only where it is likely at least. None for the baseline and for
+        what is not compared.
+    grade
+        How sure its comparison is; None for the baseline and for what is not compared.
     caveats
         Of both sides; `own_caveats` are those that the baseline does not share.
     reason
@@ -142,7 +141,7 @@ class Cell:
     ratio: Estimate | None = None
     difference: Estimate | None = None
     verdict: Verdict | None = None
-    certain: Verdict | None = None
+    grade: Grade | None = None
     caveats: tuple[Caveat, ...] = ()
     own_caveats: tuple[Caveat, ...] = ()
     reason: str = ""
@@ -169,12 +168,12 @@ class Cell:
     @property
     def compared(self) -> bool:
         """Whether both sides have it, on layouts that may be compared."""
-        return self.said in COMPARED
+        return self.verdict in COMPARED
 
     @property
     def said(self) -> Verdict | None:
-        """What sentences say of it: what is certain, else its row's verdict."""
-        return self.verdict if self.certain is None else self.certain
+        """Its verdict, which every voice says alike."""
+        return self.verdict
 
     @property
     def simulated(self) -> bool:
@@ -182,28 +181,11 @@ class Cell:
         return "simulated" in codes(self.caveats)
 
     @property
-    def grade(self) -> Grade | None:
-        """How sure its comparison is; None for the baseline and for what is not compared."""
-        match self.verdict:
-            case None:
-                return None
-            case Verdict.EQUIVALENT:
-                return Grade.EQUAL
-            case Verdict.SLOWER | Verdict.FASTER | Verdict.MIXED:
-                return Grade.CERTAIN if self.said is self.verdict else Grade.LIKELY
-            case Verdict.INCONCLUSIVE:
-                return Grade.OPEN
-            case Verdict.FAILED | Verdict.NOT_COMPARABLE:
-                return Grade(self.verdict.value)
-            case _:
-                return Grade.MISSING
-
-    @property
     def size(self) -> float:
         """How far it lies from equality, for ordering; what is off the scale lies farthest."""
         if self.ratio is not None:
             return abs(math.log(self.ratio.value))
-        return math.inf if self.said is not None and self.said.decided else 0.0
+        return math.inf if self.verdict is not None and self.verdict.decided else 0.0
 
 
 def read_cells(summary: pl.DataFrame | None, comparison: pl.DataFrame | None) -> tuple[Cell, ...]:
@@ -246,6 +228,7 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
         ratio=_estimate(other, "ratio", "lo", "hi"),
         difference=_estimate(other, "difference", "difference_lo", "difference_hi"),
         verdict=Verdict(told) if told else None,
+        grade=Grade(other["grade"]) if other.get("grade") else None,
         caveats=read_caveats(caveats),
         own_caveats=_own(other),
         reason=reason_of(other) if told else "",

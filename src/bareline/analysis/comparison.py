@@ -7,7 +7,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from bareline.analysis.breakdown import Breakdown, breakdowns
@@ -17,10 +16,10 @@ from bareline.analysis.causes.split import Splits
 from bareline.analysis.causes.why_not import WhyNot, rule_of, why_not
 from bareline.analysis.cell import Cell, read_cell
 from bareline.analysis.conclusions import Conclusion, conclusions
-from bareline.analysis.control import Control, doubted, judge_control, promised
+from bareline.analysis.control import Control, doubted, floors_of, judge_control, promised
 from bareline.analysis.emulation import emulated_platforms
-from bareline.analysis.family import certainly_beyond
-from bareline.analysis.findings import Finding, Found, find
+from bareline.analysis.findings import Finding, find
+from bareline.analysis.judgements.grades import Judged
 from bareline.analysis.layouts import ANY
 from bareline.analysis.lopsided import lopsided
 from bareline.analysis.pairs import Pair
@@ -111,40 +110,30 @@ class Comparison:
         """Every point of every other platform; columns as of `compare_points`."""
         return self.points.select(COLUMNS)
 
-    def certainly(self, rows: pl.DataFrame, limit: float, *, above: bool) -> set[tuple[str, int]]:
-        """Give the platform and "point_row" of rows whose ratio is certainly beyond a limit.
-
-        Parameters
-        ----------
-        rows
-            Of `points`; "certainly" holds over all of them together.
-        """
-        height = self.records.cube.points.height
-        masks = []
-        for pair in self._pairs:
-            known = pl.col("ratio").is_not_null() | pl.col("at_least").is_not_null()
-            own = rows.filter((pl.col("platform") == pair.platform) & known)
-            mask = np.zeros(height, dtype=np.bool_)
-            mask[own.get_column("point_row").to_numpy()] = True
-            masks.append(mask)
-        found = certainly_beyond(self._pairs, masks, limit, above=above)
-        return {
-            (pair.platform, int(row))
-            for pair, beyond in zip(self._pairs, found, strict=True)
-            for row in np.flatnonzero(beyond)
-        }
+    @cached_property
+    def judged(self) -> Judged:
+        """All rows that are claimed together, those of a ladder's steps among them."""
+        steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
+        pairs = [*self._pairs, *steps]
+        return Judged(
+            self.records,
+            self._compare(pairs),
+            pairs,
+            margin=self.margin,
+            floors=floors_of(self.controls),
+        )
 
     @cached_property
     def from_before(self) -> pl.DataFrame:
         """Every step compared with the one before it; "baseline" names that one."""
-        return self._compare(self._steps).select(COLUMNS)
+        return self.judged.known(self._compare(self._steps)).select(COLUMNS)
 
     @cached_property
     def from_first(self) -> pl.DataFrame:
         """Every step compared with the first one."""
         first, *rest = self.rungs
         pairs = [self._pair(name, first) for name in rest]
-        return self._compare(pairs).select(COLUMNS)
+        return self.judged.known(self._compare(pairs)).select(COLUMNS)
 
     @cached_property
     def _model_errors(self) -> Mapping[str, float]:
@@ -164,7 +153,7 @@ class Comparison:
     @cached_property
     def points(self) -> pl.DataFrame:
         """The rows of `table` with all columns that `compare_points` gives."""
-        return self._compare(self._pairs)
+        return self.judged.table.filter(pl.col("baseline") == self.baseline)
 
     @cached_property
     def cells(self) -> tuple[Cell, ...]:
@@ -233,18 +222,14 @@ class Comparison:
     # Words ---------------------------------------------------------------------------------------
 
     @cached_property
-    def _found(self) -> Found:
-        """All findings that sentences rest on: what they claim is certain over all of them."""
-        steps = self._steps[:-1] if self.is_ladder else []  # the last leads to the baseline
-        table = self.points
-        if steps:
-            table = pl.concat([table, self._compare(steps)], how="diagonal_relaxed")
-        return find(self.records, table, [*self._pairs, *steps], margin=self.margin)
+    def _found(self) -> list[Finding]:
+        """All findings that sentences rest on, those of a ladder's steps among them."""
+        return find(self.judged)
 
     @property
     def findings(self) -> list[Finding]:
         """One finding per probe, size class and platform, compared with the baseline."""
-        return [finding for finding in self._found.findings if finding.baseline == self.baseline]
+        return [finding for finding in self._found if finding.baseline == self.baseline]
 
     @cached_property
     def statements(self) -> list[Sentence]:
@@ -288,9 +273,9 @@ class Comparison:
             breakdowns=self.breakdowns,
             promise=promised(
                 promise(
-                    self._found.tests,
+                    self.judged.tests,
                     tested,
-                    self._found.exchanged,
+                    self.judged.exchanged,
                     in_blocks=all(pair.paired for pair in self._pairs if not pair.exact),
                     booted=any(pair.boots.count is not None for pair in self._pairs),
                     exact=exact,
@@ -312,7 +297,7 @@ class Comparison:
             return []
         told = []
         for before, name in pairwise(self.rungs[:-1]):
-            found = [f for f in self._found.findings if (f.baseline, f.platform) == (before, name)]
+            found = [f for f in self._found if (f.baseline, f.platform) == (before, name)]
             if found:
                 told.append(step_sentence(before, name, found, self.margin))
         return told

@@ -10,11 +10,15 @@ A condition names rows of a comparison and says when they count as a failure::
                               row's own 95 % interval
     SELECTOR is VERDICT       slower (or worse) or faster (or better), certainly; equivalent (or
                               equal), inconclusive (or undecided), not-comparable, missing, failed
+    SELECTOR is likely slower the same, certain or likely
+    SELECTOR fails            any launch of it crashed, or exceeded its limit
 
-"Certainly" holds over all rows that a condition selects: without any difference at most 5 % of
-comparisons meet it. The estimates and intervals of single rows meet a condition by chance, the
-sooner the more rows there are. Rows that cannot be judged (failed, missing, too few trials) meet
-every condition: what could not be measured is no proof that all is well.
+"Certainly" is what the page says, over all that it claims together: whatever a condition selects,
+without any difference at most 5 % of comparisons meet it. What a page does not claim (details, too
+few boots) is likely at most; a study's question may name it. The estimates and intervals of single
+rows meet a condition by chance, the sooner the more rows there are. Rows that cannot be judged
+(failed, missing, too few trials) meet every condition: what could not be measured is no proof that
+all is well.
 
 A selector is a layer (``mpi``), a layer's metric (``mpi.latency``), a probe
 (``mpi.pingpong``) or a probe's metric (``mpi.pingpong.latency``), with ``PLATFORM:`` in front to
@@ -34,12 +38,14 @@ from bareline.analysis.amounts import mean_pieces, with_interval
 from bareline.analysis.cell import Cell, Estimate, Lost, read_cell
 from bareline.analysis.comparison import Comparison
 from bareline.analysis.parts import sentence
+from bareline.analysis.selection import named
 from bareline.vocabulary.errors import UsageError, did_you_mean
 from bareline.vocabulary.units import significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Verdict, parse_verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, SYNONYMS, Grade, Verdict, parse_verdict
 
 _COMPARISON = re.compile(r"\s*(\S+?)\s*(>=|<=|>|<)\s*(\S+)\s*")
-_VERDICT = re.compile(r"\s*(\S+)\s+is\s+([\w-]+)\s*")
+_VERDICT = re.compile(r"\s*(\S+)\s+is\s+(likely\s+)?([\w-]+)\s*")
+_FAILS = re.compile(r"\s*(\S+)\s+fails\s*")
 _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
@@ -71,7 +77,7 @@ class _Row:
 
     @property
     def key(self) -> tuple[str, int | None]:
-        """What `Comparison.certainly` knows it by."""
+        """What `Judged.beyond` knows it by."""
         return (self.cell.platform, self.point_row)
 
 
@@ -80,7 +86,7 @@ class Condition:
     """A condition, ready to be held against a comparison.
 
     `end` is the end of the selector that says what is compared: "" for the ratio, "lo" or "hi" for
-    what is certain of it, or one of `_PLAIN`.
+    what is certain of it, or one of `_PLAIN`. `grades` are those that "is slower" asks for.
     """
 
     text: str
@@ -89,6 +95,7 @@ class Condition:
     sign: str
     limit: float
     verdict: Verdict | None = None
+    grades: tuple[Grade, ...] = (Grade.CERTAIN,)
 
     def check(self, comparison: Comparison) -> Outcome:
         """Say, a line each, which rows meet the condition.
@@ -101,7 +108,7 @@ class Condition:
         rows = self.select(comparison.points)
         cells = [_Row(row["point_row"], read_cell(None, row)) for row in rows.iter_rows(named=True)]
         meets = self._judge(rows, comparison)
-        alone = self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE)
+        alone = self.verdict in (*_WITHOUT_FIGURES, Verdict.INCONCLUSIVE) or self.sign == "fails"
         told = [(row, ("" if alone else _unjudged(row.cell)) or meets(row)) for row in cells]
         return Outcome(
             self.text, rows.height, tuple(f"{_name(row.cell)} {text}" for row, text in told if text)
@@ -109,14 +116,17 @@ class Condition:
 
     def _judge(self, rows: pl.DataFrame, comparison: Comparison) -> Callable[[_Row], str]:
         """Give what says that a row meets the condition, or nothing."""
+        if self.sign == "fails":
+            return _failing
         if self.verdict is not None:
-            return self._by_verdict(rows, comparison)
+            return self._by_verdict(comparison)
         if self.end in _PLAIN:
             return self._plain
         # ".hi > 1.1" is met unless the ratio is certainly below: what is certain is the opposite.
         turned = (self.end, self.sign[0]) in (("hi", ">"), ("lo", "<"))
         above = (self.sign[0] == ">") is not turned
-        certain = comparison.certainly(rows, self.limit, above=above)
+        certain = comparison.judged.beyond(self.limit, above=above)
+        grown = not turned and above is (self.limit >= 1)
 
         def meets(row: _Row) -> str:
             if row.cell.lost is not None and row.cell.lost.by_loss:
@@ -124,41 +134,34 @@ class Condition:
                 return "" if sure is turned else _counted(row.cell.lost)
             if row.cell.ratio is None:
                 return "has no ratio: it is compared as a difference"
-            if (row.key in certain) is turned:
+            # What lies farther than a limit beyond 1 is a difference, as certain as its grade.
+            sure = row.key in certain and not (grown and row.cell.grade is not Grade.CERTAIN)
+            if sure is turned:
                 return ""
             how = "is not certainly" if turned else "is certainly"
             sign = {">": "<=", "<": ">="}[self.sign[0]] if turned else self.sign[0]
-            return (
-                f"{_figures(row.cell.ratio)} {how} {sign} {self.limit:g} (over {rows.height} rows)"
-            )
+            return f"{_figures(row.cell.ratio)} {how} {sign} {self.limit:g}"
 
         return meets
 
-    def _by_verdict(self, rows: pl.DataFrame, comparison: Comparison) -> Callable[[_Row], str]:
-        """Give what says that a row has the verdict; a difference must be certain, as in words."""
+    def _by_verdict(self, comparison: Comparison) -> Callable[[_Row], str]:
+        """Give what says that a row has the verdict; a difference as sure as is asked."""
         verdict = self.verdict
         if verdict not in (Verdict.SLOWER, Verdict.FASTER):
             return lambda row: f"is {verdict}" if row.cell.verdict is verdict else ""
-        certain = comparison.certainly(rows, 1.0, above=verdict is Verdict.SLOWER)
-        said = {
-            (point.platform, point.place)
-            for finding in comparison.findings
-            for point in finding.of(verdict)
-        }
-
         means = {
             (finding.platform, finding.worst.place): str(sentence(*mean_pieces(finding)))
             for finding in comparison.findings
-            if finding.by_mean and finding.verdict is verdict and finding.worst
+            if finding.by_mean and finding.worst
+            if finding.verdict is verdict and finding.grade in self.grades
         }
 
         def meets(row: _Row) -> str:
-            lost = row.cell.lost
             if mean := means.get((row.cell.platform, row.cell.place)):
                 return f"and the others are {mean}"
-            sure = row.key in certain or (row.cell.platform, row.cell.place) in said
-            sure = sure or (lost is not None and lost.by_loss != 0)
-            return f"is {verdict}" if row.cell.verdict is verdict and sure else ""
+            if row.cell.verdict is not verdict or row.cell.grade not in self.grades:
+                return ""
+            return f"is {'likely ' if row.cell.grade is Grade.LIKELY else ''}{verdict}"
 
         return meets
 
@@ -183,13 +186,7 @@ class Condition:
         UsageError
             The selector matches no row.
         """
-        platform, colon, name = self.selector.rpartition(":")
-        rows = points.filter(pl.col("platform") == platform) if colon else points
-        full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".")
-        short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".")
-        by_metric = (full == name) | (short == name)
-        by_name = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
-        chosen = rows.filter((by_metric | by_name) & (pl.col("better") != "none"))
+        chosen = points.filter(named(self.selector) & (pl.col("better") != "none"))
         if self.verdict is not Verdict.DOES_NOT_FIT:
             # What the plan left out was never to be measured: that is no reason to fail.
             chosen = chosen.filter(pl.col("verdict").ne_missing(Verdict.DOES_NOT_FIT.value))
@@ -220,6 +217,17 @@ def _unjudged(cell: Cell) -> str:
     if cell.n_both < MIN_LAUNCHES and not cell.exact:
         return f"cannot be judged: {cell.n_both} trials, {MIN_LAUNCHES} are needed"
     return ""
+
+
+def _failing(row: _Row) -> str:
+    """Say how many launches crashed or were lost."""
+    cell = row.cell
+    if cell.verdict is Verdict.FAILED:
+        return "failed in every launch"
+    lost = cell.lost.lost if cell.lost else 0
+    if not cell.n_failed and not lost:
+        return ""
+    return f"failed in {max(cell.n_failed, lost)} launches"
 
 
 def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
@@ -262,16 +270,20 @@ def parse_condition(text: str) -> Condition:
     UsageError
         It is none.
     """
-    verdict = _VERDICT.fullmatch(text)
-    if verdict:
-        asked = parse_verdict(verdict[2])
-        if asked is None or asked is Verdict.MIXED:
-            known = [word for word in Verdict if word is not Verdict.MIXED]
+    if fails := _FAILS.fullmatch(text):
+        return Condition(text, fails[1], "", "fails", 0.0)
+    if verdict := _VERDICT.fullmatch(text):
+        asked = parse_verdict(verdict[3])
+        words = [word for word in Verdict if word is not Verdict.MIXED]
+        if verdict[2]:
+            words = [Verdict.SLOWER, Verdict.FASTER]
+        if asked not in words:
             raise UsageError(
-                f"--fail-if '{text}': no verdict '{verdict[2]}'",
-                hint=f"use one of: {', '.join([*known, *SYNONYMS])}",
+                f"--fail-if '{text}': no verdict '{(verdict[2] or '') + verdict[3]}'",
+                hint=f"use one of: {', '.join([*words, *SYNONYMS])}",
             )
-        return Condition(text, verdict[1], "", "is", 0.0, asked)
+        grades = (Grade.CERTAIN, Grade.LIKELY) if verdict[2] else (Grade.CERTAIN,)
+        return Condition(text, verdict[1], "", "is", 0.0, asked, grades)
     match = _COMPARISON.fullmatch(text)
     if match is None:
         raise UsageError(f"--fail-if '{text}' is no condition", hint=_FORM)

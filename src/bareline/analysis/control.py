@@ -22,7 +22,7 @@ from bareline.analysis.parts import percent
 from bareline.analysis.summary import flag
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing, significant
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
 #: From so many times on a difference is said in times instead of per cent.
 _TIMES_FROM = 1.5
@@ -125,12 +125,12 @@ def judge_control(
     claimed = [
         (finding.layer, point.ratio.value if point.ratio else None)
         for finding in findings
-        for verdict in (Verdict.SLOWER, Verdict.FASTER)
-        for point in finding.of(verdict)
+        for point in finding.points
+        if point.grade is Grade.CERTAIN
     ]
     found = [(Layer(layer), ratio) for layer, ratio in different.select("layer", "ratio").rows()]
     floors: dict[Layer, float] = {}
-    for layer, ratio in (*found, *claimed):
+    for layer, ratio in found:
         floors[layer] = max(floors.get(layer, 1.0), _distance(ratio))
     return Control(
         platform=platform,
@@ -146,11 +146,8 @@ def judge_control(
 
 
 def doubted(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
-    """Mark the rows whose difference is no larger than the machine's own in their layer."""
-    floors: dict[str, float] = {}
-    for control in controls:
-        for layer, ratio in control.floors.items():
-            floors[layer.value] = max(floors.get(layer.value, 1.0), ratio)
+    """Leave open the rows whose difference is no larger than the machine's own in their layer."""
+    floors = {layer.value: ratio for layer, ratio in floors_of(controls).items()}
     if not floors:
         return table
     floor = pl.col("layer").replace_strict(floors, default=1.0, return_dtype=pl.Float64)
@@ -158,8 +155,21 @@ def doubted(table: pl.DataFrame, controls: Sequence[Control]) -> pl.DataFrame:
         pl.col("ratio").log().abs() <= floor.log()
     ).fill_null(False)
     return table.with_columns(
-        pl.concat_list("caveats", flag(small, "within-control")).alias("caveats")
+        pl.concat_list("caveats", flag(small, "within-control")).alias("caveats"),
+        pl.when(small)
+        .then(pl.lit(Verdict.INCONCLUSIVE.value))
+        .otherwise("verdict")
+        .alias("verdict"),
     )
+
+
+def floors_of(controls: Sequence[Control]) -> dict[Layer, float]:
+    """Give by layer the largest ratio between a baseline and itself."""
+    floors: dict[Layer, float] = {}
+    for control in controls:
+        for layer, ratio in control.floors.items():
+            floors[layer] = max(floors.get(layer, 1.0), ratio)
+    return floors
 
 
 def promised(promise: str, controls: Sequence[Control]) -> str:

@@ -19,6 +19,9 @@ from bareline.analysis.members import Mean, Members, Points
 from bareline.analysis.pairs import Pair
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
+#: A weight multiplies Student's t; to this power it is a share of Holm's error, as tails of t are.
+_SHARE = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -49,6 +52,7 @@ def family_wise(
     tested: Sequence[BoolCube],
     margin: float,
     groups: Sequence[Sequence[Points]] = (),
+    weights: Sequence[FloatCube] | None = None,
 ) -> Family:
     """Say what is certain over all points of all pairs, and means over some of them, together.
 
@@ -58,20 +62,24 @@ def family_wise(
         Which points of each pair are asked about; the others get NaN.
     groups
         For each pair the points whose mean is asked about: those of a finding.
+    weights
+        For each pair what the statistics of its points are multiplied by.
     """
     asked = groups or [()] * len(pairs)
-    members = [Members(*one) for one in zip(pairs, tested, asked, strict=True)]
+    weighed = weights or [np.ones(mask.shape) for mask in tested]
+    members = [Members(*one) for one in zip(pairs, tested, asked, weighed, strict=True)]
     families = _families(pairs)
     p = [member.blank() for member in members]
     for blocks, numbers in families:
         rows = [members[number].differences(blocks) for number in numbers]
         zones = [members[number].zone(margin) for number in numbers]
-        weights = np.concatenate([members[number].weight for number in numbers])
-        joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weights)
+        weight = np.concatenate([members[number].weight for number in numbers])
+        joint = stats.family_wise_p(np.concatenate(rows), np.concatenate(zones), weight=weight)
         _share(p, numbers, joint)
     unpaired = _unpaired(pairs)
     if unpaired:
-        _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired])))
+        weight = np.concatenate([members[k].weight for k in unpaired]) ** _SHARE
+        _share(p, unpaired, stats.holm(np.concatenate([members[k].p for k in unpaired]), weight))
     kinds = len(families) + bool(unpaired)
     p = [np.minimum(1.0, kinds * own) for own in p]
     counted = Losses.of(members)
@@ -102,7 +110,9 @@ def discoveries(
     q, by_loss
         As `Family.points` and `Family.by_loss`.
     """
-    members = [Members(pair, own, ()) for pair, own in zip(pairs, tested, strict=True)]
+    members = [
+        Members(pair, own, (), np.ones(own.shape)) for pair, own in zip(pairs, tested, strict=True)
+    ]
     q = [member.blank() for member in members]
     for blocks, numbers in _families(pairs):
         rows = [members[number].differences(blocks) for number in numbers]
@@ -120,7 +130,12 @@ def discoveries(
 
 
 def certainly_beyond(
-    pairs: Sequence[Pair], tested: Sequence[BoolCube], limit: float, *, above: bool
+    pairs: Sequence[Pair],
+    tested: Sequence[BoolCube],
+    weights: Sequence[FloatCube],
+    limit: float,
+    *,
+    above: bool,
 ) -> list[BoolCube]:
     """Tell of which points the ratio certainly lies above, or below, a limit.
 
@@ -129,14 +144,15 @@ def certainly_beyond(
 
     Parameters
     ----------
-    tested
+    tested, weights
         As for `family_wise`.
     """
     asked = [mask & pair.ratio.on_logs for pair, mask in zip(pairs, tested, strict=True)]
     found = [np.zeros(mask.shape, dtype=np.bool_) for mask in asked]
     sign = 1.0 if above else -1.0
     families = _families(pairs, exact=True)
-    total = sum(int(np.count_nonzero(mask)) for mask in asked)
+    shares = [own**_SHARE for own in weights]
+    total = sum(float(own[mask].sum()) for own, mask in zip(shares, asked, strict=True))
     kinds = len(families) + any(not pair.paired for pair in pairs)
     level = stats.CERTAIN_ALPHA / max(1, kinds)
     for blocks, numbers in families:
@@ -144,16 +160,17 @@ def certainly_beyond(
             stats.collapsed(sign * (pairs[k].differences[asked[k]] - np.log(limit)), blocks)
             for k in numbers
         ]
-        p = stats.family_wise_p(np.concatenate(rows), side="above")
+        weight = np.concatenate([weights[k][asked[k]] for k in numbers])
+        p = stats.family_wise_p(np.concatenate(rows), side="above", weight=weight)
         ends = np.cumsum([row.shape[0] for row in rows])[:-1]
         for number, part in zip(numbers, np.split(p, ends), strict=True):
             found[number][asked[number]] = part <= level
     for number, pair in enumerate(pairs):
-        if not pair.paired and total:
-            # Bonferroni: one side of an interval at the level of all rows together.
-            bounds = pair.ratios(confidence=1.0 - 2.0 * level / total)
+        for share in np.unique(shares[number][asked[number]]) if not pair.paired else ():
+            # Bonferroni: one side of an interval at its share of the level of all rows together.
+            bounds = pair.ratios(confidence=1.0 - 2.0 * level * share / total)
             beyond = bounds.lo > limit if above else bounds.hi < limit
-            found[number] = asked[number] & beyond
+            found[number] |= asked[number] & (shares[number] == share) & beyond
     return found
 
 

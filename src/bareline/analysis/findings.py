@@ -5,38 +5,23 @@ It claims only what every point says: equal if all of them were measured on both
 equivalent (an intersection-union test: it needs no correction); else a range, with the worst point
 named. Points of other parameters, ranks or kernels stand side by side in it and are never averaged.
 
-Whether a point is certainly slower or faster is decided over all findings at once: the probability
-of any false claim among them is at most 5 %.
+How sure a point's difference is, its grade says (`bareline.analysis.judgements.grades`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numpy as np
-import polars as pl
-from numpy.typing import NDArray
-
-from bareline import stats
-from bareline.analysis.cell import COMPARED, UNDELIVERED, Cell, Estimate, read_cell
-from bareline.analysis.family import family_wise
+from bareline.analysis.cell import UNDELIVERED, Cell, Estimate, read_cell
+from bareline.analysis.judgements.grades import Group, Judged, grade_of
 from bareline.analysis.members import Mean
-from bareline.analysis.pairs import Pair
-from bareline.analysis.profiled import unprofiled
-from bareline.analysis.records import Records
-from bareline.analysis.sizes import SizeClass, classes
+from bareline.analysis.sizes import SizeClass
 from bareline.vocabulary.caveats import FAILED_TRIALS, Caveat
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.place import Place, nodes_words, varying
-from bareline.vocabulary.verdicts import Verdict
-
-_Row = Mapping[str, Any]
-_Mask = NDArray[np.bool_]
-_Values = NDArray[np.float64]
+from bareline.vocabulary.place import varying
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 
 @dataclass(frozen=True)
@@ -139,7 +124,7 @@ class Finding:
     @cached_property
     def undelivered(self) -> list[Cell]:
         """The points that were planned and failed or are missing on one side."""
-        return [point for point in self.points if point.said in UNDELIVERED]
+        return [point for point in self.points if point.verdict in UNDELIVERED]
 
     @property
     def exact(self) -> bool:
@@ -152,7 +137,7 @@ class Finding:
         if self.by_mean:
             assert self.mean is not None
             return self.mean.verdict
-        each = {point.said for point in self.points}
+        each = {point.verdict for point in self.points}
         if {Verdict.SLOWER, Verdict.FASTER} <= each:
             return Verdict.MIXED
         order = (
@@ -164,8 +149,18 @@ class Finding:
     @cached_property
     def by_mean(self) -> bool:
         """Whether no point changes certainly by itself, but all of them do in the mean."""
-        alone = any(point.said is not None and point.said.decided for point in self.points)
-        return self.mean is not None and self.mean.verdict.decided and not alone
+        if self.mean is None or not self.mean.verdict.decided:
+            return False
+        told = [point for point in self.points if point.grade is not None and point.grade.told]
+        alone = any(point.grade is Grade.CERTAIN for point in told)
+        return not alone and all(point.verdict is self.mean.verdict for point in told)
+
+    @property
+    def grade(self) -> Grade:
+        """How sure what it says is: as its surest point is, or its mean."""
+        grades = {point.grade for point in self.points}
+        sure = self.points[0].few_boots is False if self.by_mean else Grade.CERTAIN in grades
+        return grade_of(self.verdict, sure=sure)
 
     @property
     def mean_ratio(self) -> Estimate | None:
@@ -177,13 +172,16 @@ class Finding:
         return Estimate(self.mean.ratio, lo, hi)
 
     def of(self, verdict: Verdict) -> list[Cell]:
-        """Give the points with a verdict, farthest from equality first, what has no ratio last."""
-        own = (point for point in self.points if point.said is verdict)
-        return sorted(own, key=lambda point: (point.ratio is None, -point.size))
+        """Give the points with a verdict: certain ones first, then the farthest from equality."""
+        own = (point for point in self.points if point.verdict is verdict)
+        return sorted(
+            own,
+            key=lambda point: (point.grade is not Grade.CERTAIN, point.ratio is None, -point.size),
+        )
 
     @cached_property
     def worst(self) -> Cell | None:
-        """The point that weighs most: a certain loss, a certain gain, else the farthest."""
+        """The point that weighs most: a loss, certain ones first, a gain, else the farthest."""
         for verdict in (Verdict.SLOWER, Verdict.FASTER):
             if points := self.of(verdict):
                 return points[0]
@@ -209,111 +207,13 @@ class Finding:
         return self.worst.size if self.worst else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Findings, and what their certainty rests on.
-
-    Parameters
-    ----------
-    tests
-        How many comparisons the certainty of "slower" and "faster" holds over.
-    exchanged
-        How many blocks, or boots, names were exchanged in; 0 where nothing was in common blocks.
-    """
-
-    findings: tuple[Finding, ...]
-    tests: int
-    exchanged: int
+def find(judged: Judged) -> list[Finding]:
+    """Gather what a comparison found: a finding per probe, size class and platform."""
+    return [_finding(group) for group in judged.groups]
 
 
-def find(records: Records, table: pl.DataFrame, pairs: Sequence[Pair], *, margin: float) -> Found:
-    """Gather what a comparison found, one finding per probe, size class and platform.
-
-    Parameters
-    ----------
-    table
-        What `bareline.analysis.points.compare_points` made of the pairs.
-    margin
-        Relative difference that does not matter.
-
-    Returns
-    -------
-    Found
-        The findings by pair, layer and probe.
-    """
-    rows = unprofiled(
-        table.filter(pl.col("headline").fill_null(False) & (pl.col("better") != "none"))
-    )
-    by_pair: list[list[_Row]] = []
-    for pair in pairs:
-        own = rows.filter(platform=pair.platform, baseline=pair.baseline)
-        by_pair.append(list(own.iter_rows(named=True)))
-    height = records.cube.points.height
-    asked = [_asked(members, height) for members in by_pair]
-    groups = [list(_groups(members)) for members in by_pair]
-    numbers = [[_numbers(group.rows) for group in of_pair] for of_pair in groups]
-    family = family_wise(pairs, asked, margin, numbers)
-    found = [
-        _finding(group, p, by_loss, mean)
-        for of_pair, p, by_loss, means in zip(
-            groups, family.points, family.by_loss, family.means, strict=True
-        )
-        for group, mean in zip(of_pair, means, strict=True)
-    ]
-    # Nothing is tested between simulations: their values are exact.
-    tried = [number for number, pair in enumerate(pairs) if not pair.exact]
-    tests = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
-    means = [mean for k in tried for mean in family.means[k] if mean is not None]
-    tests += sum(not math.isnan(mean.p) for mean in means)
-    return Found(tuple(found), tests, family.exchanged)
-
-
-def _asked(rows: Sequence[_Row], height: int) -> _Mask:
-    """Tell which points are asked about: those that can be compared."""
-    asked = np.zeros(height, dtype=np.bool_)
-    asked[[row["point_row"] for row in rows if row["verdict"] in COMPARED]] = True
-    return asked
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The rows of a finding before anything is certain of them."""
-
-    rows: list[_Row]
-    sizes: SizeClass | None
-    where: str
-
-
-def _groups(rows: Sequence[_Row]) -> Iterator[_Group]:
-    """Gather the rows of one platform, probe by probe, layout by layout, class by class."""
-    layouts: dict[tuple[str, int | None], list[_Row]] = {}
-    for row in rows:
-        layouts.setdefault((row["probe"], row["nodes_used"]), []).append(row)
-    probes = [probe for probe, _ in layouts]
-    for (probe, nodes), members in layouts.items():
-        where = nodes_words(nodes) if probes.count(probe) > 1 else ""
-        for sizes, chosen in classes([Place.of(row) for row in members]):
-            yield _Group([members[number] for number in chosen], sizes, where)
-
-
-def _numbers(rows: Sequence[_Row]) -> NDArray[np.int64]:
-    """Give the points of rows in the cube; a case that delivered nothing has none."""
-    known = [row["point_row"] for row in rows if row["point_row"] is not None]
-    return np.array(known, dtype=np.int64)
-
-
-def _finding(group: _Group, p: _Values, by_loss: NDArray[np.int64], mean: Mean | None) -> Finding:
-    points = tuple(_cell(row, p, by_loss) for row in group.rows)
+def _finding(group: Group) -> Finding:
+    points = tuple(read_cell(None, row) for row in group.rows)
     telling = varying(point.place for point in points)
-    return Finding(group.rows[0]["title"], points, group.sizes, telling, group.where, mean)
-
-
-def _cell(row: _Row, p: _Values, by_loss: NDArray[np.int64]) -> Cell:
-    """Read a row; what is not certain over everything that is said is not told as certain."""
-    cell = read_cell(None, row)
-    said, number = cell.verdict, row["point_row"]
-    if said is not None and said.decided:
-        lost = number is not None and by_loss[number] == (1 if said is Verdict.SLOWER else -1)
-        if not lost and not (number is not None and p[number] <= stats.CERTAIN_ALPHA):
-            said = Verdict.INCONCLUSIVE
-    return replace(cell, certain=said)
+    title = group.rows[0]["title"]
+    return Finding(title, points, group.sizes, telling, group.where, group.mean)

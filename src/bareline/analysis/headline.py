@@ -28,7 +28,7 @@ from bareline.vocabulary.caveats import codes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import Place, nodes_words
 from bareline.vocabulary.units import listing
-from bareline.vocabulary.verdicts import MIN_LAUNCHES, Verdict
+from bareline.vocabulary.verdicts import MIN_LAUNCHES, Grade, Verdict
 
 #: What the line says of disturbances, and from which share of the trials on.
 _DISTURBANCES = {
@@ -123,15 +123,22 @@ def _of_platform(
 
 def _by_layer(findings: Sequence[Finding], verdict: Verdict) -> dict[Layer, Finding]:
     """Give the finding with the largest certain change of each layer, programs first."""
-    found: dict[Layer, tuple[float, Finding]] = {}
+    found: dict[Layer, tuple[tuple[bool, float], Finding]] = {}
     for finding in findings:
         points = finding.of(verdict)
         if points or (finding.by_mean and finding.verdict is verdict):
-            size = points[0].size if points else finding.weight
+            size = (finding.grade is Grade.CERTAIN, points[0].size if points else finding.weight)
             known = found.get(finding.layer)
             if known is None or size > known[0]:
                 found[finding.layer] = (size, finding)
-    order = sorted(found, key=lambda layer: (_RANK.get(layer, len(_RANK)), -found[layer][0]))
+    order = sorted(
+        found,
+        key=lambda layer: (
+            _RANK.get(layer, len(_RANK)),
+            not found[layer][0][0],
+            -found[layer][0][1],
+        ),
+    )
     return {layer: found[layer][1] for layer in order}
 
 
@@ -186,9 +193,13 @@ def _change(finding: Finding, points: Sequence[Cell], with_nodes: bool) -> _Clau
     """Say the largest change of a finding, or its mean where that alone is certain."""
     where = "" if finding.where or not with_nodes else nodes_words(finding.nodes)
     subject = " ".join(filter(None, [finding.subject, where]))
+    sure = "likely " if finding.grade is Grade.LIKELY else ""
     if finding.by_mean:
-        return [f"{subject} ", *mean_pieces(finding, bounded=False)]
-    return [f"{subject} ", *at_most(points[0], finding.rate, of_several=len(finding.compared) > 1)]
+        return [f"{subject} {sure}", *mean_pieces(finding, bounded=False)]
+    return [
+        f"{subject} {sure}",
+        *at_most(points[0], finding.rate, of_several=len(finding.compared) > 1),
+    ]
 
 
 def _because(finding: Finding, why: Mapping[Place, Breakdown]) -> str:
@@ -212,7 +223,7 @@ def _undelivered(findings: Sequence[Finding]) -> list[_Clause]:
     failed, every = failed_cases(findings)
     if failed:
         parts.append([f"{failed} of {every} cases failed"])
-    missing = [p for f in findings for p in f.points if p.said is Verdict.MISSING]
+    missing = [p for f in findings for p in f.points if p.verdict is Verdict.MISSING]
     if missing:
         total = sum(len(finding.points) for finding in findings)
         parts.append([f"{len(missing)} of {total} points missing"])
@@ -222,8 +233,8 @@ def _undelivered(findings: Sequence[Finding]) -> list[_Clause]:
 def failed_cases(findings: Sequence[Finding]) -> tuple[int, int]:
     """Count the cases that failed on either side, and all that were planned on both."""
     points = [point for finding in findings for point in finding.points]
-    every = {point.place.case for point in points if point.said is not Verdict.DOES_NOT_FIT}
-    failed = {point.place.case for point in points if point.said is Verdict.FAILED}
+    every = {point.place.case for point in points if point.verdict is not Verdict.DOES_NOT_FIT}
+    failed = {point.place.case for point in points if point.verdict is Verdict.FAILED}
     return len(failed), len(every)
 
 
@@ -236,7 +247,7 @@ def _unchanged(compared: Sequence[Finding], margin: float, *, whole: bool) -> _C
     if len(few) == len(compared):
         return [f"not decided yet: {launches_words(few)}"]
     points = [point for finding in compared for point in finding.compared]
-    equal = sum(point.said is Verdict.EQUIVALENT for point in points)
+    equal = sum(point.verdict is Verdict.EQUIVALENT for point in points)
     text = f"cannot tell at {len(points) - equal} of {len(points)} points"
     if not equal:
         text = f"cannot tell at any of {len(points)} points" if len(points) > 1 else "cannot tell"

@@ -368,7 +368,7 @@ COLUMNS = (
     "platform", "baseline", *KEY, "layer", "unit", "better", "detail", "headline",
     "n", "n_baseline", "value", "value_baseline", "ratio", "lo", "hi",
     "difference", "difference_lo", "difference_hi", "delta",
-    "p_adjusted", "verdict", "caveats",
+    "p_adjusted", "verdict", "grade", "caveats",
     "lost", "tried", "base_lost", "base_tried", "limit_s", "by_points", "took_s", "at_least",
     "by_loss", "boots", "few_boots",
 )  # fmt: skip

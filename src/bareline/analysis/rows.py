@@ -48,6 +48,7 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "nodes": finding.nodes,
         "rate": finding.rate,
         "verdict": finding.verdict,
+        "grade": finding.grade,
         "worst": finding.label(worst) if worst else None,
         **_bounds(finding.ratio),
         "mean": {**_bounds(finding.mean_ratio), "verdict": finding.mean.verdict}
@@ -72,7 +73,8 @@ def _point_row(finding: Finding, point: Cell) -> dict[str, Any]:
         "value_baseline": point.base.value if point.base else None,
         "unit": point.metric.unit,
         "n": point.n_both,
-        "verdict": point.said,
+        "verdict": point.verdict,
+        "grade": point.grade,
         "exact": point.exact,
     }
 

@@ -15,6 +15,23 @@ from bareline.analysis.records import Records
 from bareline.vocabulary.errors import UsageError, did_you_mean
 
 
+def named(selector: str) -> pl.Expr:
+    """Tell which rows a selector names.
+
+    Parameters
+    ----------
+    selector
+        A layer, a layer's metric, a probe or a probe's metric, with ``PLATFORM:`` in front to name
+        one platform only; without a metric the headline.
+    """
+    platform, colon, name = selector.rpartition(":")
+    full = pl.concat_str([pl.col("probe"), pl.col("metric")], separator=".") == name
+    short = pl.concat_str([pl.col("layer"), pl.col("metric")], separator=".") == name
+    plain = pl.col("headline") & ((pl.col("probe") == name) | (pl.col("layer") == name))
+    chosen = (full | short | plain).fill_null(value=False)
+    return (pl.col("platform") == platform) & chosen if colon else chosen
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Names that a row must have, one of each kind that is given.

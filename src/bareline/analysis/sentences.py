@@ -40,7 +40,7 @@ from bareline.analysis.reasons import reasons_of, said_as_causes
 from bareline.vocabulary.caveats import briefs
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 _Clause = list[Piece]
 
@@ -181,7 +181,10 @@ def _change(finding: Finding, margin: float, on: _On) -> _Clause:
     for points in filter(None, (slower, faster)):
         if pieces:
             pieces.append(" and ")
-        pieces += said(points, finding.rate)
+        likely = sum(point.grade is Grade.LIKELY for point in points)
+        pieces += ["likely " if likely == len(points) else "", *said(points, finding.rate)]
+        if 0 < likely < len(points):
+            aside.append([f"{likely} of them likely"])
         if len(points) < compared:
             label = finding.label(points[0])
             single = len(points) == 1 and label

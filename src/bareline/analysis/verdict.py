@@ -15,6 +15,7 @@ from bareline.analysis.breakdown import Breakdown
 from bareline.analysis.cell import Cell
 from bareline.analysis.findings import Finding
 from bareline.analysis.headline import failed_cases, headline, launches_words, undecided_yet
+from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.parts import (
     Amount,
     Piece,
@@ -26,7 +27,7 @@ from bareline.analysis.parts import (
 )
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import listing
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class Square:
     ----------
     mark
         The worst of its findings: a certain change before what failed, equal only if all of it is.
+    grade
+        How sure that is.
     words
         What stands in the matrix: the worst certain change with its interval, or the mark.
     subject
@@ -52,6 +55,7 @@ class Square:
     """
 
     mark: Verdict
+    grade: Grade
     words: Sentence
     subject: str
     point: Cell | None
@@ -135,19 +139,22 @@ def _square(group: Sequence[Finding], margin: float) -> Square:
     losses = [finding for finding in group if _is_worse(finding)]
     decided = losses or [finding for finding in group if finding.verdict.decided]
     if decided:
-        shown = max(decided, key=lambda finding: finding.weight)
+        shown = max(decided, key=lambda f: (f.grade is Grade.CERTAIN, f.weight))
         point = None if shown.by_mean else shown.worst
         mark = Verdict.SLOWER if losses else Verdict.FASTER
         label = shown.label(point) if point else ""
         subject = ", ".join(filter(None, [shown.subject, label]))
         more = sum(finding.verdict.decided for finding in group) - 1
         told = said([point], shown.rate) if point else mean_pieces(shown)
+        grade = shown.grade
+        told = ["likely " if grade is Grade.LIKELY else "", *told]
         words = sentence(*told, f", and {more} more" if more else "")
-        return Square(mark, words, subject, point, more, lost, shown.anchor)
+        return Square(mark, grade, words, subject, point, more, lost, shown.anchor)
     words = sentence(_marked(mark, group, margin))
     notes = [lost] if mark is not Verdict.FAILED else []
     notes += dict.fromkeys(f.reason for f in group if f.verdict is mark or f.verdict in _LACKING)
-    return Square(mark, words, "", None, 0, "; ".join(filter(None, notes)), group[0].anchor)
+    note = "; ".join(filter(None, notes))
+    return Square(mark, grade_of(mark, sure=False), words, "", None, 0, note, group[0].anchor)
 
 
 def layer_line(
@@ -205,7 +212,7 @@ def _lost(group: Sequence[Finding]) -> str:
     """Say what failed or is missing of a layer, beside what its square shows."""
     failed, every = failed_cases(group)
     points = [point for finding in group for point in finding.points]
-    missing = sum(point.said is Verdict.MISSING for point in points)
+    missing = sum(point.verdict is Verdict.MISSING for point in points)
     told = [f"{failed} of {every} failed"] if failed else []
     told += [f"{missing} of {len(points)} points missing"] if missing else []
     return ", ".join(told)

@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from bareline.cli.rows import OPEN, Bounds, Scalar
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 
 class PointOfFinding(Bounds):
@@ -22,6 +22,7 @@ class PointOfFinding(Bounds):
     unit: str
     n: int
     verdict: Verdict | None
+    grade: Grade | None
     exact: bool
 
 
@@ -44,6 +45,7 @@ class Finding(Bounds):
     nodes: int | None
     rate: bool
     verdict: Verdict
+    grade: Grade
     worst: str | None
     mean: MeanOfPoints | None
     by_mean: bool

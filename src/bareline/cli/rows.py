@@ -12,7 +12,7 @@ from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from bareline.vocabulary.model import Better, Layer
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 Scalar = bool | int | float | str
 Params = dict[str, Scalar]
@@ -86,6 +86,7 @@ class Compared(MetricRow, Bounds):
     delta: float | None
     p_adjusted: float | None
     verdict: Verdict | None
+    grade: Grade | None
     lost: int
     tried: int
     base_lost: int

@@ -27,13 +27,15 @@ BESIDE_LOST_ALPHA = 0.0375
 2/64."""
 
 
-def holm(p_values: ArrayLike) -> FloatArray:
+def holm(p_values: ArrayLike, weight: ArrayLike = 1.0) -> FloatArray:
     """Return Holm-adjusted p-values: those at most alpha are rejected at family-wise error alpha.
 
     Parameters
     ----------
     p_values : array_like, shape (k,)
         NaN (no test) stays NaN and does not count.
+    weight : array_like, shape (k,)
+        Each one's share of the error, relative to the others'.
 
     Raises
     ------
@@ -45,9 +47,12 @@ def holm(p_values: ArrayLike) -> FloatArray:
     S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
     Statistics 6 (1979) 65-70.
     """
-    p, order = _ordered(p_values)
+    p, _ = _ordered(p_values)
+    weights = np.broadcast_to(np.asarray(weight, dtype=np.float64), p.shape)
+    order = np.argsort(p / weights, kind="stable")[: np.count_nonzero(~np.isnan(p))]
     adjusted = np.full(p.shape, np.nan)
-    raised = p[order] * np.arange(order.size, 0, -1)
+    left = np.cumsum(weights[order][::-1])[::-1]
+    raised = p[order] * left / weights[order]
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(raised))
     return adjusted
 

@@ -5,6 +5,7 @@ from bareline.analysis.causes.network import LATENCIES
 from bareline.analysis.causes.search import explain
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.sizes import classes
 from bareline.vocabulary.caveats import read_caveats
 from bareline.vocabulary.model import Layer, Metric
@@ -42,7 +43,8 @@ def found(probe, ratio, *, verdict=Verdict.SLOWER, half=1.05, rate=None, nodes=1
         place, more.pop("platform", "vm"), layer,
         Metric("bit/s" if stream else "B/s" if rate else "s", "higher" if rate else "lower"),
         baseline="bare", n=10, n_baseline=10, base=Estimate(more.pop("base", usual)),
-        ratio=Estimate(ratio, ratio / half, ratio * half), verdict=verdict, certain=verdict,
+        ratio=Estimate(ratio, ratio / half, ratio * half), verdict=verdict,
+        grade=grade_of(verdict, sure=True),
         own_caveats=read_caveats(more.pop("own_caveats", ())),
     )  # fmt: skip
     kind = next(classes([point.place]))[0]

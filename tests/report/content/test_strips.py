@@ -8,6 +8,7 @@ import pytest
 
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.findings import Finding
+from bareline.analysis.judgements.grades import grade_of
 from bareline.analysis.sizes import CLASSES
 from bareline.report.content.strips import strips
 from bareline.vocabulary.model import Layer, Metric, format_point
@@ -19,7 +20,8 @@ def finding(title, ratio, verdict, *, size=None, nodes=1, platform="b"):
     point = format_point({"size_bytes": int(size.low)}) if size else ""
     cell = Cell(
         Place("mpi.x", "latency", point=point, used=nodes), platform, Layer.MPI,
-        Metric("s", "lower"), baseline="a", n=10, n_baseline=10, verdict=verdict, certain=verdict,
+        Metric("s", "lower"), baseline="a", n=10, n_baseline=10, verdict=verdict,
+        grade=grade_of(verdict, sure=True),
         ratio=None if ratio is None else Estimate(ratio, ratio * 0.98, ratio * 1.02),
     )  # fmt: skip
     return Finding(title, (cell,), size)

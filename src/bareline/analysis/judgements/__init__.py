@@ -1,0 +1,1 @@
+"""What cells mean: grades, findings, causes, claims, conditions; no sentence."""

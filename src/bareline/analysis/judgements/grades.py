@@ -1,0 +1,263 @@
+"""The grade of every row: how sure it is, decided here and read everywhere else.
+
+A row is *certain* if it holds together with all else that the page calls certain: the family of
+`bareline.analysis.family`, over all rows and the means of findings. It is *likely* if the page's
+false discovery rate, its own interval and its estimate say so (its verdict does), and the family
+does not; with fewer than six boots it is never more. In the family weighs 2 what is asked about:
+the study's question, and each case of a single figure, which is not one of twenty sizes; and a
+quarter what no sentence speaks of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, log
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from bareline import stats
+from bareline.analysis.cell import COMPARED
+from bareline.analysis.cube import BoolCube, FloatCube, IntCube
+from bareline.analysis.family import certainly_beyond, family_wise
+from bareline.analysis.members import Mean
+from bareline.analysis.pairs import Pair
+from bareline.analysis.profiled import unprofiled
+from bareline.analysis.records import Records
+from bareline.analysis.selection import named
+from bareline.analysis.sizes import SizeClass, classes
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.place import CASE, Place, nodes_words
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+Row = Mapping[str, Any]
+
+#: What is asked about where a study declares no question: its programs.
+PROGRAMS = (Layer.NPB.value, Layer.APP.value)
+#: What the statistic of an asked row, and of a detail, is multiplied by. At 0.25 ten details a
+#: point cost no claim of three demos; at 0.5 they cost eight of 46.
+ASKED_WEIGHT, DETAIL_WEIGHT = 2.0, 0.25
+
+_GRADES = {
+    Verdict.SLOWER: Grade.LIKELY,
+    Verdict.FASTER: Grade.LIKELY,
+    Verdict.MIXED: Grade.LIKELY,
+    Verdict.EQUIVALENT: Grade.EQUAL,
+    Verdict.INCONCLUSIVE: Grade.OPEN,
+    Verdict.FAILED: Grade.FAILED,
+    Verdict.NOT_COMPARABLE: Grade.NOT_COMPARABLE,
+}
+_MIRRORED = {Verdict.SLOWER.value: Verdict.FASTER.value, Verdict.FASTER.value: Verdict.SLOWER.value}
+
+
+def grade_of(verdict: Verdict, *, sure: bool) -> Grade:
+    """Give the grade of a verdict; `sure` tells whether a difference holds over the page."""
+    grade = _GRADES.get(verdict, Grade.MISSING)
+    return Grade.CERTAIN if grade is Grade.LIKELY and sure else grade
+
+
+def question_of(records: Records) -> tuple[str, ...]:
+    """Give what the study asks, as selectors: by default the layers of its programs."""
+    asked = records.study.get("question") or ()
+    texts = [asked] if isinstance(asked, str) else asked
+    return tuple(".".join(str(text).split()) for text in texts) or PROGRAMS
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The rows of a finding: one probe, class of sizes and layout on one platform."""
+
+    rows: list[Row]
+    sizes: SizeClass | None
+    where: str
+    mean: Mean | None = None
+
+
+class Judged:
+    """The rows of a page with their grades, and what their certainty rests on.
+
+    Parameters
+    ----------
+    table
+        What `bareline.analysis.points.compare_points` made of the pairs.
+    floors
+        By layer the largest ratio between the baseline and itself: what lies below is open.
+
+    Attributes
+    ----------
+    table
+        With the column "grade".
+    groups
+        The rows of each finding, by pair, layer and probe.
+    tests
+        How many comparisons "certain" holds over.
+    exchanged
+        How many blocks, or boots, names were exchanged in; 0 where nothing was in common blocks.
+    """
+
+    def __init__(
+        self,
+        records: Records,
+        table: pl.DataFrame,
+        pairs: Sequence[Pair],
+        *,
+        margin: float,
+        floors: Mapping[Layer, float],
+    ) -> None:
+        self._pairs = pairs
+        asked = pl.any_horizontal([named(text) for text in question_of(records)])
+        table = table.with_row_index("at")
+        members = unprofiled(table.filter(pl.col("better") != "none")).with_columns(
+            weight=_weight(asked)
+        )
+        by_pair = [members.filter(platform=p.platform, baseline=p.baseline) for p in pairs]
+        height = records.cube.points.height
+        self._tested = [_tested(own, height) for own in by_pair]
+        self._weights = [_weights(own, height) for own in by_pair]
+        headline = pl.col("headline").fill_null(value=False)
+        found = [list(_groups(list(own.filter(headline).iter_rows(named=True)))) for own in by_pair]
+        numbers = [[_numbers(group.rows) for group in of_pair] for of_pair in found]
+        family = family_wise(pairs, self._tested, margin, numbers, self._weights)
+        sure = [
+            _sure(pair, p, by_loss)
+            for pair, p, by_loss in zip(pairs, family.points, family.by_loss, strict=True)
+        ]
+        table = table.join(
+            pl.concat(sure), on=["platform", "baseline", "point_row"], how="left",
+            maintain_order="left",
+        )  # fmt: skip
+        grades = [_grade(*row) for row in table.select("verdict", "exact", "sure").iter_rows()]
+        self.table = table.drop("at", "sure").with_columns(
+            pl.Series("grade", grades, dtype=pl.String)
+        )
+        self.groups = [
+            replace(
+                group,
+                rows=[{**row, "grade": grades[row["at"]]} for row in group.rows],
+                mean=_beyond_floor(mean, floors.get(Layer(group.rows[0]["layer"]), 1.0)),
+            )
+            for of_pair, means in zip(found, family.means, strict=True)
+            for group, mean in zip(of_pair, means, strict=True)
+        ]
+        # Nothing is tested between simulations: their values are exact.
+        tried = [number for number, pair in enumerate(pairs) if not pair.exact]
+        tests = sum(int(np.count_nonzero(~np.isnan(family.points[k]))) for k in tried)
+        every = [mean for k in tried for mean in family.means[k] if mean is not None]
+        self.tests = tests + sum(not isnan(mean.p) for mean in every)
+        self.exchanged = family.exchanged
+
+    def beyond(self, limit: float, *, above: bool) -> set[tuple[str, int]]:
+        """Give the platform and "point_row" of what certainly lies above, or below, a limit.
+
+        It holds over the whole family, as the grades do: no filter changes it.
+        """
+        found = certainly_beyond(self._pairs, self._tested, self._weights, limit, above=above)
+        return {
+            (pair.platform, int(row))
+            for pair, beyond in zip(self._pairs, found, strict=True)
+            if not pair.boots.few
+            for row in np.flatnonzero(beyond)
+        }
+
+    def known(self, table: pl.DataFrame) -> pl.DataFrame:
+        """Give the rows of other comparisons the grades that they have here, either way round.
+
+        What is not compared here is likely at most.
+        """
+        own = self.table.select(*_PAIR, "point_row", "verdict", "grade")
+        turned = own.rename({"platform": "baseline", "baseline": "platform"}).select(own.columns)
+        both = pl.concat([own, turned.with_columns(pl.col("verdict").replace(_MIRRORED))])
+        joined = table.join(
+            both.drop_nulls("point_row"), on=[*_PAIR, "point_row"], how="left", suffix="_here",
+            maintain_order="left",
+        )  # fmt: skip
+        apart = [
+            _grade(verdict, exact, None)
+            for verdict, exact in joined.select("verdict", "exact").iter_rows()
+        ]
+        return joined.with_columns(
+            pl.coalesce("verdict_here", "verdict").alias("verdict"),
+            pl.coalesce("grade", pl.Series(apart, dtype=pl.String)).alias("grade"),
+        ).drop("verdict_here")
+
+
+_PAIR = ("platform", "baseline")
+
+
+def _weight(asked: pl.Expr) -> pl.Expr:
+    headline = pl.col("headline").fill_null(value=False)
+    alone = headline & (pl.len().over(*CASE, *_PAIR, "headline") == 1)
+    return (
+        pl.when(asked | alone)
+        .then(ASKED_WEIGHT)
+        .otherwise(pl.when(headline).then(1.0).otherwise(DETAIL_WEIGHT))
+    )
+
+
+def _tested(rows: pl.DataFrame, height: int) -> BoolCube:
+    """Tell which points are asked about: those that can be compared."""
+    tested = np.zeros(height, dtype=np.bool_)
+    compared = rows.filter(pl.col("verdict").is_in([verdict.value for verdict in COMPARED]))
+    tested[compared.get_column("point_row").to_numpy()] = True
+    return tested
+
+
+def _weights(rows: pl.DataFrame, height: int) -> FloatCube:
+    weights = np.ones(height)
+    known = rows.drop_nulls("point_row")
+    weights[known.get_column("point_row").to_numpy()] = known.get_column("weight").to_numpy()
+    return weights
+
+
+def _groups(rows: Sequence[Row]) -> Iterator[Group]:
+    """Gather the rows of one platform, probe by probe, layout by layout, class by class."""
+    layouts: dict[tuple[str, int | None], list[Row]] = {}
+    for row in rows:
+        layouts.setdefault((row["probe"], row["nodes_used"]), []).append(row)
+    probes = [probe for probe, _ in layouts]
+    for (probe, nodes), members in layouts.items():
+        where = nodes_words(nodes) if probes.count(probe) > 1 else ""
+        for sizes, chosen in classes([Place.of(row) for row in members]):
+            yield Group([members[number] for number in chosen], sizes, where)
+
+
+def _numbers(rows: Sequence[Row]) -> IntCube:
+    """Give the points of rows in the cube; a case that delivered nothing has none."""
+    known = [row["point_row"] for row in rows if row["point_row"] is not None]
+    return np.array(known, dtype=np.int64)
+
+
+def _sure(pair: Pair, p: FloatCube, by_loss: IntCube) -> pl.DataFrame:
+    """Say of each point of a pair which difference holds over the family: 1 worse, -1 better.
+
+    With fewer than six boots nothing does: what was exchanged are launches of these boots. 2 is
+    either, by the exchange; lost launches decide for their side alone.
+    """
+    sure = np.where(p <= stats.CERTAIN_ALPHA, 2, by_loss)
+    return pl.DataFrame(
+        {
+            "platform": [pair.platform] * p.size,
+            "baseline": [pair.baseline] * p.size,
+            "point_row": np.arange(p.size),
+            "sure": np.zeros(p.size, dtype=np.int64) if pair.boots.few else sure,
+        },
+        {"platform": pl.String, "baseline": pl.String, "point_row": pl.Int64, "sure": pl.Int64},
+    )
+
+
+def _grade(verdict: str | None, exact: bool | None, sure: int | None) -> Grade | None:
+    """Give the grade of a row by what its verdict, and what the family say."""
+    if verdict is None:
+        return None
+    said = Verdict(verdict)
+    way = 1 if said is Verdict.SLOWER else -1
+    return grade_of(said, sure=bool(exact) or sure in (2, way))
+
+
+def _beyond_floor(mean: Mean | None, floor: float) -> Mean | None:
+    """Leave open what is no larger than the baseline's difference from itself."""
+    if mean is None or mean.by_loss or abs(log(mean.ratio)) > log(floor):
+        return mean
+    return replace(mean, verdict=Verdict.INCONCLUSIVE)
