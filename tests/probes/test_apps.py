@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bareline.probes.app._mini import MiniProgram
+from bareline.probes.app.mini import MiniProgram
 from bareline.probes.base import find_probe, load_probes
 from bareline.study.study import Measure
 from bareline.vocabulary.errors import ParseError, ProbeError

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bareline.probes.base import find_probe, load_probes
-from bareline.probes.npb._kernel import NpbProgram
+from bareline.probes.npb.kernels import NpbProgram
 from bareline.study.measure import Measure
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.errors import BarelineError, ParseError, ProbeError

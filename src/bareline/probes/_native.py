@@ -13,16 +13,40 @@ out because they exceeded their time budget.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Output, Sample, Scalar
+from bareline.vocabulary.model import Better, Command, Metric, Output, Sample, Scalar
 
 _PROTOCOL = 1
+_UNIT = re.compile(r"_(s|bytes)$")
 #: Quantiles that every per-iteration series carries; "median" is the value of a trial.
 QUANTILES = ("min", "q1", "q3", "p95", "p99", "max")
+
+
+def native(program: str, *words: str, mpi: bool = False, storage_bytes: int = 0) -> Command:
+    """Run one of bareline's own programs."""
+    argv = (f"{{native}}/{program}", *words)
+    return Command(argv=argv, mpi=mpi, storage_bytes=storage_bytes)
+
+
+def options(params: object, *names: str) -> tuple[str, ...]:
+    """Give parameters as options of a program: ``budget_s`` becomes ``--budget``, without unit."""
+    words: list[str] = []
+    for name in names:
+        value = getattr(params, name)
+        words.append("--" + _UNIT.sub("", name).replace("_", "-"))
+        words.append(f"{value:g}" if isinstance(value, float) else str(value))
+    return tuple(words)
+
+
+def spread_metrics(metric: str, unit: str, better: Better) -> dict[str, Metric]:
+    """Give the metrics of `spread_samples`."""
+    details = {f"{metric}_{name}": Metric(unit, better, detail=True) for name in QUANTILES}
+    return {metric: Metric(unit, better), **details}
 
 
 @dataclass(frozen=True, slots=True)

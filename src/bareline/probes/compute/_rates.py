@@ -12,7 +12,13 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bareline.probes._native import QUANTILES, Point, Report, positive, spread_samples
+from bareline.probes._native import (
+    Point,
+    Report,
+    positive,
+    spread_metrics,
+    spread_samples,
+)
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Layout, Metric, Sample, Scalar
 
@@ -22,10 +28,7 @@ _MOST_OF_PEAK = 1.5
 
 def rate_metrics() -> dict[str, Metric]:
     """Give the metrics of a floating-point rate without a peak: median, quantiles."""
-    return {
-        "rate": Metric("flop/s", "higher"),
-        **{f"rate_{name}": Metric("flop/s", "higher", detail=True) for name in QUANTILES},
-    }
+    return spread_metrics("rate", "flop/s", "higher")
 
 
 def peak_metrics() -> dict[str, Metric]:

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._blas import kernels_of_header
-from bareline.probes._native import positive, read_report
+from bareline.probes._native import native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import (
     check_options,
@@ -62,15 +62,12 @@ class Dgemm(Probe[DgemmParams]):
 
     def command(self, params: DgemmParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "dgemm",
-                *("--n", str(params.n)),
-                *("--repeat", str(params.repeat)),
-                *thread_options(params.mode, layout),
-                *("--budget", f"{params.budget_s:g}"),
-            )
+        return native(
+            "nodebench",
+            "dgemm",
+            *options(params, "n", "repeat"),
+            *thread_options(params.mode, layout),
+            *options(params, "budget_s"),
         )
 
     def parse(self, params: DgemmParams, output: Output) -> Iterable[Sample]:

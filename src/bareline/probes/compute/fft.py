@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import read_report, spread_samples
+from bareline.probes._native import native, options, read_report, spread_samples
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import check_options, count_of, rate_metrics, thread_options
 from bareline.vocabulary.errors import ParseError
@@ -65,17 +65,12 @@ class Fft(Probe[FftParams]):
 
     def command(self, params: FftParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "fft",
-                *("--n", str(params.n)),
-                *("--n3", str(params.n3)),
-                *("--repeat", str(params.repeat)),
-                *("--plan", params.plan),
-                *thread_options(params.mode, layout),
-                *("--budget", f"{params.budget_s:g}"),
-            )
+        return native(
+            "nodebench",
+            "fft",
+            *options(params, "n", "n3", "repeat", "plan"),
+            *thread_options(params.mode, layout),
+            *options(params, "budget_s"),
         )
 
     def parse(self, params: FftParams, output: Output) -> Iterable[Sample]:

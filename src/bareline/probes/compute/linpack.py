@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._blas import kernels_of_header
-from bareline.probes._native import Point, read_report
+from bareline.probes._native import Point, native, options, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import (
     check_options,
@@ -74,18 +74,13 @@ class Linpack(Probe[LinpackParams]):
 
     def command(self, params: LinpackParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
-        size = ("--n", str(params.n))
-        if params.memory_share:
-            size = ("--memory-share", f"{params.memory_share:g}")
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "linpack",
-                *size,
-                *("--repeat", str(params.repeat)),
-                *thread_options(params.mode, layout),
-                *("--budget", f"{params.budget_s:g}"),
-            )
+        size = "memory_share" if params.memory_share else "n"
+        return native(
+            "nodebench",
+            "linpack",
+            *options(params, size, "repeat"),
+            *thread_options(params.mode, layout),
+            *options(params, "budget_s"),
         )
 
     def parse(self, params: LinpackParams, output: Output) -> Iterable[Sample]:

@@ -21,7 +21,7 @@ from pydantic import Field
 from bareline.formats import hpl
 from bareline.formats.table import split_before
 from bareline.probes._blas import TELL_KERNELS, kernels_of_header, kernels_printed
-from bareline.probes._native import positive, read_report
+from bareline.probes._native import options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._hpl_input import input_text
 from bareline.probes.compute._rates import check_options, only_point
@@ -79,12 +79,8 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         return Command(
             argv=(
                 "{native}/linpack_mpi",
-                *("--program", params.program),
-                *("--n", str(params.n)),
-                *("--nb", str(params.nb)),
-                *("--repeat", str(params.repeat)),
-                *("--threads", threads),
-                *("--budget", f"{params.budget_s:g}"),
+                *options(params, "program", "n", "nb", "repeat"),
+                *("--threads", threads, *options(params, "budget_s")),
             ),
             mpi=True,
             env=(

@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, positive, read_report
+from bareline.probes._native import Point, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._periodicity import find_period
 from bareline.probes.compute._rates import check_options, count_of, only_point, thread_options
@@ -91,14 +91,11 @@ class Noise(Probe[NoiseParams]):
 
     def command(self, params: NoiseParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "noise",
-                *("--quantum", f"{params.quantum_s:g}"),
-                *("--duration", f"{params.duration_s:g}"),
-                *thread_options(params.mode, layout),
-            )
+        return native(
+            "nodebench",
+            "noise",
+            *options(params, "quantum_s", "duration_s"),
+            *thread_options(params.mode, layout),
         )
 
     def parse(self, params: NoiseParams, output: Output) -> Iterable[Sample]:

@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import positive, read_report
+from bareline.probes._native import native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.probes.compute._rates import check_options, count_of, thread_options
 from bareline.vocabulary.errors import ParseError
@@ -56,13 +56,8 @@ class Peak(Probe[PeakParams]):
 
     def command(self, params: PeakParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "peak",
-                *("--repeat", str(params.repeat)),
-                *thread_options(params.mode, layout),
-            )
+        return native(
+            "nodebench", "peak", *options(params, "repeat"), *thread_options(params.mode, layout)
         )
 
     def parse(self, params: PeakParams, output: Output) -> Iterable[Sample]:

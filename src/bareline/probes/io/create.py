@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, positive, read_report
+from bareline.probes._native import Point, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -81,13 +81,10 @@ class Create(Probe[CreateParams]):
     def command(self, params: CreateParams, layout: Layout) -> Command:
         """Run iobench in the trial's working directory with the layout's threads."""
         units = -(-params.file_bytes // _UNIT_BYTES) + 1  # the file's own entry
-        return Command(
-            argv=(
-                *("{native}/iobench", "create", "--folder", "{workdir}"),
-                *("--files", str(params.files), "--size", str(params.file_bytes)),
-                *("--directories", str(params.directories), "--sync", params.sync),
-                *("--threads", str(layout.threads_per_rank)),
-            ),
+        return native(
+            *("iobench", "create", "--folder", "{workdir}", *options(params, "files")),
+            *("--size", str(params.file_bytes), *options(params, "directories", "sync")),
+            *("--threads", str(layout.threads_per_rank)),
             storage_bytes=params.files * units * _UNIT_BYTES,
         )
 

@@ -11,6 +11,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from bareline.probes._native import native, options
 from bareline.probes.base import Probe
 from bareline.probes.io._job import (
     Files,
@@ -75,12 +76,9 @@ class Metadata(Probe[MetadataParams]):
     def command(self, params: MetadataParams, layout: Layout) -> Command:
         """Run iobench_mpi in the trial's working directory with all ranks."""
         units = -(-params.file_bytes // _UNIT_BYTES) + 1  # the file's own entry
-        return Command(
-            argv=(
-                *("{native}/iobench_mpi", "metadata", "--folder", "{workdir}"),
-                *("--items", str(params.items), "--size", str(params.file_bytes)),
-                *("--files", params.files, "--readers", params.readers, "--sync", params.sync),
-            ),
+        return native(
+            *("iobench_mpi", "metadata", "--folder", "{workdir}", *options(params, "items")),
+            *("--size", str(params.file_bytes), *options(params, "files", "readers", "sync")),
             mpi=True,
             storage_bytes=params.items * layout.ranks * units * _UNIT_BYTES,
         )

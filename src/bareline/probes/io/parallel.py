@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, Report
+from bareline.probes._native import Point, Report, native, options
 from bareline.probes.base import Probe
 from bareline.probes.io._job import (
     Files,
@@ -122,20 +122,11 @@ class Parallel(Probe[ParallelParams]):
 
     def command(self, params: ParallelParams, layout: Layout) -> Command:
         """Run iobench_mpi in the trial's working directory with all ranks."""
-        amounts = {
-            "--transfer": params.transfer_bytes,
-            "--block": params.block_bytes,
-            "--segments": params.segments,
-        }
-        duration = ("--duration", f"{params.duration_s:g}") if params.duration_s else ()
-        return Command(
-            argv=(
-                *("{native}/iobench_mpi", "parallel", "--folder", "{workdir}"),
-                *("--api", params.api, "--files", params.files, "--mode", params.mode),
-                *(part for name, value in amounts.items() for part in (name, str(value))),
-                *duration,
-                *("--readers", params.readers, "--sync", params.sync),
-            ),
+        amounts = ("transfer_bytes", "block_bytes", "segments")
+        duration = ("duration_s",) if params.duration_s else ()
+        return native(
+            *("iobench_mpi", "parallel", "--folder", "{workdir}"),
+            *options(params, "api", "files", "mode", *amounts, *duration, "readers", "sync"),
             mpi=True,
             storage_bytes=params.rank_bytes * layout.ranks,
         )

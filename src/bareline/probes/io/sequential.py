@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import Point, positive, read_report
+from bareline.probes._native import Point, native, options, positive, read_report
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -84,21 +84,10 @@ class Sequential(Probe[SequentialParams]):
 
     def command(self, params: SequentialParams, layout: Layout) -> Command:
         """Run iobench in the trial's working directory."""
-        return Command(
-            argv=(
-                "{native}/iobench",
-                "sequential",
-                "--folder",
-                "{workdir}",
-                "--size",
-                str(params.file_bytes),
-                "--blocks",
-                ",".join(map(str, params.blocks_bytes)),
-                "--mode",
-                params.mode,
-                "--budget",
-                f"{params.budget_s:g}",
-            ),
+        blocks = ",".join(map(str, params.blocks_bytes))
+        return native(
+            *("iobench", "sequential", "--folder", "{workdir}", "--size", str(params.file_bytes)),
+            *("--blocks", blocks, *options(params, "mode", "budget_s")),
             storage_bytes=params.file_bytes,
         )
 

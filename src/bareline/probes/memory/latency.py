@@ -14,10 +14,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import (
-    QUANTILES,
     cut_caveats,
+    native,
+    options,
     positive,
     read_report,
+    spread_metrics,
     spread_samples,
 )
 from bareline.probes.base import Probe
@@ -81,21 +83,18 @@ class MemoryLatency(Probe[LatencyParams]):
     source: ClassVar[str] = "lmbench's lat_mem_rd, in random order"
     params = LatencyParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "latency": Metric("s", "lower"),
-        **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
+        **spread_metrics("latency", "s", "lower"),
         "latency_loop_mean": Metric("s", "lower", detail=True),
     }
 
     def command(self, params: LatencyParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "latency",
-                *("--sizes", f"{params.min_bytes}:{params.max_bytes}"),
-                *("--pages", params.pages),
-                *("--budget", f"{params.budget_s:g}"),
-            )
+        return native(
+            "nodebench",
+            "latency",
+            "--sizes",
+            f"{params.min_bytes}:{params.max_bytes}",
+            *options(params, "pages", "budget_s"),
         )
 
     def parse(self, params: LatencyParams, output: Output) -> Iterable[Sample]:

@@ -15,10 +15,12 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from bareline.probes._native import (
-    QUANTILES,
     asked_size,
+    native,
+    options,
     positive,
     read_report,
+    spread_metrics,
     spread_samples,
 )
 from bareline.probes.base import Probe
@@ -58,23 +60,14 @@ class RandomAccess(Probe[RandomAccessParams]):
     source: ClassVar[str] = "HPCC RandomAccess"
     params = RandomAccessParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "rate": Metric("op/s", "higher"),
-        **{f"rate_{name}": Metric("op/s", "higher", detail=True) for name in QUANTILES},
+        **spread_metrics("rate", "op/s", "higher"),
         "rate_loop_mean": Metric("op/s", "higher", detail=True),
     }
 
     def command(self, params: RandomAccessParams, layout: Layout) -> Command:
         """Run nodebench on one node."""
         size = ("--size", str(params.table_bytes)) if params.table_bytes else ()
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "random_access",
-                *size,
-                *("--mode", params.mode),
-                *("--budget", f"{params.budget_s:g}"),
-            )
-        )
+        return native("nodebench", "random_access", *size, *options(params, "mode", "budget_s"))
 
     def parse(self, params: RandomAccessParams, output: Output) -> Iterable[Sample]:
         """Read nodebench's JSON lines."""

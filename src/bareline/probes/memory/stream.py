@@ -14,7 +14,14 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from bareline.probes._native import QUANTILES, asked_size, read_report, spread_samples
+from bareline.probes._native import (
+    asked_size,
+    native,
+    options,
+    read_report,
+    spread_metrics,
+    spread_samples,
+)
 from bareline.probes.base import Probe
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
@@ -55,8 +62,7 @@ class Stream(Probe[StreamParams]):
     source: ClassVar[str] = "McCalpin's STREAM; HPCC STREAM"
     params = StreamParams
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "bandwidth": Metric("B/s", "higher"),
-        **{f"bandwidth_{name}": Metric("B/s", "higher", detail=True) for name in QUANTILES},
+        **spread_metrics("bandwidth", "B/s", "higher"),
         "bandwidth_per_core": Metric("B/s", "higher", detail=True),
     }
 
@@ -64,16 +70,7 @@ class Stream(Probe[StreamParams]):
         """Run nodebench on one node."""
         threads = ("--threads", str(layout.threads_per_rank)) if params.mode == "single" else ()
         size = ("--size", str(params.array_bytes)) if params.array_bytes else ()
-        return Command(
-            argv=(
-                "{native}/nodebench",
-                "stream",
-                *size,
-                *("--repeat", str(params.repeat)),
-                *("--stores", params.stores),
-                *threads,
-            )
-        )
+        return native("nodebench", "stream", *size, *options(params, "repeat", "stores"), *threads)
 
     def parse(self, params: StreamParams, output: Output) -> Iterable[Sample]:
         """Read nodebench's JSON lines."""

@@ -9,11 +9,12 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from bareline.probes._native import (
-    QUANTILES,
     Point,
     cut_caveats,
+    native,
     positive,
     read_report,
+    spread_metrics,
     spread_samples,
 )
 from bareline.probes.base import Probe
@@ -90,8 +91,7 @@ class MpiParams:
 def latency_metrics() -> dict[str, Metric]:
     """Give the metrics of a time per iteration: the median first, then spread and means."""
     return {
-        "latency": Metric("s", "lower"),
-        **{f"latency_{name}": Metric("s", "lower", detail=True) for name in QUANTILES},
+        **spread_metrics("latency", "s", "lower"),
         **{f"latency_{name}": Metric("s", "lower", detail=True) for name in _MEANS},
     }
 
@@ -99,8 +99,7 @@ def latency_metrics() -> dict[str, Metric]:
 def rate_metrics(metric: str = "bandwidth", unit: str = "B/s") -> dict[str, Metric]:
     """Give the metrics of a rate per iteration: the median first, then spread and loop mean."""
     return {
-        metric: Metric(unit, "higher"),
-        **{f"{metric}_{name}": Metric(unit, "higher", detail=True) for name in QUANTILES},
+        **spread_metrics(metric, unit, "higher"),
         f"{metric}_loop_mean": Metric(unit, "higher", detail=True),
     }
 
@@ -165,7 +164,7 @@ class MpiFunction(Probe[MpiParams]):
     def command(self, params: MpiParams, layout: Layout) -> Command:
         """Run mpibench under MPI."""
         options = params.options(self.smallest_bytes)
-        return Command(argv=("{native}/mpibench", self._benchmark(params), *options), mpi=True)
+        return native("mpibench", self._benchmark(params), *options, mpi=True)
 
     def _benchmark(self, params: MpiParams) -> str:
         benchmark = self.benchmark or self.name.removeprefix("mpi.")

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from bareline.probes._native import Point, positive, read_report
+from bareline.probes._native import Point, native, positive, read_report
 from bareline.probes.base import Probe, declared
 from bareline.probes.mpi._mpibench import effort, latency_metrics, latency_samples, mean_of_loop
 from bareline.vocabulary.collectives import COLLECTIVES
@@ -59,7 +59,7 @@ class SizelessFunction(Probe[Any]):
 
     def command(self, params: Any, layout: Layout) -> Command:
         """Run mpibench under MPI."""
-        return Command(argv=("{native}/mpibench", self._benchmark, *params.options()), mpi=True)
+        return native("mpibench", self._benchmark, *params.options(), mpi=True)
 
     @property
     def _benchmark(self) -> str:

@@ -8,6 +8,8 @@ declared here, too; docs/method/npb.md derives it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 CLASSES = "SWABCDE"
 
@@ -43,6 +45,14 @@ _SP = ((12, 100), (36, 400), (64, 400), (102, 400), (162, 400), (408, 500), (102
 _LU = ((12, 50), (33, 300), (64, 250), (102, 250), (162, 250), (408, 300), (1020, 300))
 #: Logarithm of the points to the base 2, iterations.
 _FT = ((18, 6), (19, 6), (23, 6), (25, 20), (27, 20), (31, 25), (34, 25))
+_SIZES: Mapping[str, Sequence[Any]] = {
+    "ep": _EP_PAIRS_LOG2,
+    "cg": _CG,
+    "mg": _MG,
+    "bt": _BT,
+    "sp": _SP,
+    "lu": _LU,
+}
 #: Operations of an iteration as polynomials of the points in a direction, cubic term first.
 _POLYNOMIALS = {
     "bt": (_BT, (3478.8, -17655.7, 28023.7, 0.0)),
@@ -50,6 +60,12 @@ _POLYNOMIALS = {
     "lu": (_LU, (1984.77, -10923.3, 27770.9, -144010.0)),
     "mg": (_MG, (58.0, 0.0, 0.0, 0.0)),
 }
+
+
+def size_of(kernel: str, problem_class: str) -> int:
+    """Give the size of a class: points in a direction, rows (CG), or log2 of pairs (EP)."""
+    row = _SIZES[kernel][CLASSES.index(problem_class)]
+    return int(row if isinstance(row, int) else row[0])
 
 
 def operation_count(kernel: str, problem_class: str) -> float:

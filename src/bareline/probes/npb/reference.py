@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 from typing import ClassVar, Literal
 
 from bareline.probes.base import Probe, find_probe
-from bareline.probes.npb._kernel import ProblemClass
 from bareline.probes.npb._operations import operation_count
+from bareline.probes.npb.kernels import ProblemClass
 from bareline.vocabulary.errors import ParseError
 from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
 

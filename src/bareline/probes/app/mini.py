@@ -1,0 +1,211 @@
+"""The mini-apps, a row of a table each.
+
+A mini-app is a small program of ours, ``app_ocean`` and so on, with the numerics and the
+communication of a large one; ``docs/method/apps.md`` says what each keeps and what it does not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal
+
+from bareline.probes._blas import kernels_of_header
+from bareline.probes._kernel import Kernel, kernel_metrics
+from bareline.probes._native import read_report
+from bareline.probes.base import declared
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class MiniAppParams:
+    """Parameters of a mini-app.
+
+    Attributes
+    ----------
+    problem_class
+        Size of the problem: S, W, A, B or C, each several times the one before.
+    """
+
+    problem_class: Literal["S", "W", "A", "B", "C"] = "W"
+
+
+_OCEAN_VARIANT: Final = "2011"
+
+
+@dataclass(frozen=True, slots=True)
+class OceanParams(MiniAppParams):
+    """Parameters of the ocean.
+
+    Attributes
+    ----------
+    problem_class
+        Size of the problem: S, W, A, B or C, each several times the one before.
+    variant
+        What the solver for the lid's pressure sends: "2011" three sums of 8 bytes and two exchanges
+        an iteration, as MITgcm did then; "tiles" sums of 8 bytes for each rank, as MITgcm does
+        since 2015; "saving" two sums and one exchange, less than MITgcm.
+    """
+
+    variant: Literal["2011", "tiles", "saving"] = _OCEAN_VARIANT
+
+
+class MiniProgram(Kernel[Any]):
+    """A mini-app; its rate counts what its page of the documentation says, cells or sites."""
+
+    layer: ClassVar[Layer] = Layer.APP
+    params: type[MiniAppParams] = MiniAppParams
+    metrics: ClassVar[Mapping[str, Metric]] = kernel_metrics("op/s")
+    suite: ClassVar[str] = "app"
+
+
+class Ocean(MiniProgram):
+    """The program with variants: halo exchanges, and sums of 8 bytes in its solver."""
+
+    params: type[MiniAppParams] = OceanParams
+
+    def command(self, params: OceanParams, layout: Layout) -> Command:
+        """Name the variant, where it is not the program's own."""
+        command = super().command(params, layout)
+        if params.variant == _OCEAN_VARIANT:
+            return command
+        return Command(argv=(*command.argv, "-v", params.variant), mpi=True)
+
+    def parse(self, params: OceanParams, output: Output) -> Iterable[Sample]:
+        """Refuse another variant; programs that had none said nothing of it."""
+        said = read_report(output, self.suite, self.kernel).header.get("variant", params.variant)
+        if said != params.variant:
+            raise ParseError(f"variant {said} instead of {params.variant}")
+        return super().parse(params, output)
+
+
+class Planewave(MiniProgram):
+    """The program that calls BLAS."""
+
+    def facts(self, params: MiniAppParams, output: Output) -> Mapping[str, Scalar]:
+        """Tell whose kernels the BLAS ran."""
+        return kernels_of_header(read_report(output, self.suite, self.kernel).header)
+
+
+Rule = Callable[[str, int], str]
+
+
+def _most(words: str = "it takes at most", **most: int) -> Rule:
+    """Give the rule of a program that has parts for so many ranks in each class."""
+    return lambda problem_class, ranks: (
+        f"{words} {most[problem_class]}" if ranks > most[problem_class] else ""
+    )
+
+
+def _ocean(problem_class: str, ranks: int) -> str:
+    """The ranks cut the basin into rectangles of at least four cells a side, for ghosts."""
+    cells = {"S": 32, "W": 64, "A": 128, "B": 256, "C": 512}[problem_class]
+    fewest = 4
+    if fewest * max(squarest(ranks)) > cells:
+        return f"each needs {fewest} of the {cells} cells in a direction"
+    return ""
+
+
+def squarest(ranks: int) -> tuple[int, int]:
+    """Cut a number of ranks into two factors, as equal as can be, the smaller one first."""
+    width = next(n for n in range(math.isqrt(ranks), 0, -1) if ranks % n == 0)
+    return width, ranks // width
+
+
+#: Sites of the lattice along y, z and t, the directions that are cut.
+_SITES = {
+    "S": (8, 8, 8), "W": (8, 16, 16), "A": (16, 16, 32), "B": (32, 32, 32), "C": (32, 32, 64),
+}  # fmt: skip
+
+
+def _lattice(problem_class: str, ranks: int) -> str:
+    """Every prime factor of the ranks must divide what is left of y, z or t."""
+    lengths = list(_SITES[problem_class])
+    for factor in sorted(_prime_factors(ranks), reverse=True):
+        fit = [length for length in lengths if length % factor == 0]
+        if not fit:
+            return "it takes a number whose factors divide the lattice along y, z or t"
+        longest = len(lengths) - 1 - lengths[::-1].index(max(fit))
+        lengths[longest] //= factor
+    return ""
+
+
+def _prime_factors(number: int) -> list[int]:
+    factors = []
+    factor = 2
+    while number > 1:
+        if number % factor == 0:
+            factors.append(factor)
+            number //= factor
+        else:
+            factor += 1
+    return factors
+
+
+#: Cells of the box of tetrahedra, six in each hexahedron along its edge, and how many a rank needs
+#: to have some of every colour.
+_EDGES = {"S": 8, "W": 16, "A": 32, "B": 64, "C": 112}
+_TETRAHEDRA = {name: 6 * edge**3 // 48 for name, edge in _EDGES.items()}
+
+PROBES = (
+    declared(
+        MiniProgram,
+        "app.cartesian",
+        kernel="cartesian",
+        title="cartesian (CART3D's kind)",
+        summary="cut-cell flow (CART3D's pattern): point to point on every level of a multigrid",
+        source="Aftosmis, Berger, Adomavicius 2000",
+        # Bricks of 16 cells along an edge that are not wholly inside the sphere.
+        rank_rule=_most(S=8, W=64, A=512, B=4088, C=7968),
+    ),
+    declared(
+        MiniProgram,
+        "app.lattice",
+        kernel="lattice",
+        title="lattice (MILC's kind)",
+        summary="lattice QCD (MILC's pattern): faces point to point; Allreduce of 32 bytes",
+        source="Kogut and Susskind 1975",
+        rank_rule=_lattice,
+    ),
+    declared(
+        Ocean,
+        "app.ocean",
+        kernel="ocean",
+        title="the mini-app ocean",
+        summary="ocean (MITgcm's pattern): halos; many Allreduce of 8 bytes",
+        source="Marshall et al. 1997",
+        rank_rule=_ocean,
+    ),
+    declared(
+        MiniProgram,
+        "app.overset",
+        kernel="overset",
+        title="overset (OVERFLOW-2's kind)",
+        summary="overlapping zones (OVERFLOW-2's pattern): line solves, halos",
+        source="Pulliam and Chaussee 1981",
+        # Blocks that the 23 zones are cut into.
+        rank_rule=_most(S=39, W=61, A=65, B=248, C=530),
+    ),
+    declared(
+        Planewave,
+        "app.planewave",
+        kernel="planewave",
+        title="planewave (PARATEC's kind)",
+        summary="plane waves (PARATEC's pattern): Alltoall; products of matrices",
+        source="Payne et al. 1992",
+        # Planes of the grid.
+        rank_rule=_most(S=24, W=32, A=48, B=64, C=96),
+    ),
+    declared(
+        MiniProgram,
+        "app.unstructured",
+        kernel="unstructured",
+        title="unstructured (USM3D's kind)",
+        summary="unstructured flow solver (USM3D's pattern): neighbours point to point; small "
+        "Allreduce",
+        source="Frink 1996",
+        rank_rule=_most("there are cells for at most", **_TETRAHEDRA),
+    ),
+)

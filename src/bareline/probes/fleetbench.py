@@ -1,0 +1,218 @@
+"""``fleetbench``, our program for all nodes of a fleet in one job: which are worse than the others.
+
+Every node computes and streams at once. All pairs of nodes meet in the rounds of a round robin
+tournament, or a sample does. Short messages of a round's pairs go at once; long ones one pair after
+another, since pairs that share a switch would take from each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import median
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from bareline.probes._native import Point, Report, native, options, positive, read_report
+from bareline.probes.base import Probe, declared
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Layer, Layout, Metric, Output, Sample
+from bareline.vocabulary.nodeset import unfold
+
+#: Words that have the names of the nodes repeated in the output.
+NAMES = ("--names", "{nodes}")
+
+
+def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]:
+    """Read a complete output and the name of each rank's node.
+
+    Raises
+    ------
+    ParseError
+        It is not what the program prints, or names do not fit the ranks.
+    """
+    report = read_report(output, "fleetbench", benchmark)
+    hosts = report.header.get("hosts")
+    if not isinstance(hosts, list) or len(hosts) != report.header.get("ranks"):
+        raise ParseError("the header does not name a host for every rank")
+    told = report.header.get("names")
+    if not isinstance(told, str):  # empty where none were given; absent only in a damaged header
+        raise ParseError("the header does not say which names the nodes have")
+    try:
+        given = unfold(told) if told else []
+    except ValueError as error:
+        raise ParseError(f"the header's names are no list of nodes: {error}") from error
+    return report, _names(given, [str(host) for host in hosts])
+
+
+def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
+    """Choose the names that the platform knows, in the order in which ranks were really laid.
+
+    A launcher that lays ranks over nodes in another order than they were given shows by the names
+    that the hosts have for themselves.
+    """
+    short = [host.partition(".")[0] for host in hosts]
+    by_host = {name.partition(".")[0]: name for name in given}
+    if len(given) != len(hosts):
+        given = [f"rank{number}" for number in range(len(hosts))]
+    elif len(by_host) == len(given) and set(by_host) == set(short):
+        given = [by_host[host] for host in short]
+    return tuple(given)
+
+
+def node_of(point: Point, key: str, names: tuple[str, ...]) -> str:
+    """Give the name of the node that a point names by its rank.
+
+    Raises
+    ------
+    ParseError
+        There is no such rank.
+    """
+    rank = point.at.get(key)
+    if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < len(names):
+        raise ParseError(f"the point {dict(point.at)} is of no rank of the job")
+    return names[rank]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeParams:
+    """Parameters of what every node computes.
+
+    Attributes
+    ----------
+    duration_s
+        How long all its cores compute: long enough for a limit of power or heat to show.
+    """
+
+    duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMemoryParams:
+    """Parameters of what every node streams.
+
+    Attributes
+    ----------
+    duration_s
+        How long all its cores stream.
+    array_bytes
+        Each of a node's three arrays; together well above its caches.
+    """
+
+    duration_s: Annotated[float, Field(gt=0, le=600)] = 0.5
+    array_bytes: Annotated[int, Field(ge=1 << 16, le=1 << 40)] = 128 << 20
+
+
+class EachNode(Probe[Any]):
+    """Work on all cores of every node, sustained; its parameters are the program's options."""
+
+    benchmark: ClassVar[str]
+
+    def command(self, params: Any, layout: Layout) -> Command:
+        """Run fleetbench under MPI, a rank on each node."""
+        words = options(params, "duration_s")
+        if isinstance(params, NodeMemoryParams):
+            words += ("--array-bytes", str(params.array_bytes))
+        return native("fleetbench", self.benchmark, *words, *NAMES, mpi=True)
+
+    def parse(self, params: Any, output: Output) -> Iterable[Sample]:
+        """Give the rate of the median node as the headline, and that of every node."""
+        report, names = read_fleet(output, self.benchmark)
+        rates = {
+            node_of(point, "rank", names): positive(point.number("rate"), "rate", point)
+            for point in report.points
+        }
+        yield Sample(self.headline, median(rates.values()))
+        for name, rate in rates.items():
+            yield Sample(f"node_{self.headline}", rate, {"node": name})
+
+
+@dataclass(frozen=True, slots=True)
+class PairParams:
+    """Parameters of the links.
+
+    Attributes
+    ----------
+    pairs
+        "all", "sampled" (at distances of powers of two: 2 log2 N rounds), or "auto": all of up to
+        32 nodes, else sampled.
+    together
+        Long messages of a round's pairs at once: what a switch loses under load.
+    size_bytes
+        Of a long message, which both ends send at once.
+    repeats
+        Long messages of a pair; their median counts.
+    iterations
+        Short messages there and back, of a pair; their median counts.
+    """
+
+    pairs: Literal["auto", "all", "sampled"] = "auto"
+    together: bool = False
+    size_bytes: Annotated[int, Field(ge=1, le=1 << 30)] = 1 << 20
+    repeats: Annotated[int, Field(ge=1, le=100_000)] = 8
+    iterations: Annotated[int, Field(ge=1, le=1_000_000)] = 100
+
+
+class EachPair(Probe[PairParams]):
+    """Latency of 8 bytes, and bandwidth each way of an exchange, between the nodes of a fleet."""
+
+    name: ClassVar[str] = "mpi.each_pair"
+    layer: ClassVar[Layer] = Layer.MPI
+    title: ClassVar[str] = "the latency of a fleet's median link"
+    summary: ClassVar[str] = "Latency and bandwidth of the links between a fleet's nodes"
+    params = PairParams
+    min_ranks: ClassVar[int] = 2
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        "latency": Metric("s", "lower"),
+        "bandwidth": Metric("B/s", "higher"),
+        "pair_latency": Metric("s", "lower", detail=True),
+        "pair_bandwidth": Metric("B/s", "higher", detail=True),
+    }
+
+    def command(self, params: PairParams, layout: Layout) -> Command:
+        """Run fleetbench under MPI, a rank on each node."""
+        words = options(params, "pairs", "size_bytes", "repeats", "iterations")
+        together = ("--together",) if params.together else ()
+        return native("fleetbench", "pairs", *words, *together, *NAMES, mpi=True)
+
+    def parse(self, params: PairParams, output: Output) -> Iterable[Sample]:
+        """Read every pair, and the medians over all."""
+        report, names = read_fleet(output, "pairs")
+        for metric in ("latency", "bandwidth"):
+            values = [positive(point.number(metric), metric, point) for point in report.points]
+            yield Sample(metric, median(values))
+            for point, value in zip(report.points, values, strict=True):
+                ends = {"node": node_of(point, "a", names), "peer": node_of(point, "b", names)}
+                yield Sample(f"pair_{metric}", value, ends)
+
+
+PROBES = (
+    declared(
+        EachNode,
+        "compute.each_node",
+        layer=Layer.COMPUTE,
+        title="the sustained arithmetic of a fleet's median node",
+        summary="Sustained arithmetic of every node of a fleet, all at once",
+        params=NodeParams,
+        benchmark="processor",
+        metrics={
+            "rate": Metric("flop/s", "higher"),
+            "node_rate": Metric("flop/s", "higher", detail=True),
+        },
+    ),
+    declared(
+        EachNode,
+        "memory.each_node",
+        layer=Layer.MEMORY,
+        title="the memory bandwidth of a fleet's median node",
+        summary="Memory bandwidth of every node of a fleet, all at once",
+        params=NodeMemoryParams,
+        benchmark="memory",
+        metrics={
+            "bandwidth": Metric("B/s", "higher"),
+            "node_bandwidth": Metric("B/s", "higher", detail=True),
+        },
+    ),
+    EachPair(),
+)

@@ -1,0 +1,99 @@
+"""perftest, the RDMA benchmarks of the OFED stack: RDMA writes below any MPI library.
+
+The real tools are run as they are (Debian's package ``perftest``). Where a node has no RDMA device
+they say so and the trial is a failed record with that reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from bareline.formats import perftest as format_
+from bareline.probes.base import Probe, declared
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Command, Failed, Layer, Layout, Metric, Output, Sample, Server
+
+
+@dataclass(frozen=True, slots=True)
+class PerftestParams:
+    """Parameters of an RDMA test over all message sizes.
+
+    Attributes
+    ----------
+    iterations
+        Messages of each size; 0 leaves the program's choice. ``-n``.
+    device
+        Name of the RDMA device; empty takes the first. ``-d``.
+    """
+
+    iterations: Annotated[int, Field(ge=0)] = 0
+    device: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]*$")] = ""
+
+
+class Perftest(Probe[PerftestParams]):
+    """The perftest program of its name between the first and the last node, at every size."""
+
+    layer: ClassVar[Layer] = Layer.NETWORK
+    nodes: ClassVar[int | None] = 2
+    params = PerftestParams
+
+    @property
+    def _program(self) -> str:
+        return self.name.removeprefix("net.")
+
+    def command(self, params: PerftestParams, layout: Layout) -> Command:
+        """Run the program as server on the last node and as client on the first."""
+        options = ["-a", "-F", "-p", "{server_port}"]
+        if params.iterations:
+            options += ["-n", str(params.iterations)]
+        if params.device:
+            options += ["-d", params.device]
+        return Command(
+            argv=(self._program, *options, "{server_host}"),
+            server=Server(argv=(self._program, *options)),
+            requires=(self._program,),
+        )
+
+    def parse(self, params: PerftestParams, output: Output) -> Iterable[Sample]:
+        """Read the table of message sizes."""
+        found = list(format_.read(output.stdout))
+        if len(found) != 1 or found[0].probe != f"perftest.{self._program}":
+            raise ParseError(f"not the output of one {self._program}")
+        outcome = found[0].outcome
+        if isinstance(outcome, Failed):
+            raise ParseError(outcome.reason)
+        return [sample for sample in outcome.samples if sample.metric in self.metrics]
+
+
+PROBES = (
+    declared(
+        Perftest,
+        "net.ib_write_bw",
+        title="RDMA write bandwidth (ib_write_bw)",
+        summary="perftest: bandwidth of RDMA writes by message size",
+        source="ib_write_bw of perftest 2 to 6",
+        metrics={
+            "bandwidth": Metric("B/s", "higher"),
+            "bandwidth_peak": Metric("B/s", "higher", detail=True),
+            "message_rate": Metric("op/s", "higher", detail=True),
+        },
+    ),
+    declared(
+        Perftest,
+        "net.ib_write_lat",
+        title="RDMA write latency (ib_write_lat)",
+        summary="perftest: latency of RDMA writes by message size",
+        source="ib_write_lat of perftest 2 to 6",
+        metrics={
+            "latency": Metric("s", "lower"),
+            **{
+                f"latency_{name}": Metric("s", "lower", detail=True)
+                for name in ("mean", "min", "max")
+            },
+        },
+    ),
+)
