@@ -1,5 +1,7 @@
 # make demo    measure two hosts behind slower links, predict an application, explain, write a page
-# make test    all tests
+# make test    the tests, without guests, clusters, simulations and browser: ten minutes, set-up included
+# make test-all  every test: what `make test` leaves out takes minutes and many packages
+# make quick   style, types and tests of one room: ROOM=formats
 # make check   style, types, imports, native build with warnings as errors, then the tests
 # make bench   performance of bareline itself and of its benchmarks (BENCH="npb storage" chooses some)
 # make faults  break it in every known way and count what is lost (FAULTS="--guests --seed 2" adds options)
@@ -7,14 +9,17 @@
 # make docs-check  every command of the documentation that this machine can run, as printed: hours
 # make site    the documentation as a site: build/site/index.html opens in a browser, without a server
 # Each does its own set-up first: packages, .venv, native programs. `make setup` has what measuring
-# needs, `make setup-tests` what tests, style and types need beside it.
+# needs, `make setup-tests` what all tests, style and types need beside it.
 
 BARELINE := .venv/bin/bareline
 
-.PHONY: setup setup-tests demo test check lint bench faults cloud site docs-check clean
+.PHONY: setup setup-quick setup-tests demo test test-all quick check lint bench faults cloud site docs-check clean
 
 setup:
 	@scripts/setup.sh
+
+setup-quick:
+	@scripts/setup.sh quick
 
 setup-tests:
 	@scripts/setup.sh tests
@@ -23,13 +28,21 @@ demo:
 	@scripts/setup.sh demo
 	@scripts/demo.sh
 
-test: setup-tests
-	@scripts/test.sh $(PYTEST_ARGS)
+test: setup-quick
+	@scripts/test.sh $(or $(PYTEST_ARGS),quick)
+
+test-all: setup-tests
+	@scripts/test.sh $(or $(PYTEST_ARGS),all)
+
+quick: setup-tests
+	@.venv/bin/ruff check src/bareline/$(ROOM) tests/$(ROOM)
+	@.venv/bin/mypy src/bareline/$(ROOM)
+	@scripts/test.sh -q --quick -m "not (mpi or netns)" tests/$(ROOM)
 
 lint: setup-tests
 	@scripts/lint.sh
 
-check: lint test
+check: lint test-all
 
 bench: setup-tests
 	@scripts/bench.sh $(BENCH)

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Set up what measuring needs: packages, virtual environment, native programs. Idempotent: a second
 # call does nothing but look. Says what it installs, and without root what it could not install.
-# `setup.sh tests` adds what tests, style and types need: their packages, every MPI library and the
-# simulator. `setup.sh demo` leaves out what `make demo` does without: of the platforms' packages it
+# `setup.sh quick` adds what `make test` needs, `setup.sh tests` what all tests, style and types need:
+# their packages, every MPI library and the simulator. `setup.sh demo` leaves out what `make demo` does without: of the platforms' packages it
 # installs those of guests, and these only where they would not be emulated. `setup.sh cloud` only
 # installs the packages of a control plane of OpenStack, which take a minute.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-aim=${1:-} # empty, demo, tests or cloud
+aim=${1:-} # empty, demo, quick, tests or cloud
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -29,6 +29,7 @@ missing_of() { # those of the given packages that are not installed
 optional_packages() {
     case $aim in
     tests) packages optional ;;
+    quick) packages optional . 'vm|slurm|sim$|report|benchmarks|filesystem' | grep -v 'mpich\|chromium' ;;
     cloud) packages cloud ;;
     demo) ! scripts/kvm.sh >/dev/null || packages optional '^ platforms? .*vm' ;;
     *) packages optional . '^ (tests|benchmarks)' ;;
@@ -81,9 +82,13 @@ find_python() {
 
 make_environment() {
     local stamp=.venv/.stamp libvirt='' want pinned=(-r scripts/requirements.txt)
-    if [ "$aim" = tests ]; then
+    if [ "$aim" = quick ]; then
+        stamp+=-quick
+        pinned+=(-r scripts/requirements-tests.txt)
+    elif [ "$aim" = tests ]; then
         stamp+=-tests
-        pinned+=(-r scripts/requirements-tests.txt -r scripts/requirements-clouds.txt)
+        pinned+=(-r scripts/requirements-tests.txt -r scripts/requirements-checks.txt
+            -r scripts/requirements-clouds.txt)
     fi
     if pkg-config --exists libvirt 2>/dev/null; then libvirt=yes; fi
     # With libvirt installed since then there is more to do.
@@ -100,11 +105,11 @@ make_environment() {
     say "installing Python packages into .venv"
     .venv/bin/python -m pip install -q --disable-pip-version-check "${pinned[@]}" >&2
     .venv/bin/python -m pip install -q --disable-pip-version-check --no-deps -e . >&2
-    if [ -n "$libvirt" ]; then
+    if [ -n "$libvirt" ] && [ "$aim" != quick ]; then
         .venv/bin/python -m pip install -q --disable-pip-version-check \
             -r scripts/requirements-vm.txt >&2 ||
             say "libvirt's Python binding does not build here: virtual machines will be skipped"
-    elif [ "$aim" != demo ]; then
+    elif [ "$aim" != demo ] && [ "$aim" != quick ]; then
         say "libvirt-dev is not installed: virtual machines will be skipped"
     fi
     echo "$want" >"$stamp"

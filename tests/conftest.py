@@ -160,10 +160,29 @@ def _closed(schema: Any) -> Any:
     return {"additionalProperties": False, **own} if "properties" in own else own
 
 
-def pytest_collection_modifyitems(items):
+#: What `make test` leaves to `make test-all`: other machines, a second MPI library, many seconds.
+_NOT_QUICK = ("vm", "slurm", "openstack", "sim", "browser", "slow")
+
+
+def pytest_addoption(parser):
+    """Choose between the two parts of the tests; without either option all are chosen."""
+    parser.addoption("--quick", action="store_true", help="the tests of `make test`")
+    parser.addoption("--rest", action="store_true", help="all others")
+
+
+def _quick(item):
+    return "mpich" not in item.nodeid and not any(map(item.get_closest_marker, _NOT_QUICK))
+
+
+def pytest_collection_modifyitems(config, items):
     """Put files with slow tests first: on several cores, what lasts longest must not begin last."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
+    for option, wanted in (("--quick", True), ("--rest", False)):
+        if config.getoption(option):
+            left = [item for item in items if _quick(item) is not wanted]
+            config.hook.pytest_deselected(items=left)
+            items[:] = [item for item in items if _quick(item) is wanted]
 
 
 def pytest_terminal_summary(terminalreporter):

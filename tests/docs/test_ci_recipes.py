@@ -77,6 +77,7 @@ def test_each_service_calls_the_script():
     assert line.startswith("sh ci/two-builds.sh ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (shutil.which("git") and shutil.which("make")), reason="no git or no make")
 def test_the_slower_of_two_commits_fails_the_job(shell):
     def commit(says):

@@ -200,6 +200,7 @@ def test_ranks_work_on_it(open_bench):
     assert all(device.startswith("/dev/loop") for device in seen)
 
 
+@pytest.mark.slow
 @needs_root
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 def test_a_container_lies_on_it(open_bench):

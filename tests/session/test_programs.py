@@ -94,6 +94,7 @@ def launched(folder: Path, tmp_path: Path, execute: Callable[[Run], object]) -> 
 LOG = "for _ in range(700_000): print('a line of the log that is sixty characters long, or more')\n"
 
 
+@pytest.mark.slow
 def test_a_time_after_forty_megabytes_of_log_is_read(
     folder: Path, tmp_path: Path, execute: Callable[[Run], object]
 ) -> None:

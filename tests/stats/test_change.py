@@ -12,6 +12,7 @@ def series(generator, count, runs, noise, shared=0.02):
     return np.exp(nights + noise * generator.standard_normal((count, runs)))
 
 
+@pytest.mark.slow
 def test_without_a_change_few_families_have_one():
     generator = np.random.default_rng(5)
     false = sum(

@@ -25,6 +25,7 @@ def test_noise_of_unlike_shape_is_seen_whatever_differs_beside(loss):
     assert share > 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [7, 10, 20])
 @pytest.mark.parametrize("kind", ["normal", "wider", "alike"])
 def test_what_is_symmetric_is_rarely_called_lopsided(kind, blocks):

@@ -51,6 +51,7 @@ def row(claims: Claims, start: str) -> ClaimRow:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("study", STUDIES)
 def test_every_stored_finding_has_its_row(claims_in: Callable[..., Claims], study: str) -> None:
     claims = claims_in(study)
@@ -90,6 +91,7 @@ def test_without_losses_nothing_is_confirmed(claims_in: Callable[..., Claims]) -
     assert row(claims_in("infinicloud", power=0.0), "Collectives").status is Status.NO
 
 
+@pytest.mark.slow
 def test_the_same_direction_with_less_of_it_is_weaker(claims_in: Callable[..., Claims]) -> None:
     found = row(claims_in("flexible-fabric", power=0.5), "Software-only")
     assert found.status is Status.WEAKER

@@ -55,6 +55,7 @@ def test_what_asks_for_files_of_figures_is_refused_with_the_next_step(without, t
     assert not (tmp_path / "drawn").exists()
 
 
+@pytest.mark.slow
 def test_every_exhibit_is_put_together_without_charts(tmp_path):
     """The contract of exhibits, with planted runs, holds for titles and tables all the same."""
     # Beside what pytest's own plug-ins have imported by then, this needs a process of its own.
