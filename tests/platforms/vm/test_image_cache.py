@@ -11,11 +11,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from bareline.platforms.images import bootstrap
+from bareline.platforms.images import sources as sources_module
 from bareline.platforms.images.parts import describe_parts, find_damage
 from bareline.platforms.process import local_environment, spawn
-from bareline.platforms.vm import bootstrap
 from bareline.platforms.vm import image as image_module
-from bareline.platforms.vm import sources as sources_module
 from bareline.platforms.vm.image import built_image, image_folder
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import PlatformError

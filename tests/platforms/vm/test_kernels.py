@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
+from bareline.platforms.images import sources
 from bareline.platforms.images.sources import Archive, archive_of
-from bareline.platforms.vm import sources
 from bareline.platforms.vm.image import AutoImage
 from bareline.platforms.vm.kernels import with_kernel
 from bareline.vocabulary.errors import PlatformError
