@@ -4,6 +4,7 @@ import pytest
 
 from bareline.platforms.config import platforms_from_toml
 from bareline.study.catalogue import find_study, named_studies
+from bareline.study.question import check_question
 from bareline.study.reading import load_study
 from bareline.study.study import study_from_toml
 from bareline.vocabulary.errors import StudyError
@@ -44,6 +45,12 @@ def test_a_study_survives_the_run_directory(tmp_path):
         (HEAD + "launches = 0\n" + NULL, ["launches"]),
         (HEAD + "launches = 'ten'\n" + NULL, ["launches"]),
         (HEAD + "min_launches = 3\n" + NULL, ["min_launches = 3", "precision = 0"]),
+        (HEAD + 'question = ["nul"]\n' + NULL, ["key 'question'", "did you mean 'null'?"]),
+        (HEAD + 'question = ["npb"]\n' + NULL, ["'npb' cannot be answered", "nothing of that"]),
+        (
+            HEAD + 'question = ["null tim"]\n' + NULL,
+            ["null has no such metric", "did you mean 'time'?"],
+        ),
         (HEAD + "[measures]\n" + NULL, ["unknown table 'measures'", "did you mean 'measure'?"]),
         (
             HEAD + '[[measure]]\nprobe = "nul"\n',
@@ -170,3 +177,14 @@ def test_an_open_sweep_measures_what_is_said_and_unsaid_once():
     specs = list(platforms_from_toml({"platform": tables}, where="t").values())
     assert {case.ranks for _, case in made.cases(specs)} == {1, 2}
     assert len({case for _, case in made.cases(specs)}) == 2
+
+
+def test_a_question_is_kept_with_the_plan_and_may_be_replaced(tmp_path):
+    study = load_study(write(tmp_path, HEAD + 'question = ["b:null time"]\n' + NULL))
+    assert study_from_toml(study.to_toml(), where="again").question == ["b:null time"]
+    check_question(study, ["a", "b"])
+    with pytest.raises(StudyError, match=r"no platform of the run.*it has: c"):
+        check_question(study.asking(["b:null"]), ["c"])
+    assert study.asking(["app"]).question == ["app"]
+    with pytest.raises(StudyError, match=r"--question: 'mpi' cannot be answered"):
+        study.asking(["mpi"])

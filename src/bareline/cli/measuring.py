@@ -62,6 +62,14 @@ _Out = Annotated[
 _Seed = Annotated[
     int | None, typer.Option("--seed", metavar="N", help="Seed of the trials' order.")
 ]
+_Question = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--question",
+        metavar="Q",
+        help="What is answered first, e.g. 'app.ocean time'; repeat for more.",
+    ),
+]
 _Launches = Annotated[
     int | None, typer.Option("--launches", metavar="N", min=1, help="Most trials of each case.")
 ]
@@ -96,6 +104,7 @@ class Asked:
     platforms: PlatformsOption = None
     out: _Out = None
     baseline: BaselineOption = None
+    question: _Question = None
     seed: _Seed = None
     launches: _Launches = None
     scale: _Scale = None

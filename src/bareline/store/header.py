@@ -157,6 +157,7 @@ class _Head(_Table):
     name: str = ""
     title: str = ""
     description: str = ""
+    question: list[str] = []
     scale: str | None = None
     scale_changes: list[str] = []
     ladder: bool = False

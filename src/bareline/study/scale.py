@@ -35,11 +35,12 @@ class StudyScale(_Table):
 
     Attributes
     ----------
-    launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches, control
-    platforms, baseline
+    question, launches, min_launches, precision, budget_s, blocks_per_boot, emulated_launches
+    control, platforms, baseline
         As in ``[study]``.
     """
 
+    question: list[str] | None = None
     launches: int | None = None
     min_launches: int | None = None
     precision: float | None = None

@@ -19,6 +19,7 @@ from bareline.published.catalogue import find_part
 from bareline.study.measure import Exhibit, Measure
 from bareline.study.order import OrderKind
 from bareline.study.problems import study_error, suggest
+from bareline.study.question import check_question
 from bareline.study.roles import Role, cast_roles, check_published_platforms
 from bareline.study.scale import MeasureScale, StudyScale
 from bareline.vocabulary.errors import BarelineError, StudyError, did_you_mean
@@ -46,7 +47,9 @@ class Study(Limits, BaseModel):
     Attributes
     ----------
     name, title, description
-        What it is called and what question it answers.
+        What it is called and what it is for.
+    question
+        What is answered first, as `bareline.study.question` reads it; its programs without it.
     launches
         Most trials of a case on a platform.
     min_launches
@@ -100,6 +103,7 @@ class Study(Limits, BaseModel):
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=100)]
     title: str = ""
     description: str = ""
+    question: list[str] = []
     launches: Annotated[int, Field(ge=1, le=100_000)] = 10
     min_launches: Annotated[int, Field(ge=1)] = MIN_LAUNCHES
     precision: Annotated[float, Field(ge=0, lt=1)] | None = None
@@ -220,6 +224,18 @@ class Study(Limits, BaseModel):
         precision = 0.0 if fewest < MIN_LAUNCHES else self.precision
         changed = {"launches": launches, "min_launches": fewest, "precision": precision}
         return self.model_copy(update=changed)
+
+    def asking(self, question: Sequence[str]) -> Study:
+        """Give the study with another question.
+
+        Raises
+        ------
+        StudyError
+            It measures nothing of that.
+        """
+        study = self.model_copy(update={"question": list(question)})
+        check_question(study, where="--question")
+        return study
 
     def at_scale(self, name: str) -> Study:
         """Give the study as it is at one of its scales.
@@ -348,6 +364,7 @@ def study_from_toml(
         for _ in study.cases():
             pass
         _check_roles(study)
+        check_question(study)
         _check_exhibits(study)
         _check_scales(study)
     except ValidationError as error:
