@@ -92,7 +92,7 @@ def figure_csv(figure: Figure) -> Download | None:
         plain.writerow([column.title for column in figure.data_table.columns])
         for fields in [*figure.data_table.rows, figure.data_table.foot]:
             if fields:
-                plain.writerow([field.text.replace("\u202f", "") for field in fields])
+                plain.writerow([field.plain.replace("\u202f", "") for field in fields])
     else:
         return None
     content = text.getvalue().encode()

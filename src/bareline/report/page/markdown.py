@@ -177,7 +177,7 @@ def _numbers(figure: Figure) -> Iterator[str]:
     for row in (*table.rows, *([table.foot] if table.foot else [])):
         rows.append(
             [
-                " ".join([field.text, *(f"({marks[caveat]})" for caveat in field.caveats)]).strip()
+                " ".join([field.plain, *(f"({marks[caveat]})" for caveat in field.caveats)]).strip()
                 for field in row
             ]
         )

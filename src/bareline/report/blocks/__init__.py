@@ -1,0 +1,1 @@
+"""What a report shows, said once: tables, prose, notes and figures, for every writer alike."""

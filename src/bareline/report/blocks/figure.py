@@ -1,0 +1,79 @@
+"""What a figure is, before it is drawn anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bareline.report.blocks.table import Table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    Chart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.VConcatChart | alt.ConcatChart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One figure or table of the page.
+
+    Attributes
+    ----------
+    id
+        Unique on the page; also the name of the figure's files.
+    probe, layer
+        Where it belongs; empty for the whole page.
+    panels
+        The drawing, in pieces that the page may put beside each other; none for a table.
+    names
+        What tells the panels apart, e.g. ``16 nodes, 128 ranks``; none where there is one.
+    large
+        The panel that is drawn large at first, by its place; the others stand small beside it, and
+        the reader chooses. All are of one size without it.
+    narrow
+        The drawing for screens of less than 40 em; `panels` serve both without it.
+    wide
+        Whether the figure takes the whole width rather than half of it.
+    folded
+        Whether its table is folded away even though nothing is drawn.
+    text_summary
+        What the figure shows, for whoever cannot see it.
+    caveats
+        What must be known of the values, in words: stands under the drawing where it is a file
+        of its own. On the page the table says it.
+    sources
+        Of the published figures that are drawn: where each stands in the page's list, and the
+        publication with the place in it.
+    data
+        The numbers in base units, as its CSV file holds them; without them, what the table shows.
+    """
+
+    id: str
+    title: str
+    caption: str = ""
+    probe: str = ""
+    layer: str = ""
+    panels: tuple[Chart, ...] = ()
+    names: tuple[str, ...] = ()
+    large: int | None = None
+    narrow: tuple[Chart, ...] = ()
+    wide: bool = False
+    folded: bool = False
+    text_summary: str = ""
+    caveats: tuple[str, ...] = ()
+    sources: tuple[tuple[str, str], ...] = ()
+    data_table: Table | None = None
+    data: tuple[Mapping[str, str | int | float | bool | None], ...] = ()
+
+    @property
+    def chart(self) -> Chart | None:
+        """The whole drawing as one specification with its title, two panels to a row."""
+        if not self.panels:
+            return None
+        title = f"{self.probe}: {self.title}" if self.probe else self.title
+        import altair as alt
+
+        return alt.concat(*self.panels, columns=2, spacing=24).properties(
+            title=alt.Title(title, fontSize=13, offset=14)
+        )

@@ -1,0 +1,190 @@
+"""Tables of results, before anything prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, Literal, Self, TypeVar
+
+from bareline.analysis.amounts import between
+from bareline.analysis.cell import Estimate
+from bareline.analysis.parts import Sentence
+from bareline.vocabulary.caveats import Caveat
+from bareline.vocabulary.units import plain, whole
+
+R = TypeVar("R")
+#: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left.
+Kind = Literal["number", "light", "text"]
+#: Ink of a ratio whose verdict is not "equivalent" or "inconclusive".
+Tone = Literal["", "worse", "better", "muted", "bold"]
+#: How a page sets it: `data` sorts, `strip` is a heat map, `steps` a waterfall.
+Look = Literal["data", "plain", "facts", "strip", "glance", "claims", "steps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table; the unit stands in the head."""
+
+    title: str
+    kind: Kind = "number"
+    platform: str = ""
+
+    @property
+    def figures(self) -> bool:
+        """Whether it holds figures, which stand at the right and in one piece."""
+        return self.kind != "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A bar within a field, in percent of the field's width."""
+
+    start: float
+    width: float
+    look: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a table.
+
+    Attributes
+    ----------
+    order
+        What the column is sorted by; the text itself without it.
+    caveats
+        What becomes footnotes.
+    platform
+        Name of the platform whose mark stands before the text.
+    link
+        Id of what on the page it leads to, e.g. the source of a published figure.
+    tip
+        What hovering says.
+    wrap
+        Whether it is running text, which breaks into lines.
+    note
+        A second line in lighter ink.
+    look
+        The shade of a cell of a heat strip.
+    spans
+        What is drawn in it; writers of text leave it out.
+    """
+
+    text: str | Sentence
+    order: float | str | None = None
+    tone: Tone = ""
+    caveats: tuple[Caveat, ...] = ()
+    platform: str = ""
+    link: str = ""
+    tip: str = ""
+    wrap: bool = False
+    note: str = ""
+    look: str = ""
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def plain(self) -> str:
+        """Its words without what sets them apart."""
+        return self.text if isinstance(self.text, str) else self.text.text
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of fields under heads.
+
+    Attributes
+    ----------
+    starts
+        Rows that begin a group.
+    foot
+        A last row that sorting leaves in its place.
+    groups
+        Heads over several columns: the words and how many they span, from the second column on.
+    label
+        What it shows, for whoever cannot see it.
+    """
+
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Field, ...], ...]
+    starts: frozenset[int] = frozenset()
+    foot: tuple[Field, ...] = ()
+    look: Look = "data"
+    groups: tuple[tuple[str, int], ...] = ()
+    label: str = ""
+
+    @property
+    def caveats(self) -> tuple[Caveat, ...]:
+        """What becomes footnotes, in the order of the rows."""
+        fields = (field for row in (*self.rows, self.foot) for field in row)
+        return tuple(dict.fromkeys(caveat for field in fields for caveat in field.caveats))
+
+
+class Rows(Generic[R]):
+    """A table of some rows, to which columns are added one after the other.
+
+    Parameters
+    ----------
+    group
+        What rows that stand together share; all of them without it.
+    """
+
+    def __init__(self, rows: Iterable[R], group: Callable[[R], object] | None = None) -> None:
+        self.rows = list(rows)
+        self._group = group
+        self._columns: list[Column] = []
+        self._fields: list[list[Field]] = []
+
+    def column(self, title: str, field: Callable[[R], Field], kind: Kind = "number") -> Self:
+        """Add a column of fields."""
+        self._columns.append(Column(title, kind))
+        self._fields.append([field(row) for row in self.rows])
+        return self
+
+    def text(self, title: str, told: Callable[[R], str], *, wrap: bool = False) -> Self:
+        """Add a column of words."""
+        return self.column(title, lambda row: Field(told(row), wrap=wrap), "text")
+
+    def platform(self, name: Callable[[R], str], title: str = "platform") -> Self:
+        """Add a column of platforms, each with its mark."""
+        return self.column(title, lambda row: Field(name(row), platform=name(row)), "text")
+
+    def number(
+        self,
+        title: str,
+        value: Callable[[R], float | None],
+        write: Callable[[float], str] = whole,
+        *,
+        kind: Kind = "number",
+        absent: str = "–",
+        tone: Callable[[R], Tone] | None = None,
+    ) -> Self:
+        """Add a column of figures; `absent` stands where there is none."""
+
+        def field(row: R) -> Field:
+            own = value(row)
+            text = absent if own is None else write(own)
+            return Field(text, own, tone=tone(row) if tone else "")
+
+        return self.column(title, field, kind)
+
+    def interval(
+        self,
+        held: Callable[[R], Estimate | None],
+        write: Callable[[float], str] = plain,
+        *,
+        title: str = "95 %",
+    ) -> Self:
+        """Add a column of intervals, in lighter ink."""
+
+        def field(row: R) -> Field:
+            own = held(row)
+            return Field(between(own, write), own.lo if own else None)
+
+        return self.column(title, field, "light")
+
+    def table(self, foot: tuple[Field, ...] = (), look: Look = "data", label: str = "") -> Table:
+        """Give the table."""
+        keys = [self._group(row) if self._group else None for row in self.rows]
+        starts = frozenset(i for i in range(1, len(keys)) if keys[i] != keys[i - 1])
+        rows = tuple(zip(*self._fields, strict=True))
+        return Table(tuple(self._columns), rows, starts, foot, look, label=label)
