@@ -83,7 +83,7 @@ def _probe_page(module: str, probe: Probe[Any], studies: list[str]) -> str:
             "",
             f"{_upper(probe.summary)}.",
             "",
-            _prose(sys.modules[module].__doc__ or ""),
+            _about(module, probe),
             "",
             *(f"- {key}: {value}" for key, value in facts.items() if value),
             "",
@@ -108,6 +108,14 @@ def _probe_page(module: str, probe: Probe[Any], studies: list[str]) -> str:
             ),
         ]
     )
+
+
+def _about(module: str, probe: Probe[Any]) -> str:
+    """Give what the module of a probe says, of a row of a table what its class and points do."""
+    if hasattr(sys.modules[module], "PROBE"):
+        return _prose(sys.modules[module].__doc__ or "")
+    points = inspect.getdoc(getattr(probe, "point_samples", None)) or ""
+    return "\n\n".join(filter(None, (_prose(inspect.getdoc(type(probe)) or ""), points)))
 
 
 def platform_pages() -> Iterator[Page]:
@@ -212,12 +220,15 @@ def _attributes(kind: type) -> dict[str, str]:
 
 
 def _described(text: str) -> dict[str, str]:
-    """Read the section "Attributes" of a docstring: names without indent, their meaning below."""
+    """Read the section "Attributes" of a docstring, or its list of names with their meaning."""
     section = text.partition("\nAttributes\n")[2].partition("\n\n")[0]
     found = {}
     for names, lines in re.findall(r"^(\w.*)\n((?:[ ]+.*\n?)+)", section, re.MULTILINE):
         for name in names.split(","):
             found[name.strip()] = " ".join(textwrap.dedent(lines).split())
+    for names, said in re.findall(r"^- (`[\w`, ]+`): (.+(?:\n  .+)*)", text, re.MULTILINE):
+        text = " ".join(said.split())
+        found |= dict.fromkeys(re.findall(r"\w+", names), _upper(text))
     return found
 
 

@@ -40,22 +40,13 @@ _LOG_LINES = 12
 class NativeBuild:
     """A finished build of the native programs.
 
-    Parameters
-    ----------
-    toolchain
-        Compiler and MPI library, for people.
-    path
-        The folder that holds ``bin`` and ``lib``.
-    log
-        What CMake and the compilers printed.
-    left_out
-        Programs that could not be built here, each with its reason.
-    seconds
-        How long configuring and compiling took.
-    cached
-        It was there already.
-    host
-        The node on which it lies; this machine where that is empty.
+    - `toolchain`: compiler and MPI library, for people.
+    - `path`: the folder that holds ``bin`` and ``lib``.
+    - `log`: what CMake and the compilers printed.
+    - `left_out`: programs that could not be built here, each with its reason.
+    - `seconds`: how long configuring and compiling took.
+    - `cached`: it was there already.
+    - `host`: the node on which it lies; this machine where that is empty.
     """
 
     toolchain: str
@@ -92,21 +83,13 @@ def ensure_native(mpi: MpiCompiler | None, cache: Path) -> Path:
 def build_native(mpi: MpiCompiler | None, cache: Path, *, force: bool = False) -> NativeBuild:
     """Build the native programs, or find them in the cache.
 
-    Parameters
-    ----------
-    mpi
-        The library to build against; None builds only what needs no MPI.
-    cache
-        bareline's cache folder.
-    force
-        Build again even if the cache has it.
+    - `mpi`: the library to build against; None builds only what needs no MPI.
+    - `cache`: bareline's cache folder.
+    - `force`: build again even if the cache has it.
 
-    Raises
-    ------
-    ToolMissing
-        CMake, a C compiler or the MPI library's compiler wrapper is not installed.
-    BuildError
-        Configuring or compiling failed; the message holds the error and the path of the log.
+    Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
+    Raises BuildError: configuring or compiling failed; the message holds the error and the path of
+    the log.
     """
     check_tools(mpi)
     source = source_folder()
@@ -248,10 +231,7 @@ class _Builder:
 def trusted(build: Path) -> None:
     """Refuse a build that others could have put there or changed: its programs are executed.
 
-    Raises
-    ------
-    StoreError
-        It belongs to another user, or others may write to it.
+    Raises StoreError: it belongs to another user, or others may write to it.
     """
     for path in (build.parent, build, *build.glob("*/"), *build.glob("*/*")):
         check_trust(path)

@@ -12,10 +12,7 @@ from bareline.vocabulary.errors import BuildError
 def source_folder() -> Path:
     """Give the folder of the top CMakeLists.txt: inside the wheel, or of the source checkout.
 
-    Raises
-    ------
-    BuildError
-        This installation came without the sources.
+    Raises BuildError: this installation came without the sources.
     """
     here = Path(__file__).resolve().parents[1]
     for folder in (here / "_native", here.parent.parent):

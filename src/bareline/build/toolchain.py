@@ -46,10 +46,7 @@ class MpiCompiler(Protocol):
 def check_tools(mpi: MpiCompiler | None) -> None:
     """Refuse to build where a program for it is missing.
 
-    Raises
-    ------
-    ToolMissing
-        CMake, a C compiler or the MPI library's compiler wrapper is not installed.
+    Raises ToolMissing: CMake, a C compiler or the MPI library's compiler wrapper is not installed.
     """
     if mpi is not None and mpi.mpicc is None:
         raise _no_wrapper(mpi)

@@ -45,12 +45,8 @@ class Area(StrEnum):
 class Check:
     """One thing that was looked at.
 
-    Parameters
-    ----------
-    detail
-        What was found, or why it does not work.
-    hint
-        The next step, as an imperative; empty where there is none.
+    - `detail`: what was found, or why it does not work.
+    - `hint`: the next step, as an imperative; empty where there is none.
     """
 
     name: str

@@ -33,10 +33,7 @@ _LOOKS = (
 def examine(*, deep: bool = False) -> list[Check]:
     """Find out what works here, what does not, why, and what mends it.
 
-    Parameters
-    ----------
-    deep
-        Also compile and run an MPI job with every MPI library, which takes seconds.
+    - `deep`: also compile and run an MPI job with every MPI library, which takes seconds.
     """
     checks: list[Check] = []
     for area, module, function in _LOOKS:

@@ -43,10 +43,7 @@ def gather(allocation: Nodes) -> Facts:
     What a node lacks (a program, a kernel file, a permission) is an absent key. A platform adds
     or corrects what it alone knows, such as the MPI library it launches with.
 
-    Raises
-    ------
-    PlatformError
-        A node does not answer.
+    Raises PlatformError: a node does not answer.
     """
     folder = allocation.work_folder()
     nodes = []

@@ -15,12 +15,8 @@ _LEAST_TICKS = 2  # one tick of 10 ms may be rounding
 class StealReading:
     """Processor ticks of a node since its boot.
 
-    Parameters
-    ----------
-    stolen
-        Ticks in which the node wanted to run and the hypervisor ran something else.
-    wanted
-        Ticks in which it ran or wanted to: all but idle ones.
+    - `stolen`: ticks in which the node wanted to run and the hypervisor ran something else.
+    - `wanted`: ticks in which it ran or wanted to: all but idle ones.
     """
 
     stolen: int

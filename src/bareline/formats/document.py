@@ -38,10 +38,7 @@ def split_documents(text: str) -> list[str]:
 def find_object(text: str) -> Mapping[str, Any]:
     """Read the JSON object that begins at the first line with a brace.
 
-    Raises
-    ------
-    ParseError
-        There is none, it is torn, or says two different things under one name.
+    Raises ParseError: there is none, it is torn, or says two different things under one name.
     """
     start = _START.search(text)
     if start is None:
@@ -58,10 +55,7 @@ def find_object(text: str) -> Mapping[str, Any]:
 def read_object(model: type[M], content: Mapping[str, Any]) -> M:
     """Hold an object against its model.
 
-    Raises
-    ------
-    ParseError
-        A value is missing or of another kind; the message names it by its path.
+    Raises ParseError: a value is missing or of another kind; the message names it by its path.
     """
     try:
         return model.model_validate(content)
@@ -95,10 +89,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def check_quotient(rate: float, amount: float, time: float, what: str) -> None:
     """Refuse a rate that is not its amount over its time.
 
-    Raises
-    ------
-    ParseError
-        It is off by more than one in a thousand, or nothing was measured.
+    Raises ParseError: it is off by more than one in a thousand, or nothing was measured.
     """
     if rate <= 0 or amount <= 0 or time <= 0:
         raise ParseError(f"{what}: nothing was transferred")

@@ -47,20 +47,10 @@ def read_files(
 ) -> tuple[list[Found], tuple[Path, ...]]:
     """Read every file, and every file of a folder; those of no known format are named at once.
 
-    Parameters
-    ----------
-    skip_unknown
-        Leave those out, as long as there are others.
+    - `skip_unknown`: leave those out, as long as there are others.
+    Gives every trial found, and the files that were left out.
 
-    Returns
-    -------
-    tuple
-        Every trial found, and the files that were left out.
-
-    Raises
-    ------
-    ImportRefused
-        A file cannot be used, or none is of a known format.
+    Raises ImportRefused: a file cannot be used, or none is of a known format.
     """
     found: list[Found] = []
     unknown: list[UnknownFormat] = []
@@ -106,10 +96,7 @@ def _known_formats() -> str:
 def read_file(file: Path) -> list[Found]:
     """Read every trial of a file.
 
-    Raises
-    ------
-    ImportRefused
-        It cannot be read, or is of no known format.
+    Raises ImportRefused: it cannot be read, or is of no known format.
     """
     return read_text(_text(file), file)
 

@@ -52,12 +52,8 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9]\d{0,17})\.\d{1,17}")
 class Figure:
     """What another tool calls a figure, as a metric.
 
-    Attributes
-    ----------
-    name
-        Name of the metric; holds the unit where that is no known one.
-    factor
-        What its values are multiplied by to be in the metric's unit.
+    - `name`: name of the metric; holds the unit where that is no known one.
+    - `factor`: what its values are multiplied by to be in the metric's unit.
     """
 
     name: str
@@ -68,10 +64,7 @@ class Figure:
 def figure(name: str, unit: str, better: Better | None = None, *, detail: bool = False) -> Figure:
     """Make a metric of a figure's name and unit.
 
-    Parameters
-    ----------
-    better
-        Which way it is good, where the tool says so.
+    - `better`: which way it is good, where the tool says so.
     """
     base, factor = _into_base(unit.strip())
     told = plain_name(name) or "value"

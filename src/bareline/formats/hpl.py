@@ -51,10 +51,7 @@ class _Result:
 def read(text: str, *, end: str = _END) -> Iterable[Reading]:
     """Read the lines of results; equal cases of one launch are one trial, their median.
 
-    Parameters
-    ----------
-    end
-        What stands at the end of a whole output.
+    - `end`: what stands at the end of a whole output.
     """
     cases: dict[tuple[str, ...], list[_Result]] = {}
     for result in _results(text):

@@ -60,14 +60,9 @@ _FACTOR = {"PingPong": 1.0, "PingPing": 1.0, "Sendrecv": 2.0, "Exchange": 4.0}
 class Launch:
     """What a launch says of all its tables.
 
-    Attributes
-    ----------
-    year
-        Of its version.
-    free_sizes
-        Its user chose the message sizes: they need not double.
-    largest_bytes
-        The size that every table reaches; None where that is not told.
+    - `year`: of its version.
+    - `free_sizes`: its user chose the message sizes: they need not double.
+    - `largest_bytes`: the size that every table reaches; None where that is not told.
     """
 
     year: int
@@ -83,10 +78,7 @@ def expected_metrics(name: str) -> dict[str, Metric]:
 def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
     """Give what the columns measure, the headline first.
 
-    Raises
-    ------
-    ParseError
-        A title is unknown or stands twice, or none is a headline.
+    Raises ParseError: a title is unknown or stands twice, or none is a headline.
     """
     if not columns:
         raise ParseError("there is no line of column titles: the output is truncated")
@@ -106,15 +98,9 @@ def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
 def samples_of(table: Table, name: str, launch: Launch, *, cut: bool) -> Iterator[Sample]:
     """Give the values of a benchmark's table.
 
-    Parameters
-    ----------
-    cut
-        The benchmark said itself that it ends before the largest size.
+    - `cut`: the benchmark said itself that it ends before the largest size.
 
-    Raises
-    ------
-    ParseError
-        Rows are missing, or contradict themselves or each other.
+    Raises ParseError: rows are missing, or contradict themselves or each other.
     """
     table.integers("#repetitions")
     if "defects" in table.titles and any(table.numbers("defects")):
@@ -195,10 +181,7 @@ def _check_overlap(table: Table) -> None:
 def _mega(table: Table, name: str, year: int) -> float:
     """Tell how many bytes a Mbyte of this table is, from the columns that restate each other.
 
-    Raises
-    ------
-    ParseError
-        A row's bandwidth follows from its size and time with neither.
+    Raises ParseError: a row's bandwidth follows from its size and time with neither.
     """
     timed = next((title for title in ("t_max[usec]", "t[usec]") if title in table.titles), None)
     if "Mbytes/sec" not in table.titles or "#bytes" not in table.titles:

@@ -60,10 +60,7 @@ class Importer:
 def load_importers() -> Mapping[str, Importer]:
     """Find every importer of this package and of installed plug-ins, by name.
 
-    Raises
-    ------
-    PluginError
-        Two share a name, or a plug-in is no importer.
+    Raises PluginError: two share a name, or a plug-in is no importer.
     """
     every = chain(own("bareline.formats", "IMPORTER"), brought("bareline.importers"))
     return named("importer", checked("importer", every, Importer), lambda one: one.name)

@@ -34,24 +34,16 @@ _VERSION = re.compile(r'"version"\s*:\s*"iperf (3[^"\s]{0,20})')
 class Transfer:
     """One test that ran to its end.
 
-    Attributes
-    ----------
-    udp
-        Datagrams were sent, not a TCP stream.
-    streams, duration_s, omit_s, target_bps
-        What was asked for.
-    rate_bps
-        What arrived, over all streams, in bit/s.
-    stream_rates_bps
-        What arrived by each stream, in bit/s; empty for UDP, where iperf3 does not say it.
-    interval_rates_bps
-        Rates of the intervals as the client saw them, over all streams, in bit/s.
-    cpu_sender, cpu_receiver
-        Processor time in percent of a core.
-    retransmissions
-        Of TCP segments; None where the system does not count them.
-    loss, jitter_s
-        Share of lost datagrams in percent, and their jitter; None for TCP.
+    - `udp`: datagrams were sent, not a TCP stream.
+    - `streams`, `duration_s`, `omit_s`, `target_bps`: what was asked for.
+    - `rate_bps`: what arrived, over all streams, in bit/s.
+    - `stream_rates_bps`: what arrived by each stream, in bit/s; empty for UDP, where iperf3 does
+      not say it.
+    - `interval_rates_bps`: rates of the intervals as the client saw them, over all streams, in
+      bit/s.
+    - `cpu_sender`, `cpu_receiver`: processor time in percent of a core.
+    - `retransmissions`: of TCP segments; None where the system does not count them.
+    - `loss`, `jitter_s`: share of lost datagrams in percent, and their jitter; None for TCP.
     """
 
     udp: bool
@@ -155,10 +147,8 @@ class _Test(JsonModel):
 def read(text: str) -> Transfer:
     """Read the JSON object of one test.
 
-    Raises
-    ------
-    ParseError
-        The test failed or ended early, ran both ways, or its numbers contradict each other.
+    Raises ParseError: the test failed or ended early, ran both ways, or its numbers contradict each
+    other.
     """
     content = find_object(text)
     if content.get("error"):

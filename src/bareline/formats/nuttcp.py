@@ -40,16 +40,11 @@ _REQUIRED = ("megabytes", "real_seconds", "rate_Mbps", "tx_cpu", "rx_cpu")
 class Transfer:
     """One transfer that ran to its end.
 
-    Attributes
-    ----------
-    rate_bps
-        In bit/s.
-    cpu_sender, cpu_receiver
-        Processor time in percent of a core.
-    retransmissions, rtt_s
-        Of TCP; None where nuttcp does not say them, as with several streams.
-    loss
-        Share of lost datagrams in percent; None for TCP.
+    - `rate_bps`: in bit/s.
+    - `cpu_sender`, `cpu_receiver`: processor time in percent of a core.
+    - `retransmissions`, `rtt_s`: of TCP; None where nuttcp does not say them, as with several
+      streams.
+    - `loss`: share of lost datagrams in percent; None for TCP.
     """
 
     rate_bps: float
@@ -69,10 +64,7 @@ class Transfer:
 def read(text: str) -> Transfer:
     """Read the line of results of one transfer.
 
-    Raises
-    ------
-    ParseError
-        It is missing, damaged or doubled, or its numbers contradict each other.
+    Raises ParseError: it is missing, damaged or doubled, or its numbers contradict each other.
     """
     fields = _fields(text)
     values = {key: number(value, key) for key, value in fields.items() if key in _NUMBERS}

@@ -73,10 +73,7 @@ class Reading:
     def case(self, ranks: int | None = None) -> Case:
         """Give what is compared.
 
-        Parameters
-        ----------
-        ranks
-            Number of ranks where the output does not say it.
+        - `ranks`: number of ranks where the output does not say it.
         """
         known = self.ranks or ranks or UNKNOWN_RANKS
         params = format_point(self.params)
@@ -100,12 +97,8 @@ def outcome_of(
 ) -> Measured | Failed:
     """Read samples and hold them against the declared metrics; what cannot be read has failed.
 
-    Parameters
-    ----------
-    metrics
-        Every metric that must be there, and none else.
-    read
-        Raises `ParseError` where the output is not what its program prints when it succeeds.
+    - `metrics`: every metric that must be there, and none else.
+    - `read`: raises `ParseError` where the output is not what its program prints when it succeeds.
     """
     try:
         samples = tuple(read())

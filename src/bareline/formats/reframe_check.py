@@ -36,12 +36,8 @@ _SCOPE = re.compile(r" ~\S+$")
 class Figure:
     """One performance variable of a case.
 
-    Attributes
-    ----------
-    value
-        None where ReFrame could not read it.
-    lower, upper
-        Whether the reference bounds it from below, from above.
+    - `value`: None where ReFrame could not read it.
+    - `lower`, `upper`: whether the reference bounds it from below, from above.
     """
 
     value: float | None
@@ -61,14 +57,10 @@ class Figure:
 class Check:
     """One case of a check.
 
-    Attributes
-    ----------
-    name
-        Its display name, with its parameters: ``stream %threads=4``.
-    where
-        System, partition and environment: ``daint:gpu+gnu``.
-    result, phase, reason
-        How it ended; the phase in which it failed and why, where the file says so.
+    - `name`: its display name, with its parameters: ``stream %threads=4``.
+    - `where`: system, partition and environment: ``daint:gpu+gnu``.
+    - `result`, `phase`, `reason`: how it ended; the phase in which it failed and why, where the
+      file says so.
     """
 
     name: str

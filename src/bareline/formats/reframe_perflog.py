@@ -26,13 +26,7 @@ def split(text: str) -> Sequence[str]:
 
 
 def read(text: str) -> Iterable[Check]:
-    """Read the case of every line.
-
-    Raises
-    ------
-    ParseError
-        A line is none of a case, or torn.
-    """
+    """Read the case of every line, or raise ParseError: a line is none of a case, or torn."""
     titles: list[str] = []
     if not text.endswith("\n"):
         raise ParseError("the last line has no end: the log is truncated")

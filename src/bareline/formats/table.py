@@ -54,13 +54,7 @@ class Table:
         return [row[at] for row in self.rows]
 
     def integers(self, title: str) -> list[int]:
-        """Give a column of whole numbers.
-
-        Raises
-        ------
-        ParseError
-            One is none.
-        """
+        """Give a column of whole numbers, or raise ParseError: one is none."""
         return [
             integer(text, f"line {line.number}: {title}")
             for text, line in zip(self.column(title), self.lines, strict=True)
@@ -71,18 +65,11 @@ class Table:
     ) -> list[float]:
         """Give a column of numbers.
 
-        Parameters
-        ----------
-        uniform
-            The program prints all of them with the same number of decimals.
-        decimals
-            That number, where the program always prints so many: points that are lost in all
-            rows show, too.
+        - `uniform`: the program prints all of them with the same number of decimals.
+        - `decimals`: that number, where the program always prints so many: points that are lost in
+          all rows show, too.
 
-        Raises
-        ------
-        ParseError
-            One is no number, or was printed with other decimals than the rest.
+        Raises ParseError: one is no number, or was printed with other decimals than the rest.
         """
         texts = self.column(title)
         usual = decimals
@@ -116,15 +103,10 @@ def is_row(text: str) -> bool:
 def read_table(titles: Sequence[str], lines: Iterable[Line], *, aligned: bool = True) -> Table:
     """Read the rows under a line of titles.
 
-    Parameters
-    ----------
-    aligned
-        The program right-aligns its last column, so that all rows end in the same place.
+    - `aligned`: the program right-aligns its last column, so that all rows end in the same place.
 
-    Raises
-    ------
-    ParseError
-        There is none, or one has too few or too many columns or ends in another place.
+    Raises ParseError: there is none, or one has too few or too many columns or ends in another
+    place.
     """
     kept = [line for line in lines if is_row(line.text)]
     rows = []
@@ -159,10 +141,7 @@ def _check_edges(lines: Sequence[Line]) -> None:
 def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
     """Refuse message sizes that do not ascend, or skip one where each doubles the last.
 
-    Raises
-    ------
-    ParseError
-        A row is missing, doubled or out of order.
+    Raises ParseError: a row is missing, doubled or out of order.
     """
     for before, size in pairwise(sizes):
         if size <= before:
@@ -175,10 +154,7 @@ def check_sizes(sizes: Sequence[int], *, doubling: bool) -> None:
 def check_ascending(table: Table, titles: Sequence[str], *, uniform: bool = True) -> None:
     """Refuse rows in which these columns do not ascend from left to right.
 
-    Raises
-    ------
-    ParseError
-        A column shifted or changed places.
+    Raises ParseError: a column shifted or changed places.
     """
     columns = [table.numbers(title, uniform=uniform) for title in titles]
     for line, *values in zip(table.lines, *columns, strict=True):
@@ -187,13 +163,7 @@ def check_ascending(table: Table, titles: Sequence[str], *, uniform: bool = True
 
 
 def check_whole(text: str) -> None:
-    """Refuse an output whose last line is torn or whose job died.
-
-    Raises
-    ------
-    ParseError
-        It is.
-    """
+    """Refuse an output whose last line is torn or whose job died; raises ParseError where it is."""
     match = _DEATH.search(text)
     if match:
         raise ParseError(f"the job died: '{match[0].strip()}'")
@@ -205,26 +175,14 @@ def check_whole(text: str) -> None:
 
 
 def integer(text: str, what: str) -> int:
-    """Read a whole number.
-
-    Raises
-    ------
-    ParseError
-        It is none.
-    """
+    """Read a whole number, or raise ParseError: it is none."""
     if not _INTEGER.fullmatch(text):
         raise ParseError(f"{what}: '{text}' is no whole number")
     return int(text)
 
 
 def number(text: str, what: str) -> float:
-    """Read a number that is not negative.
-
-    Raises
-    ------
-    ParseError
-        It is none.
-    """
+    """Read a number that is not negative, or raise ParseError: it is none."""
     if not _NUMBER.fullmatch(text):
         raise ParseError(f"{what}: '{text}' is no number")
     return float(text)

@@ -27,13 +27,9 @@ def transfer_reading(
 ) -> Reading:
     """Give the trial of one transfer.
 
-    Parameters
-    ----------
-    outcome
-        The value of each metric, None where the program does not say it: systems other than Linux
-        count no retransmissions. Or why there is none.
-    udp
-        Datagrams were sent, not a TCP stream.
+    - `outcome`: the value of each metric, None where the program does not say it: systems other
+      than Linux count no retransmissions. Or why there is none.
+    - `udp`: datagrams were sent, not a TCP stream.
     """
     values = {} if isinstance(outcome, Failed) else outcome
     told = {name: value for name, value in values.items() if value is not None}

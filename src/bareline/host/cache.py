@@ -22,10 +22,7 @@ def cache_folder() -> Path:
 
     ``BARELINE_CACHE`` names another one than the user's own cache folder.
 
-    Raises
-    ------
-    StoreError
-        It cannot be made, or others may write to it.
+    Raises StoreError: it cannot be made, or others may write to it.
     """
     chosen = os.environ.get("BARELINE_CACHE")
     if chosen:
@@ -50,10 +47,7 @@ def check_trust(path: Path) -> None:
     As ssh does with its files: it must belong to this user or to root, and nobody else may write
     to it.
 
-    Raises
-    ------
-    StoreError
-        It is not to be trusted.
+    Raises StoreError: it is not to be trusted.
     """
     found = path.stat()
     if found.st_uid not in (os.geteuid(), 0):

@@ -27,16 +27,10 @@ _threads: tuple[float, tuple[int, ...]] = (0.0, ())
 class LoadReading:
     """Processor time of this machine up to a moment, in seconds.
 
-    Parameters
-    ----------
-    at_s
-        The moment, on a clock of its own.
-    busy_s
-        Of all processes, kernel threads included; interrupts and stolen time are not.
-    kernel_s
-        Of kernel threads: whom they work for cannot be told.
-    own_s
-        Of this process and of the children that it has waited for.
+    - `at_s`: the moment, on a clock of its own.
+    - `busy_s`: of all processes, kernel threads included; interrupts and stolen time are not.
+    - `kernel_s`: of kernel threads: whom they work for cannot be told.
+    - `own_s`: of this process and of the children that it has waited for.
     """
 
     at_s: float
@@ -59,10 +53,8 @@ def read_load() -> LoadReading | None:
 def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.0) -> float:
     """Give how many cores others kept busy between two readings, on average.
 
-    Parameters
-    ----------
-    helpers_s
-        Processor time in between of long-lived processes that work for a trial, as guests do.
+    - `helpers_s`: processor time in between of long-lived processes that work for a trial, as
+      guests do.
     """
     busy_s = after.busy_s - before.busy_s
     ours_s = after.own_s - before.own_s + after.kernel_s - before.kernel_s + helpers_s
@@ -73,10 +65,7 @@ def foreign_cores(before: LoadReading, after: LoadReading, helpers_s: float = 0.
 def parse_busy_s(text: str) -> float:
     """Read the processor time of all processes out of ``/proc/stat``.
 
-    Raises
-    ------
-    ValueError
-        It is not as Linux writes it.
+    Raises ValueError: it is not as Linux writes it.
     """
     words = text.split("\n", 1)[0].split()
     if len(words) < 5 or words[0] != "cpu":

@@ -31,10 +31,7 @@ def owner_pid(mark: str) -> int:
 def has_ended(mark: str) -> bool:
     """Tell whether the process of a mark is gone for sure.
 
-    Parameters
-    ----------
-    mark
-        A text that begins with a mark. Of other texts and of other hosts nothing is known.
+    - `mark`: a text that begins with a mark. Of other texts and of other hosts nothing is known.
     """
     match = _MARK.match(mark)
     if match is None or match[3] != _host():

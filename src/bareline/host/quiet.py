@@ -19,10 +19,7 @@ _QUIET_S = 5.0
 def busy_cores(since: LoadReading | None) -> float:
     """Give how many cores other programs keep busy; 0 where it is quiet, or nobody can tell.
 
-    Parameters
-    ----------
-    since
-        A reading of some time ago, which then needs not be waited for.
+    - `since`: a reading of some time ago, which then needs not be waited for.
     """
     before = since or read_load()
     if before is None:
@@ -37,17 +34,9 @@ def busy_cores(since: LoadReading | None) -> float:
 def wait_until_quiet(most_s: float, tell: Callable[[float], None]) -> float:
     """Wait until other programs have let this machine alone for some seconds.
 
-    Parameters
-    ----------
-    most_s
-        Longest time to wait.
-    tell
-        Called about every ten seconds with the number of cores that others keep busy.
-
-    Returns
-    -------
-    float
-        Cores that others kept busy at the end; 0 if it is quiet.
+    - `most_s`: longest time to wait.
+    - `tell`: called about every ten seconds with the number of cores that others keep busy.
+    Gives cores that others kept busy at the end; 0 if it is quiet.
     """
     ends = time.monotonic() + most_s
     looks = 0

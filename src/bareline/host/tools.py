@@ -21,22 +21,13 @@ _NONE = "-"
 class Tool:
     """A row of the table: an external program, or packages that bring none.
 
-    Parameters
-    ----------
-    name
-        Name on the path; empty for packages that bring no program.
-    debian
-        Debian and Ubuntu packages that bring it.
-    fedora
-        Packages of Fedora and its kin; empty where there is none that we know of.
-    setup
-        Whether set-up installs it: "needed", "optional", or not at all: "".
-    version
-        Option that makes it tell its version; empty where asking is no use.
-    purpose
-        What the program does, for people.
-    part
-        What of bareline needs it: a platform type, the build; empty where that is a probe.
+    - `name`: name on the path; empty for packages that bring no program.
+    - `debian`: Debian and Ubuntu packages that bring it.
+    - `fedora`: packages of Fedora and its kin; empty where there is none that we know of.
+    - `setup`: whether set-up installs it: "needed", "optional", or not at all: "".
+    - `version`: option that makes it tell its version; empty where asking is no use.
+    - `purpose`: what the program does, for people.
+    - `part`: what of bareline needs it: a platform type, the build; empty where that is a probe.
     """
 
     name: str
@@ -78,10 +69,7 @@ def install_hint(tool: str) -> str:
 def package_hint(debian: str) -> str:
     """Say how to get packages that bring no program, e.g. libraries; see `install_hint`.
 
-    Parameters
-    ----------
-    debian
-        Names of Debian's packages; the table knows their counterparts.
+    - `debian`: names of Debian's packages; the table knows their counterparts.
     """
     apt = f"apt-get install {debian}"
     fedora = _fedora(debian)

@@ -62,12 +62,8 @@ class Launch:
 class Application:
     """One case on one platform.
 
-    Attributes
-    ----------
-    name
-        Probe, parameters, ranks, threads and nodes in one line.
-    launches
-        Those in which ranks had their cores; `disturbed` counts the others.
+    - `name`: probe, parameters, ranks, threads and nodes in one line.
+    - `launches`: those in which ranks had their cores; `disturbed` counts the others.
     """
 
     name: str
@@ -108,10 +104,7 @@ def applications(
 ) -> dict[str, dict[str, Application]]:
     """Give the profiled applications of a run by name, then by platform.
 
-    Raises
-    ------
-    AnalysisError
-        There is none.
+    Raises AnalysisError: there is none.
     """
     found: dict[str, dict[str, Application]] = {}
     for name, platform, launches in _launches(records):
@@ -133,10 +126,7 @@ def applications(
 def name_of(found: Mapping[str, dict[str, Application]], app: str) -> str:
     """Find the application that is meant.
 
-    Raises
-    ------
-    AnalysisError
-        There is none of that name, or several.
+    Raises AnalysisError: there is none of that name, or several.
     """
     path = Path(app)
     if is_profile(path):
@@ -168,10 +158,7 @@ def usable(
 ) -> list[Application]:
     """Give an application on some platforms, where each of them has a launch that counts.
 
-    Raises
-    ------
-    AnalysisError
-        One has none.
+    Raises AnalysisError: one has none.
     """
     missing = [one for one in platforms if one not in on or not on[one].launches]
     if missing:

@@ -21,12 +21,8 @@ _RENDEZVOUS = ("MPI_Ssend", "MPI_Issend")
 class Replayed:
     """What a replay gives.
 
-    Attributes
-    ----------
-    time_s
-        From the common beginning to the end of the last rank.
-    compute_s, waited_s
-        Of each rank: computing, and standing in calls.
+    - `time_s`: from the common beginning to the end of the last rank.
+    - `compute_s`, `waited_s`: of each rank: computing, and standing in calls.
     """
 
     time_s: float

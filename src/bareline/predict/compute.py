@@ -29,12 +29,8 @@ _CLASSES = (
 class ComputeFactor:
     """Times longer on B.
 
-    Attributes
-    ----------
-    value
-        None where only bounds are known: then nothing is predicted as a point.
-    source
-        How it is known, for people.
+    - `value`: None where only bounds are known: then nothing is predicted as a point.
+    - `source`: how it is known, for people.
     """
 
     value: float | None
@@ -60,17 +56,10 @@ def factor_between(
 ) -> ComputeFactor:
     """Choose the best known factor: equal processors, a calibration, or bounds from rates.
 
-    Parameters
-    ----------
-    rates
-        The run of the ladder, which may hold rates of a node, or one rank of the program.
-    program
-        The application's probe and parameters, where they are known.
+    - `rates`: the run of the ladder, which may hold rates of a node, or one rank of the program.
+    - `program`: the application's probe and parameters, where they are known.
 
-    Raises
-    ------
-    AnalysisError
-        The processors differ and nothing tells by how much.
+    Raises AnalysisError: the processors differ and nothing tells by how much.
     """
     if calibration is not None:
         return calibrated(calibration, a.platform, b.platform, program)
@@ -97,16 +86,11 @@ def factor_between(
 def calibrated(records: Records, a: str, b: str, program: str = "") -> ComputeFactor:
     """Take the factor from one rank of the application on one node of each platform.
 
-    Parameters
-    ----------
-    program
-        The application's probe and parameters; without it the run must hold one application only,
-        since no two lose the same on another processor.
+    - `program`: the application's probe and parameters; without it the run must hold one
+      application only, since no two lose the same on another processor.
 
-    Raises
-    ------
-    AnalysisError
-        The run holds no time of one rank on both, or those of several applications.
+    Raises AnalysisError: the run holds no time of one rank on both, or those of several
+    applications.
     """
     found = _one_rank(records, a, b)
     where = ", ".join(str(run.path) for run in records.runs)

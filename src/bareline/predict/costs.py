@@ -25,12 +25,8 @@ _LARGE_BYTES = 1 << 20
 class Costs:
     """Costs of a replay.
 
-    Attributes
-    ----------
-    compute
-        How many times longer computing takes than it was traced.
-    io
-        The same for file calls.
+    - `compute`: how many times longer computing takes than it was traced.
+    - `io`: the same for file calls.
     """
 
     ladder: Ladder
@@ -237,14 +233,9 @@ def _cores(ladder: Ladder, like: Ladder) -> int | None:
 class StartUp:
     """What starting up takes longer; not part of the predicted time.
 
-    Attributes
-    ----------
-    init_s
-        ``MPI_Init``.
-    connections
-        Ranks that a rank talks to: each is connected by the first message.
-    connecting_s
-        What connecting to all of them takes; None where a ladder does not tell.
+    - `init_s`: ``MPI_Init``.
+    - `connections`: ranks that a rank talks to: each is connected by the first message.
+    - `connecting_s`: what connecting to all of them takes; None where a ladder does not tell.
     """
 
     init_s: float

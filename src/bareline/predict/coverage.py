@@ -21,12 +21,8 @@ _MESSAGES = "mpi.pingpong"
 class SizeUsed:
     """A message size that an application uses.
 
-    Attributes
-    ----------
-    calls
-        Of a rank.
-    share
-        Of the application's time in these calls, and in waits for them.
+    - `calls`: of a rank.
+    - `share`: of the application's time in these calls, and in waits for them.
     """
 
     size_bytes: float
@@ -38,16 +34,10 @@ class SizeUsed:
 class Strip:
     """A curve that an application is looked up on.
 
-    Attributes
-    ----------
-    probe, ranks
-        The curve.
-    used
-        Sizes, ascending.
-    measured
-        Sizes that the ladder of the base has.
-    least, most
-        Smallest and largest size that every ladder has.
+    - `probe`, `ranks`: the curve.
+    - `used`: sizes, ascending.
+    - `measured`: sizes that the ladder of the base has.
+    - `least`, `most`: smallest and largest size that every ladder has.
     """
 
     application: str

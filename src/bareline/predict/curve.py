@@ -45,12 +45,8 @@ class CurveKey:
 class Curve:
     """Times by message size.
 
-    Attributes
-    ----------
-    sizes
-        In bytes, ascending.
-    launches
-        One row per launch, one column per size, in s; NaN where a launch lacks a size.
+    - `sizes`: in bytes, ascending.
+    - `launches`: one row per launch, one column per size, in s; NaN where a launch lacks a size.
     """
 
     key: CurveKey
@@ -160,10 +156,7 @@ def without_disturbed(launches: FloatArray) -> FloatArray:
     microseconds: such a time is no variation of the platform's. Where more than a third of the
     launches at a size are like that, all stay, and the curve contradicts itself.
 
-    Parameters
-    ----------
-    launches
-        One row per launch, one column per size, in s; NaN where a launch lacks a size.
+    - `launches`: one row per launch, one column per size, in s; NaN where a launch lacks a size.
     """
     with np.errstate(invalid="ignore"):
         lost = launches > _LOST * _median(launches)

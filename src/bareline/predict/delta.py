@@ -31,11 +31,8 @@ class _Row:
 def delta(profile: Profile, a: Costs, b: Costs) -> float:
     """Give the change of the run time from A to B, in s; a rank's mean.
 
-    Parameters
-    ----------
-    a, b
-        Costs on the platform of the profile and on the other one; `compute` and `io` are the
-        factors from A to B and are read from `b`.
+    - `a`, `b`: costs on the platform of the profile and on the other one; `compute` and `io` are
+      the factors from A to B and are read from `b`.
     """
     rows = list(_rows(profile, a, b))
     change = 0.0

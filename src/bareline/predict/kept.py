@@ -41,10 +41,7 @@ class ApplicationLoss:
 class Kept:
     """A validation, and what else its ladders tell of its applications.
 
-    Attributes
-    ----------
-    losses
-        Where the loss is clear and the replay reproduces the base.
+    - `losses`: where the loss is clear and the replay reproduces the base.
     """
 
     version: int
@@ -73,10 +70,8 @@ def look_closer(
 ) -> Kept:
     """Explain each application's largest loss, rank upgrades, and lay sizes over the ladders.
 
-    Parameters
-    ----------
-    note
-        Is told what is looked at next, which of the applications it is, and how many there are.
+    - `note`: is told what is looked at next, which of the applications it is, and how many there
+      are.
     """
     losses: list[ApplicationLoss] = []
     ranked: list[Upgrade] = []
@@ -131,17 +126,10 @@ def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> l
 def read_kept(text: bytes | None, run: Path) -> Kept | None:
     """Read what a run directory keeps; None where nothing was predicted, or by another version.
 
-    Parameters
-    ----------
-    text
-        As `Kept.to_json` wrote it.
-    run
-        Where it was kept, for the error.
+    - `text`: as `Kept.to_json` wrote it.
+    - `run`: where it was kept, for the error.
 
-    Raises
-    ------
-    StoreError
-        It is damaged.
+    Raises StoreError: it is damaged.
     """
     if text is None:
         return None

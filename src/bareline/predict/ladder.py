@@ -63,19 +63,12 @@ class LadderGaps(AnalysisError):
 class Ladder:
     """What a prediction knows of a platform.
 
-    Attributes
-    ----------
-    curves
-        By what they are of.
-    layout
-        How the application's ranks lie on it: nodes, and ranks per node.
-    cores
-        Cores of a node that its ranks may use; None where there is one for each.
-    facts
-        The platform's facts.
-    protocols
-        By nodes between two ranks: the largest eager message, and whether the receiver fetches
-        long ones. Told from the latency where nothing is said.
+    - `curves`: by what they are of.
+    - `layout`: how the application's ranks lie on it: nodes, and ranks per node.
+    - `cores`: cores of a node that its ranks may use; None where there is one for each.
+    - `facts`: the platform's facts.
+    - `protocols`: by nodes between two ranks: the largest eager message, and whether the receiver
+      fetches long ones. Told from the latency where nothing is said.
     """
 
     platform: str
@@ -198,10 +191,7 @@ class Ladder:
 def read_ladder(records: Records, platform: str, layout: Layout) -> Ladder:
     """Take the curves of a platform out of a run.
 
-    Raises
-    ------
-    AnalysisError
-        The run has no such platform.
+    Raises AnalysisError: the run has no such platform.
     """
     if platform not in records.platforms:
         raise AnalysisError(

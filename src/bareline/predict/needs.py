@@ -57,16 +57,10 @@ _SIZELESS = ("mpi.barrier", *START_UP)
 class Need:
     """A curve that the application's calls are looked up on.
 
-    Attributes
-    ----------
-    between
-        Whether messages between nodes are meant where the platform has several.
-    largest
-        Largest size in bytes.
-    share
-        Share of the application's time in these calls.
-    rate
-        Calls of a rank per second of the application's time.
+    - `between`: whether messages between nodes are meant where the platform has several.
+    - `largest`: largest size in bytes.
+    - `share`: share of the application's time in these calls.
+    - `rate`: calls of a rank per second of the application's time.
     """
 
     probe: str
@@ -138,10 +132,8 @@ def _power_above(size: float) -> int:
 def needs_of(profile: Profile, *, spread: bool = True) -> list[Need]:
     """List the curves that a profile asks for, the one that carries most time first.
 
-    Parameters
-    ----------
-    spread
-        Whether the platform may have several nodes: messages within and between them are needed.
+    - `spread`: whether the platform may have several nodes: messages within and between them are
+      needed.
     """
     wall = float(profile.rank_table["wall_ns"].sum()) or 1.0
     found: dict[tuple[str, int, bool], list[float]] = {}

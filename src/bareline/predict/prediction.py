@@ -48,25 +48,18 @@ _DRAWN = math.log(1.25)
 class Prediction:
     """A predicted time.
 
-    Attributes
-    ----------
-    base, platform
-        Where the profile was taken, and where the time is meant for.
-    base_s
-        Time on the base, from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took longest.
-    time_s, lo_s, hi_s
-        Predicted time with its 90 % interval; no point where only bounds are known.
-    reproduced
-        The replay of the base over its time; None without a replay.
-    half_width
-        Half of the interval's width, in ln; `residual` and `ladder` are its parts: what unseen
-        programs were off by, and what drawing launches anew changes.
-    start_up
-        What starting up takes longer, where both ladders tell.
-    warnings
-        What widens the interval, in words.
-    measured_s
-        What launches took on the platform, where the run holds them: no part of the prediction.
+    - `base`, `platform`: where the profile was taken, and where the time is meant for.
+    - `base_s`: time on the base, from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took
+      longest.
+    - `time_s`, `lo_s`, `hi_s`: predicted time with its 90 % interval; no point where only bounds
+      are known.
+    - `reproduced`: the replay of the base over its time; None without a replay.
+    - `half_width`: half of the interval's width, in ln; `residual` and `ladder` are its parts: what
+      unseen programs were off by, and what drawing launches anew changes.
+    - `start_up`: what starting up takes longer, where both ladders tell.
+    - `warnings`: what widens the interval, in words.
+    - `measured_s`: what launches took on the platform, where the run holds them: no part of the
+      prediction.
     """
 
     base: str
@@ -121,15 +114,10 @@ def base_time_s(profile: Profile) -> float:
 def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
     """Refuse a profile that tells more about its machine than about the program.
 
-    Parameters
-    ----------
-    openly_shared
-        The platform has fewer cores than ranks: they wait for one by design, and the models know.
+    - `openly_shared`: the platform has fewer cores than ranks: they wait for one by design, and the
+      models know.
 
-    Raises
-    ------
-    AnalysisError
-        It is unfinished, split, or its ranks had no core for too long.
+    Raises AnalysisError: it is unfinished, split, or its ranks had no core for too long.
     """
     where = str(profile.path)
     if not profile.complete:
@@ -150,10 +138,7 @@ def check_base(profile: Profile, *, openly_shared: bool = False) -> None:
 def check_ladders(profile: Profile, *ladders: Ladder) -> None:
     """Refuse ladders that lack a curve, or hold an unfit one, that the application needs.
 
-    Raises
-    ------
-    LadderGaps
-        With each curve, what is wrong with it, and the measure to add.
+    Raises LadderGaps: with each curve, what is wrong with it, and the measure to add.
     """
     for ladder in ladders:
         gaps = ladder.gaps(_needs(profile, ladder))
@@ -190,10 +175,7 @@ def _refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> No
 class Case:
     """One application between two platforms, ready to be predicted.
 
-    Attributes
-    ----------
-    compute
-        The factor of computing from A to B.
+    - `compute`: the factor of computing from A to B.
     """
 
     profile: Profile
@@ -255,10 +237,8 @@ def predict(
 ) -> Prediction:
     """Predict the time of an application on another platform.
 
-    Raises
-    ------
-    AnalysisError
-        The base or a ladder is unfit, or the replay that was asked for does not reproduce A.
+    Raises AnalysisError: the base or a ladder is unfit, or the replay that was asked for does not
+    reproduce A.
     """
     check_base(case.profile, openly_shared=case.a.cores is not None)
     check_ladders(case.profile, case.a, case.b)
@@ -302,10 +282,7 @@ def predict(
 def point(case: Case, model: Model = "auto") -> tuple[float, float]:
     """Give the time on the base and the predicted one, without an interval.
 
-    Raises
-    ------
-    AnalysisError
-        As `predict`; bounds of computing make no point.
+    Raises AnalysisError: as `predict`; bounds of computing make no point.
     """
     check_base(case.profile, openly_shared=case.a.cores is not None)
     check_ladders(case.profile, case.a, case.b)

@@ -27,18 +27,13 @@ from bareline.vocabulary.model import Layout
 class Request:
     """A question.
 
-    Attributes
-    ----------
-    profile
-        Its file; the trace is looked for beside it. Or the name of an application that the run
-        `source` holds profiled on `base`: its launch nearest to the median is taken, and what was
-        measured on the other platform stands beside the prediction.
-    source
-        The run with the ladder of the profile's platform, `base` (default: its baseline).
-    to
-        The platform that is asked for; None with `what_if` alone.
-    ladder, calibration
-        Runs with its ladder, and with one rank of the application on both platforms.
+    - `profile`: its file; the trace is looked for beside it. Or the name of an application that the
+      run `source` holds profiled on `base`: its launch nearest to the median is taken, and what was
+      measured on the other platform stands beside the prediction.
+    - `source`: the run with the ladder of the profile's platform, `base` (default: its baseline).
+    - `to`: the platform that is asked for; None with `what_if` alone.
+    - `ladder`, `calibration`: runs with its ladder, and with one rank of the application on both
+      platforms.
     """
 
     profile: Path | str
@@ -54,10 +49,8 @@ class Request:
 def answer(request: Request) -> Prediction:
     """Predict what a request asks for.
 
-    Raises
-    ------
-    ProfileError, AnalysisError, UsageError
-        Something that it names does not exist, or does not carry a prediction.
+    Raises ProfileError, AnalysisError, UsageError: something that it names does not exist, or does
+    not carry a prediction.
     """
     base = request.base or request.source.baseline
     path, measured_s = _of_run(request, base)
@@ -94,12 +87,8 @@ def _of_run(request: Request, base: str) -> tuple[Path, tuple[float, ...]]:
 def find_trace(path: Path, profile: Profile) -> Trace | None:
     """Read the trace beside a profile, if there is one.
 
-    Raises
-    ------
-    ProfileError
-        It is damaged.
-    AnalysisError
-        It is of another run of the program.
+    Raises ProfileError: it is damaged.
+    Raises AnalysisError: it is of another run of the program.
     """
     # In a run directory both are files of one trial.
     names = [trace_of(path), path.with_name(path.name.replace(".profile", ".trace"))]
@@ -119,10 +108,7 @@ def find_trace(path: Path, profile: Profile) -> Trace | None:
 def layout_of(records: Records, platform: str, profile: Profile) -> Layout:
     """Say how the application's ranks lie on a platform: as a ladder trial of as many ranks did.
 
-    Raises
-    ------
-    AnalysisError
-        No trial had as many ranks there.
+    Raises AnalysisError: no trial had as many ranks there.
     """
     trials = records.trials.filter(
         (records.trials["platform"] == platform)
@@ -153,14 +139,9 @@ _POWERS = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 class WhatIf:
     """Changes of a platform.
 
-    Attributes
-    ----------
-    latency, compute
-        Factors on the smallest messages' time and on computing.
-    bandwidth
-        Factor on what a byte takes; `rate_bps` instead sets the link's rate.
-    cores
-        Factor on the cores that ranks share.
+    - `latency`, `compute`: factors on the smallest messages' time and on computing.
+    - `bandwidth`: factor on what a byte takes; `rate_bps` instead sets the link's rate.
+    - `cores`: factor on the cores that ranks share.
     """
 
     latency: float = 1.0
@@ -203,10 +184,7 @@ class WhatIf:
 def parse_what_if(texts: Sequence[str]) -> WhatIf:
     """Read ``latency=x0.5``, ``bandwidth=10Gb/s``, ``cores=2x``, ``compute=x0.8``.
 
-    Raises
-    ------
-    UsageError
-        One of them is something else.
+    Raises UsageError: one of them is something else.
     """
     changes = WhatIf()
     for text in texts:
@@ -244,10 +222,7 @@ UPGRADES: Mapping[str, str] = MappingProxyType(
 class Upgrade:
     """A change of a platform, and what it would bring to an application.
 
-    Attributes
-    ----------
-    base_s, time_s
-        Time as it is, and predicted after the change.
+    - `base_s`, `time_s`: time as it is, and predicted after the change.
     """
 
     application: str

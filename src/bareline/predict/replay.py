@@ -44,10 +44,7 @@ def why_not_replayable(trace: Trace) -> str:
 def replay(trace: Trace, costs: Costs) -> Replayed:
     """Run a trace on the curves of a platform.
 
-    Raises
-    ------
-    AnalysisError
-        The ranks come to wait for each other for ever: the trace lacks something.
+    Raises AnalysisError: the ranks come to wait for each other for ever: the trace lacks something.
     """
     steps = compiled.stepper(trace)
     found = (

@@ -21,17 +21,11 @@ LEVEL = 0.9
 class Trial:
     """One prediction beside what was measured.
 
-    Attributes
-    ----------
-    time_s, truth_s
-        Predicted and measured time; `truth` has the launches.
-    lo_s, hi_s
-        90 % interval, from the errors of other applications and this pair's ladders; None with
-        too few of them.
-    reasons
-        What is large enough to explain its error.
-    calibrated
-        The processors differ; computing was measured with one rank of the application.
+    - `time_s`, `truth_s`: predicted and measured time; `truth` has the launches.
+    - `lo_s`, `hi_s`: 90 % interval, from the errors of other applications and this pair's ladders;
+      None with too few of them.
+    - `reasons`: what is large enough to explain its error.
+    - `calibrated`: the processors differ; computing was measured with one rank of the application.
     """
 
     application: str
@@ -103,19 +97,12 @@ class Trial:
 class Score:
     """How good a model is over all trials.
 
-    Attributes
-    ----------
-    median, p90, worst
-        Of |predicted/true - 1|.
-    within_15
-        Share of trials within 15 %.
-    order_right, order_of
-        Pairs of platforms that were put in the right order, of those that the measurement can tell
-        apart.
-    coverage
-        Share of measured times within the interval.
-    residual
-        90 % of the errors in ln: what the interval is made of.
+    - `median`, `p90`, `worst`: of |predicted/true - 1|.
+    - `within_15`: share of trials within 15 %.
+    - `order_right`, `order_of`: pairs of platforms that were put in the right order, of those that
+      the measurement can tell apart.
+    - `coverage`: share of measured times within the interval.
+    - `residual`: 90 % of the errors in ln: what the interval is made of.
     """
 
     model: str
@@ -138,13 +125,9 @@ class Score:
 class Validation:
     """All trials, their scores, and what was refused and why.
 
-    Attributes
-    ----------
-    disturbed
-        Launches left out: their ranks had no core for too long.
-    again
-        Every second launch of each application on each platform, held against the others there:
-        what the machine itself is off by. No prediction can be expected to err by less.
+    - `disturbed`: launches left out: their ranks had no core for too long.
+    - `again`: every second launch of each application on each platform, held against the others
+      there: what the machine itself is off by. No prediction can be expected to err by less.
     """
 
     trials: tuple[Trial, ...]

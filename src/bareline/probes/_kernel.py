@@ -52,12 +52,8 @@ class Kernel(Probe[P]):
     ``time`` where a rank that computes longer keeps others waiting. The means over the ranks add
     up to ``time``. ``imbalance`` is the largest over the mean computation time.
 
-    Attributes
-    ----------
-    suite
-        What the program belongs to: "npb" or "app".
-    kernel
-        Name of the kernel, e.g. "cg".
+    - `suite`: what the program belongs to: "npb" or "app".
+    - `kernel`: name of the kernel, e.g. "cg".
     """
 
     suite: ClassVar[str]

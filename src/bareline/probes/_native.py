@@ -57,13 +57,7 @@ class Point:
     fields: Mapping[str, Any]
 
     def number(self, name: str) -> float:
-        """Give a numeric field.
-
-        Raises
-        ------
-        ParseError
-            It is missing or no number.
-        """
+        """Give a numeric field, or raise ParseError: it is missing or no number."""
         return _number(self.fields, name, self.at)
 
     def quantile(self, series: str, name: str) -> float:
@@ -86,11 +80,8 @@ class Report:
 def read_report(output: Output, program: str, benchmark: str) -> Report:
     """Read a complete output of one of bareline's own programs.
 
-    Raises
-    ------
-    ParseError
-        It is empty, truncated, damaged, of another program or benchmark, or a point's result
-        was not verified.
+    Raises ParseError: it is empty, truncated, damaged, of another program or benchmark, or a
+    point's result was not verified.
     """
     lines = output.stdout.splitlines()
     if not lines:
@@ -118,13 +109,7 @@ def read_report(output: Output, program: str, benchmark: str) -> Report:
 
 
 def read_object(line: str, number: int) -> dict[str, Any]:
-    """Read a line of a program.
-
-    Raises
-    ------
-    ParseError
-        It is no JSON object.
-    """
+    """Read a line of a program, or raise ParseError: it is no JSON object."""
     try:
         row = json.loads(line)
     except ValueError as error:
@@ -153,13 +138,7 @@ def _number(fields: Mapping[str, Any], name: str, at: Mapping[str, Scalar]) -> f
 
 
 def positive(value: float, name: str, point: Point) -> float:
-    """Give a time or rate back that cannot be zero or negative.
-
-    Raises
-    ------
-    ParseError
-        It is.
-    """
+    """Give a time or rate back that cannot be zero or negative; raises ParseError where it is."""
     if value <= 0:
         raise ParseError(f"the point {dict(point.at)} has {name} = {value}")
     return value
@@ -172,13 +151,7 @@ def cut_caveats(output: Output) -> Iterable[str]:
 
 
 def asked_size(output: Output) -> int:
-    """Give the bytes of an array as the header has them.
-
-    Raises
-    ------
-    ParseError
-        It does not say.
-    """
+    """Give the bytes of an array as the header has them, or raise ParseError: it does not say."""
     options = json.loads(output.stdout.splitlines()[0]).get("options", {})
     size_bytes = options.get("size_bytes")
     if isinstance(size_bytes, bool) or not isinstance(size_bytes, int):

@@ -56,16 +56,11 @@ def place_command() -> Command:
 class Rank:
     """Where a rank is.
 
-    Parameters
-    ----------
-    node
-        Number of its node, by the first rank on it.
-    cpus, packages, numa
-        Hardware threads that it may use, and the sockets and NUMA domains that these are in.
-    cores
-        So many cores; 0 where that is not known.
-    machine_packages, machine_numa
-        Sockets and NUMA domains that the node has.
+    - `node`: number of its node, by the first rank on it.
+    - `cpus`, `packages`, `numa`: hardware threads that it may use, and the sockets and NUMA domains
+      that these are in.
+    - `cores`: so many cores; 0 where that is not known.
+    - `machine_packages`, `machine_numa`: sockets and NUMA domains that the node has.
     """
 
     node: int
@@ -81,15 +76,10 @@ class Rank:
 class Seen:
     """What was seen of a job.
 
-    Parameters
-    ----------
-    jobs
-        So many jobs it was: more than one where the library does not belong to the launcher.
-    built_with, library
-        Title and version of the library that the program was compiled for, and of that it ran
-        with; "" where it is none that bareline knows.
-    carriers
-        What carries messages, as the library names it: ``UCX tcp/eth0``.
+    - `jobs`: so many jobs it was: more than one where the library does not belong to the launcher.
+    - `built_with`, `library`: title and version of the library that the program was compiled for,
+      and of that it ran with; "" where it is none that bareline knows.
+    - `carriers`: what carries messages, as the library names it: ``UCX tcp/eth0``.
     """
 
     jobs: int
@@ -105,13 +95,7 @@ class Seen:
 
 
 def read_place(output: Output) -> Seen:
-    """Read what a launch said.
-
-    Raises
-    ------
-    ParseError
-        It is not whole.
-    """
+    """Read what a launch said, or raise ParseError: it is not whole."""
     # Libraries tell on stdout, too.
     own = [line for line in output.stdout.splitlines() if line.startswith("{")]
     jobs = sum('"program":"mpiplace"' in line for line in own)

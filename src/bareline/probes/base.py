@@ -82,19 +82,13 @@ class Probe(ABC, Generic[P]):
     def parse(self, params: P, output: Output) -> Iterable[Sample]:
         """Read the samples out of a successful launch; pure.
 
-        Raises
-        ------
-        ParseError
-            The output is not what the program prints when it succeeds.
+        Raises ParseError: the output is not what the program prints when it succeeds.
         """
 
     def check_ranks(self, params: P, ranks: int, *, where: str | None = None) -> None:
         """Refuse a number of ranks that the benchmark cannot run with.
 
-        Raises
-        ------
-        ProbeError
-            It cannot; the hint names numbers that it can.
+        Raises ProbeError: it cannot; the hint names numbers that it can.
         """
         if ranks < self.min_ranks:
             raise ProbeError(
@@ -133,10 +127,7 @@ class Probe(ABC, Generic[P]):
     def make_params(self, given: Mapping[str, Scalar], *, where: str | None = None) -> P:
         """Turn a study's parameters into this probe's own, checked.
 
-        Raises
-        ------
-        ProbeError
-            A parameter is unknown, of the wrong type or out of range.
+        Raises ProbeError: a parameter is unknown, of the wrong type or out of range.
         """
         from pydantic import ValidationError
 
@@ -182,11 +173,8 @@ class Probe(ABC, Generic[P]):
     def read(self, params: P, output: Output) -> tuple[Sample, ...]:
         """Parse and hold the result against what the probe declares.
 
-        Raises
-        ------
-        ParseError
-            A declared metric is missing, an undeclared one is there, a value is not finite, a
-            time or rate is negative, or a point stands twice.
+        Raises ParseError: a declared metric is missing, an undeclared one is there, a value is not
+        finite, a time or rate is negative, or a point stands twice.
         """
         samples = tuple(self.parse(params, output))
         seen: set[tuple[str, str]] = set()
@@ -213,10 +201,7 @@ K = TypeVar("K", bound=Probe[Any])
 def declared(kind: type[K], name: str, **row: Any) -> K:
     """Make the probe of a row of a table: what else the class of such probes leaves open.
 
-    Raises
-    ------
-    TypeError
-        The row has what the class does not know.
+    Raises TypeError: the row has what the class does not know.
     """
     known = {
         key
@@ -248,12 +233,8 @@ def _adapter_of(params: Any) -> Any:
 def load_probes() -> Mapping[str, Probe[Any]]:
     """Find every probe of this package and of installed plug-ins, by name.
 
-    Raises
-    ------
-    PluginError
-        Two probes share a name, or a plug-in is not a probe.
-    ProbeError
-        One has a metric in a unit that is not stored.
+    Raises PluginError: two probes share a name, or a plug-in is not a probe.
+    Raises ProbeError: one has a metric in a unit that is not stored.
     """
     every = chain(own("bareline.probes", "PROBE", deep=True), brought("bareline.probes"))
     found = list(checked("probe", every, Probe))
@@ -277,10 +258,7 @@ def _check_units(probe: Probe[Any], where: str) -> None:
 def find_probe(name: str, *, where: str | None = None) -> Probe[Any]:
     """Give the probe of this name.
 
-    Raises
-    ------
-    ProbeError
-        There is none; the message names the closest.
+    Raises ProbeError: there is none; the message names the closest.
     """
     probes = load_probes()
     if name in probes:

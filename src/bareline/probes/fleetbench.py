@@ -27,10 +27,7 @@ NAMES = ("--names", "{nodes}")
 def read_fleet(output: Output, benchmark: str) -> tuple[Report, tuple[str, ...]]:
     """Read a complete output and the name of each rank's node.
 
-    Raises
-    ------
-    ParseError
-        It is not what the program prints, or names do not fit the ranks.
+    Raises ParseError: it is not what the program prints, or names do not fit the ranks.
     """
     report = read_report(output, "fleetbench", benchmark)
     hosts = report.header.get("hosts")
@@ -64,10 +61,7 @@ def _names(given: list[str], hosts: list[str]) -> tuple[str, ...]:
 def node_of(point: Point, key: str, names: tuple[str, ...]) -> str:
     """Give the name of the node that a point names by its rank.
 
-    Raises
-    ------
-    ParseError
-        There is no such rank.
+    Raises ParseError: there is no such rank.
     """
     rank = point.at.get(key)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank < len(names):

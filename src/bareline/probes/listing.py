@@ -12,10 +12,7 @@ from bareline.vocabulary.model import Layout
 def probe_rows(name: str | None = None) -> list[dict[str, Any]]:
     """List the probes, or one of them, with parameters and metrics.
 
-    Raises
-    ------
-    ProbeError
-        There is no probe of that name.
+    Raises ProbeError: there is no probe of that name.
     """
     chosen = list(load_probes().values()) if name is None else [find_probe(name)]
     return [

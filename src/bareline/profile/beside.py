@@ -19,10 +19,7 @@ _START_UP = ("MPI_Init", "MPI_Init_thread")
 class Pair:
     """One quantity of both.
 
-    Attributes
-    ----------
-    before, after
-        None where one profile has no such thing.
+    - `before`, `after`: None where one profile has no such thing.
     """
 
     what: str
@@ -42,11 +39,8 @@ class Pair:
 class CallPair:
     """All calls of one function, per rank, in both; by size where `size_low` is given.
 
-    Attributes
-    ----------
-    imbalance
-        The most time of a rank over the mean of the ranks that make such calls; of several sizes
-        that of each, by its time. None where one profile has no such call.
+    - `imbalance`: the most time of a rank over the mean of the ranks that make such calls; of
+      several sizes that of each, by its time. None where one profile has no such call.
     """
 
     call: str
@@ -118,14 +112,11 @@ class SitePair:
 class Beside:
     """Two profiles.
 
-    Attributes
-    ----------
-    split
-        Where a rank's time goes, then what else tells them apart.
-    calls, sizes, sites
-        Functions, functions by message size, and places in the program, the largest change first.
-    pairs_only_before, pairs_only_after
-        Pairs of ranks that exchange messages in one of them only.
+    - `split`: where a rank's time goes, then what else tells them apart.
+    - `calls`, `sizes`, `sites`: functions, functions by message size, and places in the program,
+      the largest change first.
+    - `pairs_only_before`, `pairs_only_after`: pairs of ranks that exchange messages in one of them
+      only.
     """
 
     before: Profile

@@ -59,10 +59,7 @@ class _Header(BaseModel):
 def read_profile(path: Path) -> Profile:
     """Read a profile, or what a program that crashed has left of one.
 
-    Raises
-    ------
-    ProfileError
-        It is missing, empty, damaged, cut off, or of another schema.
+    Raises ProfileError: it is missing, empty, damaged, cut off, or of another schema.
     """
     journal = journal_of(path)
     try:
@@ -85,10 +82,7 @@ def read_profile(path: Path) -> Profile:
 def parse_profile(text: bytes | str, path: Path) -> Profile:
     """Read the text of a profile that stands, or stood, at a path.
 
-    Raises
-    ------
-    ProfileError
-        It is empty, damaged, cut off, or of another schema.
+    Raises ProfileError: it is empty, damaged, cut off, or of another schema.
     """
     if not text.strip():
         raise ProfileError("the profile is empty", where=str(path), hint=_AGAIN)
@@ -104,10 +98,7 @@ def is_profile(path: Path) -> bool:
 def write_profile(profile: Profile, path: Path) -> None:
     """Write a profile: beside its place, then moved there in one step.
 
-    Raises
-    ------
-    ProfileError
-        It cannot be written.
+    Raises ProfileError: it cannot be written.
     """
     lines = [json.dumps(line, ensure_ascii=False, allow_nan=False) for line in _lines(profile)]
     lines.append(json.dumps({"type": "end", "lines": len(lines)}))

@@ -83,12 +83,8 @@ class _File:
 def read_journal(path: Path) -> Profile:
     """Read a journal as an unfinished profile.
 
-    Raises
-    ------
-    ProfileError
-        It is of another version, or no rank has written into it.
-    OSError
-        It cannot be read.
+    Raises ProfileError: it is of another version, or no rank has written into it.
+    Raises OSError: it cannot be read.
     """
     with (
         open_regular(path) as file,

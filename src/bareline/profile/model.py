@@ -140,27 +140,16 @@ Mode = Literal["plain", "split"]
 class Profile:
     """A profile of one run of one MPI program.
 
-    Attributes
-    ----------
-    complete
-        The program went through ``MPI_Finalize``; otherwise `ended` says what happened.
-    mode
-        ``split``: a barrier before every blocking collective separates waiting from transfer.
-    ranks, nodes
-        How many there were.
-    began_unix_ns
-        When MPI was ready, in ns since 1970.
-    mpi
-        The library's own name and version.
-    command
-        The program and its arguments, as rank 0 was started.
-    ranks_per_cell
-        Neighbouring ranks that share a row and column of the communication matrix.
-    regions
-        Names of the regions that ``MPI_Pcontrol`` entered, by number; 0 is outside of all.
-    rank_table, call_table, send_table, site_table
-        Frames with the columns of `RANK_COLUMNS`, `CALL_COLUMNS`, `SEND_COLUMNS` and
-        `SITE_COLUMNS`.
+    - `complete`: the program went through ``MPI_Finalize``; otherwise `ended` says what happened.
+    - `mode`: ``split``: a barrier before every blocking collective separates waiting from transfer.
+    - `ranks`, `nodes`: how many there were.
+    - `began_unix_ns`: when MPI was ready, in ns since 1970.
+    - `mpi`: the library's own name and version.
+    - `command`: the program and its arguments, as rank 0 was started.
+    - `ranks_per_cell`: neighbouring ranks that share a row and column of the communication matrix.
+    - `regions`: names of the regions that ``MPI_Pcontrol`` entered, by number; 0 is outside of all.
+    - `rank_table`, `call_table`, `send_table`, `site_table`: frames with the columns of
+      `RANK_COLUMNS`, `CALL_COLUMNS`, `SEND_COLUMNS` and `SITE_COLUMNS`.
     """
 
     path: Path

@@ -28,22 +28,14 @@ POINT_TO_POINT = ("send", "receive", "send-receive")
 class Shape:
     """What a call asks for; many calls share one.
 
-    Attributes
-    ----------
-    call, kind
-        Function and what it is; ``done`` is a request, posted `to` posts ago, that the next call
-        completes. With `root` 1 it also says what a receive that had asked for anybody or any tag
-        got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
-    posts
-        Whether it posted a request.
-    to, from_, root
-        Ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
-    send_tag, receive_tag
-        Tags; -1 is any.
-    comm, comm_size
-        The communicator: its members' mark, and their number.
-    size, sent, received
-        Bytes, as in a profile.
+    - `call`, `kind`: function and what it is; ``done`` is a request, posted `to` posts ago, that
+      the next call completes. With `root` 1 it also says what a receive that had asked for anybody
+      or any tag got: `from_` whom (`NOBODY`: it was cancelled), with which `receive_tag`.
+    - `posts`: whether it posted a request.
+    - `to`, `from_`, `root`: ranks of ``MPI_COMM_WORLD``, or `NOBODY`, `ANYBODY`.
+    - `send_tag`, `receive_tag`: tags; -1 is any.
+    - `comm`, `comm_size`: the communicator: its members' mark, and their number.
+    - `size`, `sent`, `received`: bytes, as in a profile.
     """
 
     call: str
@@ -106,12 +98,8 @@ def make_shape(values: Sequence[int], names: list[list[str]], ranks: int) -> Sha
 def decode(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
     """Read a stream's records.
 
-    Raises
-    ------
-    TooMany
-        There are more than there is room for.
-    LookupError, ArithmeticError, ValueError
-        It is damaged.
+    Raises TooMany: there are more than there is room for.
+    Raises LookupError, ArithmeticError, ValueError: it is damaged.
     """
     shapes: list[Shape] = []
     numbers = array("i")

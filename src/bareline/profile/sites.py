@@ -20,14 +20,9 @@ _UNKNOWN = ("", "", 0)
 class Site:
     """A place in the program that calls a function.
 
-    Attributes
-    ----------
-    place
-        Function, file and line where they are known, else the object file and offset.
-    share
-        Of the time of all MPI calls.
-    imbalance
-        The most time of a rank over the mean of the ranks that call there.
+    - `place`: function, file and line where they are known, else the object file and offset.
+    - `share`: of the time of all MPI calls.
+    - `imbalance`: the most time of a rank over the mean of the ranks that call there.
     """
 
     call: str

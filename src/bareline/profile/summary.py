@@ -112,12 +112,8 @@ class Matrix:
 class Imbalance:
     """How unevenly ranks compute.
 
-    Attributes
-    ----------
-    factor
-        The largest computing time over the mean: what perfect balance would save.
-    slowest
-        The rank that computes longest.
+    - `factor`: the largest computing time over the mean: what perfect balance would save.
+    - `slowest`: the rank that computes longest.
     """
 
     factor: float

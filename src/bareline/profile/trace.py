@@ -61,18 +61,12 @@ _SLICE = np.dtype(
 class Stream:
     """The calls of one rank.
 
-    Attributes
-    ----------
-    shapes
-        The distinct ones.
-    shape
-        Number in `shapes`, for each record.
-    compute_s
-        Time between calls before each, without what the rank spent ready but without a core.
-    spent_s
-        Time in each call.
-    lost
-        Calls that did not fit; those before are whole.
+    - `shapes`: the distinct ones.
+    - `shape`: number in `shapes`, for each record.
+    - `compute_s`: time between calls before each, without what the rank spent ready but without a
+      core.
+    - `spent_s`: time in each call.
+    - `lost`: calls that did not fit; those before are whole.
     """
 
     rank: int
@@ -115,17 +109,10 @@ def trace_of(profile: Path) -> Path:
 def read_trace(path: Path, decode: Decode = decode_in_python) -> Trace:
     """Read a trace, or what a program that crashed has left of one.
 
-    Parameters
-    ----------
-    path
-        The trace, or where its journal lies beside.
-    decode
-        What reads the records of a rank.
+    - `path`: the trace, or where its journal lies beside.
+    - `decode`: what reads the records of a rank.
 
-    Raises
-    ------
-    ProfileError
-        It is missing, damaged, cut off, or of another version.
+    Raises ProfileError: it is missing, damaged, cut off, or of another version.
     """
     journal = path.with_name(f"{path.name}.journal")
     if not stands(path) and stands(journal):

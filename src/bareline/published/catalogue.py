@@ -33,10 +33,7 @@ def publications() -> dict[str, PublishedStudy]:
 def read_publication(text: str, *, where: str) -> PublishedStudy:
     """Read and check a file of published figures.
 
-    Raises
-    ------
-    UsageError
-        It is not TOML, or says something impossible; the message names file and key.
+    Raises UsageError: it is not TOML, or says something impossible; the message names file and key.
     """
     try:
         return PublishedStudy.model_validate(tomllib.loads(text, parse_float=Decimal))
@@ -51,10 +48,7 @@ def read_publication(text: str, *, where: str) -> PublishedStudy:
 def find_publications(name: str) -> list[PublishedStudy]:
     """Give the publication of this id, or all that a study of this name repeats.
 
-    Raises
-    ------
-    UsageError
-        There is neither.
+    Raises UsageError: there is neither.
     """
     everything = publications()
     if name in everything and everything[name].publication.study != name:
@@ -72,10 +66,7 @@ def find_publications(name: str) -> list[PublishedStudy]:
 def find_part(reference: str) -> tuple[PublishedStudy, Part]:
     """Give the part that a reference such as ``nebula:table-4`` names.
 
-    Raises
-    ------
-    UsageError
-        There is no such publication, or it has no such part.
+    Raises UsageError: there is no such publication, or it has no such part.
     """
     name, colon, part = reference.partition(":")
     everything = publications()

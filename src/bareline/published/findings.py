@@ -17,25 +17,17 @@ CheckKind = Literal["ratio", "grows", "rise", "more", "order"]
 class Check(BaseModel):
     """A ``[[finding.check]]``: what of a run tells whether a claim holds there, too.
 
-    Attributes
-    ----------
-    kind
-        ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at the
-        most ranks than at the fewest. ``rise``: larger on two nodes than on one. ``more``: larger
-        in `probe` than in the mean of `than`. ``order``: worse, or better, than each of
-        `against` at every number of ranks.
-    probe, than
-        Patterns of probes; ``*`` matches anything.
-    metric
-        The probe's metric.
-    platform, against
-        Ids of the document's platforms; only ``order`` has several of the second.
-    at
-        Conditions, as results have them.
-    expect, within
-        What the document says; "equal" up to so many times.
-    printed, printed_first
-        Ids of results that print it; the second where `kind` begins.
+    - `kind`: ``ratio``: the platform is worse, better or equal. ``grows``: its loss is larger at
+      the most ranks than at the fewest. ``rise``: larger on two nodes than on one. ``more``: larger
+      in `probe` than in the mean of `than`. ``order``: worse, or better, than each of `against` at
+      every number of ranks.
+    - `probe`, `than`: patterns of probes; ``*`` matches anything.
+    - `metric`: the probe's metric.
+    - `platform`, `against`: ids of the document's platforms; only ``order`` has several of the
+      second.
+    - `at`: conditions, as results have them.
+    - `expect`, `within`: what the document says; "equal" up to so many times.
+    - `printed`, `printed_first`: ids of results that print it; the second where `kind` begins.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -75,14 +67,9 @@ class Check(BaseModel):
 class Finding(BaseModel):
     """A ``[[finding]]``: what the document says, in our words.
 
-    Attributes
-    ----------
-    claim
-        The statement in a line of a table; empty where it is short enough.
-    checks
-        How it can be held against a run; the first counts that the run measures.
-    unmeasured
-        Why nothing here can tell; one of both is given.
+    - `claim`: the statement in a line of a table; empty where it is short enough.
+    - `checks`: how it can be held against a run; the first counts that the run measures.
+    - `unmeasured`: why nothing here can tell; one of both is given.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -26,18 +26,11 @@ class _Table(BaseModel):
 class Printed(_Table):
     """A number as it is printed: a value, a range, or a bound.
 
-    Attributes
-    ----------
-    value
-        The one number; None for a range or bound.
-    low, high
-        Ends of a range; only one of them with a bound.
-    bound
-        The figure is no more than a limit.
-    approx
-        Printed with "about" or "around".
-    printed
-        The words of the document where it uses no digits.
+    - `value`: the one number; None for a range or bound.
+    - `low`, `high`: ends of a range; only one of them with a bound.
+    - `bound`: the figure is no more than a limit.
+    - `approx`: printed with "about" or "around".
+    - `printed`: the words of the document where it uses no digits.
     """
 
     value: Decimal | None = None
@@ -89,16 +82,11 @@ class Printed(_Table):
 class Publication(_Table):
     """A ``[publication]``: the document and the study that repeats it.
 
-    Attributes
-    ----------
-    id, short
-        Its name in a reference (``nebula:table-4``) and among people.
-    study
-        The built-in study that repeats it.
-    title, source, authors, year, venue
-        What it is; the title of a document that prints none is that of its source.
-    notes
-        What must be known of all its figures.
+    - `id`, `short`: its name in a reference (``nebula:table-4``) and among people.
+    - `study`: the built-in study that repeats it.
+    - `title`, `source`, `authors`, `year`, `venue`: what it is; the title of a document that prints
+      none is that of its source.
+    - `notes`: what must be known of all its figures.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
@@ -115,14 +103,10 @@ class Publication(_Table):
 class Part(_Table):
     """A ``[[part]]`` of the document: a table, figure, slide or section.
 
-    Attributes
-    ----------
-    id, label
-        Its name in a reference, and as the document calls it.
-    shows
-        What it shows; tables and figures have it.
-    plotted_only
-        The document draws its values and does not print them: only its text gives some.
+    - `id`, `label`: its name in a reference, and as the document calls it.
+    - `shows`: what it shows; tables and figures have it.
+    - `plotted_only`: the document draws its values and does not print them: only its text gives
+      some.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z]+(-[a-z0-9.]+)*$")]
@@ -134,16 +118,11 @@ class Part(_Table):
 class PublishedPlatform(_Table):
     """A ``[[platform]]`` of the document.
 
-    Attributes
-    ----------
-    kind
-        What it stands for: an HPC system, bare metal, or virtualized.
-    against
-        The platform that its figures are read against where the document gives no ratio.
-    variant_of, part_of
-        Another platform that it differs from by settings only, or belongs to.
-    facts
-        What the document says of it.
+    - `kind`: what it stands for: an HPC system, bare metal, or virtualized.
+    - `against`: the platform that its figures are read against where the document gives no ratio.
+    - `variant_of`, `part_of`: another platform that it differs from by settings only, or belongs
+      to.
+    - `facts`: what the document says of it.
     """
 
     id: str
@@ -161,16 +140,10 @@ class PublishedPlatform(_Table):
 class Benchmark(_Table):
     """A ``[[benchmark]]``: which probe measures what the document's benchmark measured.
 
-    Attributes
-    ----------
-    name
-        As the results call it.
-    probe
-        Name of a probe; ``*`` matches anything.
-    metrics
-        The probe's metric for each metric of the document.
-    also
-        Other probes that measure it, too.
+    - `name`: as the results call it.
+    - `probe`: name of a probe; ``*`` matches anything.
+    - `metrics`: the probe's metric for each metric of the document.
+    - `also`: other probes that measure it, too.
     """
 
     name: str
@@ -182,33 +155,21 @@ class Benchmark(_Table):
 class Result(Printed):
     """A ``[[result]]``: one published figure.
 
-    Attributes
-    ----------
-    id
-        Unique in its publication.
-    benchmark, metric, unit, better
-        What was measured.
-    kind, relation
-        What the figure is; a factor is told as "worse_by" or "better_by" the baseline.
-    platform, baseline
-        Ids of platforms; the baseline "peak" is the hardware's limit.
-    also_platform, also_baseline
-        A second pair for which the same figure is given.
-    selection
-        Which of several runs the document chose ("best", "worst", "average").
-    unclear
-        The document does not say whether a percentage is of the time or of the rate; both
-        readings are kept.
-    cited
-        The figure comes from another study.
-    restates
-        Results of which this is another printing.
-    members, excludes
-        The programs over which the figure is a range, and those that it leaves out.
-    at
-        Conditions: message size, ranks and the like.
-    part, where
-        Where it stands: the id of a part, and the place in words.
+    - `id`: unique in its publication.
+    - `benchmark`, `metric`, `unit`, `better`: what was measured.
+    - `kind`, `relation`: what the figure is; a factor is told as "worse_by" or "better_by" the
+      baseline.
+    - `platform`, `baseline`: ids of platforms; the baseline "peak" is the hardware's limit.
+    - `also_platform`, `also_baseline`: a second pair for which the same figure is given.
+    - `selection`: which of several runs the document chose ("best", "worst", "average").
+    - `unclear`: the document does not say whether a percentage is of the time or of the rate; both
+      readings are kept.
+    - `cited`: the figure comes from another study.
+    - `restates`: results of which this is another printing.
+    - `members`, `excludes`: the programs over which the figure is a range, and those that it leaves
+      out.
+    - `at`: conditions: message size, ranks and the like.
+    - `part`, `where`: where it stands: the id of a part, and the place in words.
     """
 
     id: str
@@ -260,12 +221,8 @@ class Result(Printed):
 class Trials(_Table):
     """A ``[[trials]]``: all trials of one platform, as the document lists them.
 
-    Attributes
-    ----------
-    order
-        "time" as they were run, "sorted" where the document sorted them.
-    values, retransmissions
-        One per trial.
+    - `order`: "time" as they were run, "sorted" where the document sorted them.
+    - `values`, `retransmissions`: one per trial.
     """
 
     id: str

@@ -27,18 +27,11 @@ UNITS: Mapping[str, tuple[str, Decimal]] = {
 class Spread(BaseModel):
     """Where on an axis a published figure holds: a range of sizes or ranks, with exceptions.
 
-    Attributes
-    ----------
-    low, high
-        Both ends belong to it.
-    above
-        It begins just above this.
-    exceptions
-        What lies between the ends and is told apart.
-    label
-        What the document says where it gives no number ("larger messages").
-    inferred
-        A number that the document does not give for this figure, but elsewhere.
+    - `low`, `high`: both ends belong to it.
+    - `above`: it begins just above this.
+    - `exceptions`: what lies between the ends and is told apart.
+    - `label`: what the document says where it gives no number ("larger messages").
+    - `inferred`: a number that the document does not give for this figure, but elsewhere.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -88,12 +81,8 @@ Condition = bool | int | str | list[int] | Spread
 class Likewise(BaseModel):
     """A ``[[benchmark.also]]``: another probe that measures what a benchmark measured.
 
-    Attributes
-    ----------
-    probe, metrics
-        As of the benchmark.
-    at
-        The probe's parameters with which it does.
+    - `probe`, `metrics`: as of the benchmark.
+    - `at`: the probe's parameters with which it does.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

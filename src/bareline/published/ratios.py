@@ -39,18 +39,11 @@ class Span:
 class PublishedRatio:
     """What a publication says of a platform against a baseline, as a ratio.
 
-    Attributes
-    ----------
-    span
-        Times worse than the baseline.
-    computed
-        The document prints both values, and this is their ratio.
-    text
-        What it prints.
-    probe, probe_metric
-        What measures the same here; None where nothing does.
-    results
-        Ids of the results that it comes from.
+    - `span`: times worse than the baseline.
+    - `computed`: the document prints both values, and this is their ratio.
+    - `text`: what it prints.
+    - `probe`, `probe_metric`: what measures the same here; None where nothing does.
+    - `results`: ids of the results that it comes from.
     """
 
     publication: str

@@ -13,12 +13,8 @@ from bareline.vocabulary.units import listing
 class Capacity:
     """What a platform holds.
 
-    Parameters
-    ----------
-    nodes
-        Nodes over which ranks can be spread.
-    cores_per_node
-        Cores of each for ranks and their threads; None where that is not known.
+    - `nodes`: nodes over which ranks can be spread.
+    - `cores_per_node`: cores of each for ranks and their threads; None where that is not known.
     """
 
     nodes: int = 1
@@ -33,10 +29,8 @@ class Capacity:
 class LeftOut:
     """A case that a plan does not ask of a platform.
 
-    Parameters
-    ----------
-    reason
-        Why, as the predicate of a sentence: "does not fit: needs 4 nodes, the platform has 2".
+    - `reason`: why, as the predicate of a sentence: "does not fit: needs 4 nodes, the platform has
+      2".
     """
 
     platform: str

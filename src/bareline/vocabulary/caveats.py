@@ -183,15 +183,10 @@ _NUMBER = re.compile(rf"(?P<some>\d+) (?P<code>{'|'.join(map(re.escape, _WITH_NU
 class Caveat:
     """Something that makes a number doubtful.
 
-    Parameters
-    ----------
-    code
-        A code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
-    detail
-        What this one alone knows: both layouts, the reason, the words.
-    some, every
-        For how many of how many trials it holds; 0 of 0 for all of them. What is only counted
-        (trials that failed) has no `every`.
+    - `code`: a code of `CAVEATS`, one of the codes with a detail or a number, or `IN_WORDS`.
+    - `detail`: what this one alone knows: both layouts, the reason, the words.
+    - `some`, `every`: for how many of how many trials it holds; 0 of 0 for all of them. What is
+      only counted (trials that failed) has no `every`.
     """
 
     code: str
@@ -296,11 +291,8 @@ def widest(caveats: Iterable[Caveat]) -> tuple[Caveat, ...]:
 def briefs(caveats: Iterable[Caveat]) -> dict[str, set[Caveat]]:
     """Say caveats in a few words each, those that differ by their count alone once.
 
-    Returns
-    -------
-    dict
-        By what is said, the caveats that it stands for; those that a sentence may leave out are
-        missing.
+    Gives by what is said, the caveats that it stands for; those that a sentence may leave out are
+    missing.
     """
     alike: dict[tuple[str, str], set[Caveat]] = {}
     for caveat in dict.fromkeys(caveats):

@@ -32,14 +32,9 @@ def _shortened(text: str, most: int) -> str:
 class BarelineError(Exception):
     """Root of every error that ends a command with one line instead of a traceback.
 
-    Parameters
-    ----------
-    what
-        What is wrong, as a clause without a full stop.
-    where
-        The file, key, platform or trial that it is about.
-    hint
-        The next step for the reader, as an imperative.
+    - `what`: what is wrong, as a clause without a full stop.
+    - `where`: the file, key, platform or trial that it is about.
+    - `hint`: the next step for the reader, as an imperative.
     """
 
     exit_code = 2

@@ -42,13 +42,9 @@ class Kind(StrEnum):
 class FactKey:
     """How a fact is shown.
 
-    Parameters
-    ----------
-    unit
-        A base unit of `bareline.vocabulary.units`, ``bit/s``, ``T/s`` (transfers per second),
-        ``switch`` (on or off) or empty.
-    detail
-        Shown only where it differs or on demand.
+    - `unit`: a base unit of `bareline.vocabulary.units`, ``bit/s``, ``T/s`` (transfers per second),
+      ``switch`` (on or off) or empty.
+    - `detail`: shown only where it differs or on demand.
     """
 
     key: str

@@ -31,10 +31,7 @@ class NotRegular(OSError):
 def step_to_read(error: Exception, otherwise: str | None = None) -> str | None:
     """Say what helps where a file cannot be read: that depends on why.
 
-    Parameters
-    ----------
-    otherwise
-        What helps where the reader may read, and there is nothing or something else.
+    - `otherwise`: what helps where the reader may read, and there is nothing or something else.
     """
     if isinstance(error, PermissionError):
         return "let its owner make it readable for you (`chmod -R a+rX`), or read it as that user"
@@ -55,15 +52,10 @@ def stands(path: Path, *, folder: bool = False) -> bool:
 def open_regular(path: Path, *, within: Path | None = None) -> BinaryIO:
     """Open a regular file for reading.
 
-    Parameters
-    ----------
-    within
-        A folder above it, below which no symbolic link is followed: what a run holds lies in it.
+    - `within`: a folder above it, below which no symbolic link is followed: what a run holds lies
+      in it.
 
-    Raises
-    ------
-    OSError
-        It cannot be opened, is no regular file, or a link leads to it.
+    Raises OSError: it cannot be opened, is no regular file, or a link leads to it.
     """
     if within is None:
         return _opened(path, str(path), None, _FLAGS)
@@ -108,15 +100,9 @@ def _refuse_others(found: os.stat_result, path: Path) -> None:
 def read_bounded(path: Path, most_bytes: int, *, within: Path | None = None) -> bytes:
     """Read a regular file that is not larger than that.
 
-    Parameters
-    ----------
-    within
-        As in `open_regular`.
+    - `within`: as in `open_regular`.
 
-    Raises
-    ------
-    OSError
-        It cannot be read, is no regular file, or larger.
+    Raises OSError: it cannot be read, is no regular file, or larger.
     """
     with open_regular(path, within=within) as file:
         if os.fstat(file.fileno()).st_size <= most_bytes:
@@ -131,17 +117,10 @@ def read_toml(
 ) -> dict[str, Any]:
     """Read a TOML file.
 
-    Parameters
-    ----------
-    within
-        A folder above it, below which no symbolic link is followed.
+    - `within`: a folder above it, below which no symbolic link is followed.
 
-    Raises
-    ------
-    OSError
-        It cannot be read.
-    ValueError
-        It is no regular file, too large, or not TOML.
+    Raises OSError: it cannot be read.
+    Raises ValueError: it is no regular file, too large, or not TOML.
     """
     return parse_toml(_bytes(path, within), parse_float)
 
@@ -157,10 +136,7 @@ def _bytes(path: Path, within: Path | None) -> bytes:
 def parse_toml(data: bytes | str, parse_float: Callable[[str], Any] = float) -> dict[str, Any]:
     """Read TOML.
 
-    Raises
-    ------
-    ValueError
-        It is none; the message says where.
+    Raises ValueError: it is none; the message says where.
     """
     import tomllib  # its patterns take a twentieth of what `bareline --help` may take
 

@@ -18,18 +18,13 @@ from bareline.vocabulary.model import Scalar
 class InstructionSet:
     """One instruction set.
 
-    Parameters
-    ----------
-    name
-        Our name; the fact is ``cpu.flags.<name>``.
-    flag
-        The kernel's name in /proc/cpuinfo.
-    title
-        Its name for people.
-    family
-        Sets of a family are named once, by their widest: "" where a set is no kind of its own.
-    operations
-        Double-precision operations of one of its instructions; 0 where it has none for them.
+    - `name`: our name; the fact is ``cpu.flags.<name>``.
+    - `flag`: the kernel's name in /proc/cpuinfo.
+    - `title`: its name for people.
+    - `family`: sets of a family are named once, by their widest: "" where a set is no kind of its
+      own.
+    - `operations`: Double-precision operations of one of its instructions; 0 where it has none for
+      them.
     """
 
     name: str
@@ -75,14 +70,9 @@ def widest(shown: Iterable[str]) -> str:
 class KernelSet:
     """A set that the native programs choose their code for.
 
-    Parameters
-    ----------
-    name
-        What ``BARELINE_INSTRUCTION_SET`` is given.
-    flags
-        What it needs, by the kernel's names.
-    openblas
-        The processor whose kernels OpenBLAS then takes, for ``OPENBLAS_CORETYPE``.
+    - `name`: what ``BARELINE_INSTRUCTION_SET`` is given.
+    - `flags`: what it needs, by the kernel's names.
+    - `openblas`: the processor whose kernels OpenBLAS then takes, for ``OPENBLAS_CORETYPE``.
     """
 
     name: str
@@ -129,10 +119,7 @@ def blas_caveats(facts: Mapping[str, Scalar]) -> tuple[str, ...]:
 
     Nodes that are held to a common set without AVX2 run such kernels on purpose.
 
-    Parameters
-    ----------
-    facts
-        The platform's, with what the program told.
+    - `facts`: the platform's, with what the program told.
     """
     kernels = str(facts.get(BLAS_KERNELS, "")).lower().split(", ")
     if not _BEFORE_AVX.intersection(kernels) or not _has_avx2(facts):

@@ -60,14 +60,9 @@ _SENTENCES: Mapping[str, str] = {
 class Problem:
     """The first thing that is wrong.
 
-    Attributes
-    ----------
-    place
-        The keys that lead to it.
-    kind
-        As the checker names it, e.g. "missing".
-    said
-        A clause about the key.
+    - `place`: the keys that lead to it.
+    - `kind`: as the checker names it, e.g. "missing".
+    - `said`: a clause about the key.
     """
 
     place: tuple[str, ...]

@@ -18,10 +18,7 @@ _SPAN = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
     """Read hours of the day, ``08:00-18:00`` or several with commas between; "none" are none.
 
-    Raises
-    ------
-    UsageError
-        They are none.
+    Raises UsageError: they are none.
     """
     spans = []
     for part in text.split(",") if text not in ("", NO_HOURS) else ():
@@ -36,10 +33,7 @@ def parse_hours(text: str) -> tuple[tuple[time, time], ...]:
 def closed_until(not_between: str, now: datetime) -> datetime | None:
     """Give when trials may begin again; None where they may now.
 
-    Parameters
-    ----------
-    now
-        In the zone that the hours are of.
+    - `now`: in the zone that the hours are of.
     """
     at = now
     # An end may lie in another span, and each of them is left once.
@@ -67,12 +61,9 @@ def _checked(text: str) -> str:
 class Limits(BaseModel):
     """What a run, or one of its platforms, may take.
 
-    Attributes
-    ----------
-    max_core_hours
-        Most core hours, over all times that somebody sat at the run; any number without it.
-    not_between
-        Local hours of the day in which no trial begins, as `parse_hours` reads them.
+    - `max_core_hours`: most core hours, over all times that somebody sat at the run; any number
+      without it.
+    - `not_between`: local hours of the day in which no trial begins, as `parse_hours` reads them.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -84,12 +75,8 @@ class Limits(BaseModel):
 class Terms(Limits):
     """What a run may take of a platform, and what that costs.
 
-    Attributes
-    ----------
-    price_per_hour
-        Of one node.
-    currency
-        In which that is, as ISO 4217 names it.
+    - `price_per_hour`: of one node.
+    - `currency`: in which that is, as ISO 4217 names it.
     """
 
     price_per_hour: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
@@ -99,10 +86,7 @@ class Terms(Limits):
 def limits_of(max_core_hours: float | None, not_between: str | None) -> Limits:
     """Give what the command line asks for.
 
-    Raises
-    ------
-    UsageError
-        What it names are no hours of a day.
+    Raises UsageError: what it names are no hours of a day.
     """
     parse_hours(not_between or "")
     return Limits(max_core_hours=max_core_hours, not_between=not_between)

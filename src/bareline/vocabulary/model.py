@@ -233,17 +233,11 @@ class Sample:
 class Trial:
     """One planned launch of one probe with one parameter set on one platform.
 
-    Parameters
-    ----------
-    index
-        Position in the plan, from 0; also the name of its raw folder.
-    block
-        The randomised complete block it belongs to, from 0; comparisons pair by it.
-    case
-        What is the same on every platform: probe, parameters, ranks, threads.
-    layout
-        The case's ranks laid over this platform's nodes; None where an imported output does not
-        say.
+    - `index`: position in the plan, from 0; also the name of its raw folder.
+    - `block`: the randomised complete block it belongs to, from 0; comparisons pair by it.
+    - `case`: what is the same on every platform: probe, parameters, ranks, threads.
+    - `layout`: the case's ranks laid over this platform's nodes; None where an imported output does
+      not say.
     """
 
     index: int
@@ -340,16 +334,12 @@ class Failed:
 class Record:
     """The immutable outcome of one trial, one line of ``records.jsonl``.
 
-    Parameters
-    ----------
-    session
-        Which time that bareline sat at the run, from 1: before and after `bareline continue`.
-    boot
-        Which coming up of its platform it ran in, from 1: guests that were made for it, nodes that
-        a batch system gave; None where nodes are the same each time.
-    foreign_cores
-        How many of this machine's cores others kept busy meanwhile, on average; None where that
-        is not known.
+    - `session`: which time that bareline sat at the run, from 1: before and after `bareline
+      continue`.
+    - `boot`: which coming up of its platform it ran in, from 1: guests that were made for it, nodes
+      that a batch system gave; None where nodes are the same each time.
+    - `foreign_cores`: how many of this machine's cores others kept busy meanwhile, on average; None
+      where that is not known.
     """
 
     trial: Trial
@@ -402,10 +392,7 @@ def _format_scalar(value: Scalar) -> str:
 def parse_point(text: str) -> dict[str, Scalar]:
     """Read what `format_point` wrote.
 
-    Raises
-    ------
-    ValueError
-        The text is not a list of ``key=value``.
+    Raises ValueError: the text is not a list of ``key=value``.
     """
     return dict(_parsed(text))
 

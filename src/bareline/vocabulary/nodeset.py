@@ -53,23 +53,14 @@ def fold_numbers(numbers: Iterable[int]) -> str:
 
 
 def unfold_numbers(text: str) -> tuple[int, ...]:
-    """Read what `fold_numbers` wrote.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
+    """Read what `fold_numbers` wrote, or raise ValueError: it is none."""
     return tuple(int(number) for number in _numbers(text))
 
 
 def unfold(text: str) -> list[str]:
     """Give the names of a list such as ``n[1-4],login`` or ``n[01,03-05].cluster``.
 
-    Raises
-    ------
-    ValueError
-        A part is no name of a host, or there are too many.
+    Raises ValueError: a part is no name of a host, or there are too many.
     """
     return [name for part in _BETWEEN.split(text) for name in _hosts(part)]
 

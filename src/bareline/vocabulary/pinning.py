@@ -35,10 +35,8 @@ _BOUND = {
 class Pinning:
     """How ranks are placed on the processors of a node.
 
-    Parameters
-    ----------
-    ranks_per_socket, ranks_per_numa
-        So many ranks on each socket, or NUMA domain; 0 leaves that to the distribution.
+    - `ranks_per_socket`, `ranks_per_numa`: so many ranks on each socket, or NUMA domain; 0 leaves
+      that to the distribution.
     """
 
     binding: SeenBinding = "none"
@@ -101,15 +99,11 @@ UNBOUND = Pinning()
 class PinningKeys(BaseModel):
     """The keys of a table of a study or a platform that say how ranks are placed.
 
-    Attributes
-    ----------
-    binding
-        What each rank is kept on: "none", "hwthread", "core", "numa" or "socket".
-    ranks_per_socket, ranks_per_numa
-        So many ranks on each socket, or on each NUMA domain; they are bound to it unless `binding`
-        says what else.
-    distribution
-        "block" fills a socket before the next one, "cyclic" deals ranks to sockets in turn.
+    - `binding`: what each rank is kept on: "none", "hwthread", "core", "numa" or "socket".
+    - `ranks_per_socket`, `ranks_per_numa`: so many ranks on each socket, or on each NUMA domain;
+      they are bound to it unless `binding` says what else.
+    - `distribution`: "block" fills a socket before the next one, "cyclic" deals ranks to sockets in
+      turn.
     """
 
     binding: Binding | None = None

@@ -38,15 +38,11 @@ _NUMBERS = {2: "two", 3: "three", 4: "four"}
 class Place:
     """Where a value stands.
 
-    Parameters
-    ----------
-    params, point
-        Canonical texts of the probe's parameters and of the point; see `format_point`.
-    nodes
-        What the case asks for; 0 where it leaves that to the platform.
-    used
-        Nodes that it ran on; 0 where that is not known. It is no part of what a place is: the same
-        case may have run on other nodes elsewhere, and is not comparable then.
+    - `params`, `point`: canonical texts of the probe's parameters and of the point; see
+      `format_point`.
+    - `nodes`: what the case asks for; 0 where it leaves that to the platform.
+    - `used`: nodes that it ran on; 0 where that is not known. It is no part of what a place is: the
+      same case may have run on other nodes elsewhere, and is not comparable then.
     """
 
     probe: str

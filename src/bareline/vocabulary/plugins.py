@@ -24,15 +24,10 @@ Found = tuple[str, T]
 def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[Any]]:
     """Find what the modules of one of bareline's packages end in.
 
-    Parameters
-    ----------
-    package
-        Its dotted name.
-    constant
-        What such a module defines, or with an S behind it several in a tuple; modules without
-        either are machinery.
-    deep
-        Look into packages of the package, too.
+    - `package`: its dotted name.
+    - `constant`: what such a module defines, or with an S behind it several in a tuple; modules
+      without either are machinery.
+    - `deep`: look into packages of the package, too.
     """
     path = importlib.import_module(package).__path__
     walk = pkgutil.walk_packages if deep else pkgutil.iter_modules
@@ -46,10 +41,7 @@ def own(package: str, constant: str, *, deep: bool = False) -> Iterator[Found[An
 def brought(group: str) -> Iterator[Found[Any]]:
     """Load what installed packages bring under an entry-point group.
 
-    Raises
-    ------
-    PluginError
-        One cannot be loaded.
+    Raises PluginError: one cannot be loaded.
     """
     for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
         try:
@@ -66,17 +58,10 @@ def brought(group: str) -> Iterator[Found[Any]]:
 def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dict[str, T]:
     """Give all that was found by name.
 
-    Parameters
-    ----------
-    noun
-        What they are, e.g. ``probe``.
-    name
-        Gives the name of one.
+    - `noun`: what they are, e.g. ``probe``.
+    - `name`: gives the name of one.
 
-    Raises
-    ------
-    PluginError
-        Two have one name.
+    Raises PluginError: two have one name.
     """
     things: dict[str, T] = {}
     places: dict[str, str] = {}
@@ -93,13 +78,7 @@ def named(noun: str, found: Iterable[Found[T]], name: Callable[[T], str]) -> dic
 
 
 def checked(noun: str, found: Iterable[Found[Any]], kind: type[T]) -> Iterator[Found[T]]:
-    """Hold what was found against its class.
-
-    Raises
-    ------
-    PluginError
-        One is something else.
-    """
+    """Hold what was found against its class; raises PluginError: one is something else."""
     for where, thing in found:
         if not isinstance(thing, kind):
             raise PluginError(

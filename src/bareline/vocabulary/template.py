@@ -25,16 +25,10 @@ _DESCRIPTION = re.compile(r'(?m)^description = ".*"$')
 class Kind:
     """A kind of plug-in, and what stands for it in the sample.
 
-    Parameters
-    ----------
-    stem
-        Its name there, which files, classes and the object itself have.
-    group
-        Its entry-point group, ``bareline.GROUP``.
-    noun
-        What it is, with its article.
-    swaps
-        Words that stand for other kinds of the sample, and what stands there instead.
+    - `stem`: its name there, which files, classes and the object itself have.
+    - `group`: its entry-point group, ``bareline.GROUP``.
+    - `noun`: what it is, with its article.
+    - `swaps`: words that stand for other kinds of the sample, and what stands there instead.
     """
 
     stem: str
@@ -66,24 +60,11 @@ KINDS = {
 def write_package(kind: str, name: str, folder: Path | None = None) -> list[Path]:
     """Write a package that brings one plug-in and passes its contract.
 
-    Parameters
-    ----------
-    kind
-        One of `KINDS`.
-    name
-        What the plug-in is called.
-    folder
-        Folder to make; ``bareline-NAME`` here without it.
+    - `name`: what the plug-in is called.
+    - `folder`: folder to make; ``bareline-NAME`` here without it.
+    Gives the files, the folder's ``pyproject.toml`` first.
 
-    Returns
-    -------
-    list
-        The files, the folder's ``pyproject.toml`` first.
-
-    Raises
-    ------
-    UsageError
-        There is no such kind, the name is none, or the folder exists.
+    Raises UsageError: there is no such kind, the name is none, or the folder exists.
     """
     if kind not in KINDS:
         hint = did_you_mean(kind, KINDS, f"it may be: {', '.join(KINDS)}")

@@ -180,10 +180,7 @@ def format_duration(seconds: float) -> str:
 def parse_duration(text: str) -> float:
     """Read a time in seconds: ``90``, ``90s``, ``10min``, ``2h``.
 
-    Raises
-    ------
-    UsageError
-        The text is no time.
+    Raises UsageError: the text is no time.
     """
     match = _DURATION.fullmatch(text)
     if match is None:
@@ -194,10 +191,7 @@ def parse_duration(text: str) -> float:
 def parse_size(text: str | int) -> int:
     """Read a size in bytes: ``4096``, ``64KiB``, ``64K`` (binary, as benchmarks mean it).
 
-    Raises
-    ------
-    UsageError
-        The text is not a size.
+    Raises UsageError: the text is not a size.
     """
     if isinstance(text, int):
         return text

@@ -28,15 +28,9 @@ _FUNCTIONS: Mapping[str, Callable[..., float]] = {"abs": abs, "min": min, "max":
 class Condition:
     """One condition: numbers, names, + - * /, abs, min, max, comparisons, ``and``, ``or``.
 
-    Parameters
-    ----------
-    text
-        As it was written.
+    - `text`: as it was written.
 
-    Raises
-    ------
-    ValueError
-        It is no such expression.
+    Raises ValueError: it is no such expression.
     """
 
     def __init__(self, text: str) -> None:

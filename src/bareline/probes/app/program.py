@@ -78,13 +78,7 @@ class _Table(BaseModel):
 
 
 def _checked(text: str) -> str:
-    """Give a regular expression back.
-
-    Raises
-    ------
-    ValueError
-        It is none.
-    """
+    """Give a regular expression back, or raise ValueError: it is none."""
     try:
         re.compile(text)
     except re.error as error:
@@ -132,10 +126,7 @@ class Value(_Table):
     def read(self, name: str, output: Output) -> float:
         """Find the number.
 
-        Raises
-        ------
-        ParseError
-            It is not there, stands more than once, or is no number.
+        Raises ParseError: it is not there, stands more than once, or is no number.
         """
         text = output.files.get(self.file) if self.file else output.stdout
         where = self.file or "the output"
@@ -406,10 +397,7 @@ def _summary(program: Program) -> str:
 def program_probe(name: str, program: Program, about: str = "") -> Probe[Any]:
     """Make the probe of a program.
 
-    Parameters
-    ----------
-    about
-        Text about its parameters.
+    - `about`: text about its parameters.
     """
     fields = [
         (key, type(default), field(default=default)) for key, default in program.params.items()

@@ -39,12 +39,8 @@ def input_text(order: int, block: int, ranks: int, *, to_stdout: bool) -> str:
 
     The program reads it line by line; the words after the values are ours.
 
-    Parameters
-    ----------
-    order, block
-        Of the matrix, and of the blocks in which it is dealt out.
-    to_stdout
-        Where the results go; HPC Challenge leaves them in its own file.
+    - `order`, `block`: of the matrix, and of the blocks in which it is dealt out.
+    - `to_stdout`: where the results go; HPC Challenge leaves them in its own file.
     """
     rows, columns = process_grid(ranks)
     return (

@@ -25,15 +25,10 @@ _BANDS_PER_OCTAVE = 2
 class Period:
     """A regular disturbance.
 
-    Parameters
-    ----------
-    frequency_hz
-        How often it comes back; 0 where nothing varies.
-    share
-        How much of the series' variance it explains, from 0 to 1. Pure noise has a strongest
-        comb, too: its share is a few percent.
-    spectrum
-        Upper end of each band in Hz, and its share of the variance.
+    - `frequency_hz`: how often it comes back; 0 where nothing varies.
+    - `share`: how much of the series' variance it explains, from 0 to 1. Pure noise has a strongest
+      comb, too: its share is a few percent.
+    - `spectrum`: upper end of each band in Hz, and its share of the variance.
     """
 
     frequency_hz: float
@@ -44,12 +39,8 @@ class Period:
 def find_period(series: Sequence[float], step_s: float) -> Period:
     """Find the strongest regular disturbance of a series of equal steps.
 
-    Parameters
-    ----------
-    series
-        At least 16 values.
-    step_s
-        Time between two of them.
+    - `series`: at least 16 values.
+    - `step_s`: time between two of them.
     """
     import numpy as np
 

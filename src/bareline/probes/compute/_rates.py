@@ -59,13 +59,7 @@ def peak_samples(report: Report) -> Iterable[Sample]:
 
 
 def only_point(report: Report) -> Point:
-    """Give the point of an output that has one.
-
-    Raises
-    ------
-    ParseError
-        It has more.
-    """
+    """Give the point of an output that has one, or raise ParseError: it has more."""
     if len(report.points) != 1:
         raise ParseError(f"{len(report.points)} points instead of one")
     return report.points[0]
@@ -74,10 +68,7 @@ def only_point(report: Report) -> Point:
 def check_options(report: Report, asked: Mapping[str, Scalar]) -> None:
     """Hold what the program says it did against what it was asked for.
 
-    Raises
-    ------
-    ParseError
-        It did something else.
+    Raises ParseError: it did something else.
     """
     said: Any = report.header.get("options")
     for key, value in asked.items():
@@ -94,10 +85,7 @@ def check_options(report: Report, asked: Mapping[str, Scalar]) -> None:
 def count_of(report: Report, name: str) -> int:
     """Give a count above zero of the header.
 
-    Raises
-    ------
-    ParseError
-        It is missing or no such count.
+    Raises ParseError: it is missing or no such count.
     """
     value = report.header.get(name)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:

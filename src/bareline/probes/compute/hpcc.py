@@ -141,10 +141,7 @@ class Hpcc(Probe[HpccParams]):
 def _check_whole(text: str) -> int:
     """Give the number of ranks of one whole run.
 
-    Raises
-    ------
-    ParseError
-        The file is empty or cut, or the processes ran apart from each other.
+    Raises ParseError: the file is empty or cut, or the processes ran apart from each other.
     """
     if not text:
         raise ParseError(f"hpcc wrote no {_OUTPUT}")

@@ -101,10 +101,7 @@ class Linpack(Probe[LinpackParams]):
 def solved_order(point: Point) -> int:
     """Give the order of a system whose solution passed HPL's check.
 
-    Raises
-    ------
-    ParseError
-        It did not pass, or the order is missing.
+    Raises ParseError: it did not pass, or the order is missing.
     """
     residual, order = point.number("residual"), point.at.get("n")
     if not 0 <= residual < MOST_RESIDUAL:

@@ -49,10 +49,7 @@ class NoiseParams:
     def __post_init__(self) -> None:
         """Hold the times against each other.
 
-        Raises
-        ------
-        ValueError
-            There are too few bins to look for anything.
+        Raises ValueError: there are too few bins to look for anything.
         """
         if self.bins < 16:
             raise ValueError(

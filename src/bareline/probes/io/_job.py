@@ -31,12 +31,8 @@ Sync = Literal["none", "fsync"]
 class Phase:
     """A phase of all ranks, from the first one's start to the last one's end.
 
-    Attributes
-    ----------
-    rate
-        What was done in the phase over its time.
-    slowest_s, median_s
-        Times of the slowest and of the median rank.
+    - `rate`: what was done in the phase over its time.
+    - `slowest_s`, `median_s`: times of the slowest and of the median rank.
     """
 
     time_s: float
@@ -51,10 +47,7 @@ def read_job(
 ) -> tuple[Report, int]:
     """Read a complete output and its number of ranks.
 
-    Raises
-    ------
-    ParseError
-        It is not what the program prints, or of another job than was asked for.
+    Raises ParseError: it is not what the program prints, or of another job than was asked for.
     """
     report = read_report(output, "iobench_mpi", benchmark)
     told = report.header.get("options")
@@ -66,13 +59,7 @@ def read_job(
 
 
 def header_number(report: Report, key: str) -> float:
-    """Give a number of the header that is above 0.
-
-    Raises
-    ------
-    ParseError
-        There is none.
-    """
+    """Give a number of the header that is above 0, or raise ParseError: there is none."""
     value = report.header.get(key)
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
         raise ParseError(f"the header has {key} = {value!r}")
@@ -82,17 +69,10 @@ def header_number(report: Report, key: str) -> float:
 def read_phase(point: Point, name: str, rate: str, amount: float) -> Phase:
     """Read a phase in which so much was done.
 
-    Parameters
-    ----------
-    name
-        How the fields of its times begin.
-    rate
-        Field of its rate.
+    - `name`: how the fields of its times begin.
+    - `rate`: field of its rate.
 
-    Raises
-    ------
-    ParseError
-        Its figures contradict each other.
+    Raises ParseError: its figures contradict each other.
     """
     series = f"{name}_rank_time"
     phase = Phase(
@@ -114,12 +94,8 @@ def phase_samples(
 ) -> Iterator[Sample]:
     """Give a phase's time, its longest call, and what its slowest and its median rank had of it.
 
-    Parameters
-    ----------
-    name
-        How the metrics of its times begin.
-    each
-        What every rank did in it.
+    - `name`: how the metrics of its times begin.
+    - `each`: what every rank did in it.
     """
     rate = "rate" if at else f"{name}_rate"
     yield Sample(f"{name}_time", phase.time_s, at, caveats)
@@ -137,10 +113,7 @@ def common_caveats(report: Report, phase: Phase) -> tuple[str, ...]:
 def reading_caveats(report: Report, cached_bytes: float, read_bytes: float) -> tuple[str, ...]:
     """Name whose memory may have answered instead of a device.
 
-    Parameters
-    ----------
-    cached_bytes
-        What was in the page cache of the nodes that read when they began.
+    - `cached_bytes`: what was in the page cache of the nodes that read when they began.
     """
     found = ("page-cache",) if cached_bytes > 0 else ()
     remote, own = report.header.get("remote"), report.header.get("own_readers")

@@ -49,13 +49,7 @@ class LatencyParams:
     budget_s: Annotated[float, Field(gt=0, le=60)] = 0.1
 
     def __post_init__(self) -> None:
-        """Hold the sizes against each other.
-
-        Raises
-        ------
-        ValueError
-            There is no size between them.
-        """
+        """Hold the sizes against each other; raises ValueError: there is no size between them."""
         if not self.sizes():
             raise ValueError(
                 f"no working set lies between min_bytes = {self.min_bytes} and "

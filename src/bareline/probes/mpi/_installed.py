@@ -44,10 +44,7 @@ say "neither in the folder '$folder' on $(uname -n) nor two folders deep in it"
 def check_folder(folder: str) -> None:
     """Refuse a folder that depends on where a program is started.
 
-    Raises
-    ------
-    ValueError
-        It is not absolute.
+    Raises ValueError: it is not absolute.
     """
     if folder and not PurePosixPath(folder).is_absolute():
         raise ValueError(f"folder = '{folder}' is not an absolute path")
@@ -88,10 +85,7 @@ def only_samples(
 
     Its sizes have to end at `largest_bytes`; 0 where the program's own was left.
 
-    Raises
-    ------
-    ParseError
-        It is another one, or several, or cannot be trusted.
+    Raises ParseError: it is another one, or several, or cannot be trusted.
     """
     found = list(readings)
     if [reading.probe for reading in found] != [probe]:

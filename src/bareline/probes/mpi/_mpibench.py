@@ -63,13 +63,7 @@ class MpiParams:
     between: bool = False
 
     def __post_init__(self) -> None:
-        """Hold the sizes against each other.
-
-        Raises
-        ------
-        ValueError
-            There is no size between them.
-        """
+        """Hold the sizes against each other; raises ValueError: there is no size between them."""
         if self.min_bytes > self.max_bytes:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
@@ -150,14 +144,13 @@ class MpiFunction(Probe[MpiParams]):
     that of the slowest rank (their t_max, HPC Challenge's rings), and ``latency_rank_mean`` and
     ``latency_rank_mean_max``, the mean over calls that are timed one by one, over all ranks and of
     the slowest (collectives of OSU, and of IMB since 2017).
-
-    ``benchmark`` is mpibench's, where it is not the name of the probe; in braces stand parameters.
     """
 
     layer: ClassVar[Layer] = Layer.MPI
     params: type[MpiParams] = MpiParams
     metrics: ClassVar[Mapping[str, Metric]] = latency_metrics()
     min_ranks: ClassVar[int] = 2
+    #: Name in mpibench where it is not the probe's; parameters stand in braces.
     benchmark: ClassVar[str] = ""
     smallest_bytes: ClassVar[int] = 0
 
