@@ -169,7 +169,7 @@ def test_a_condition_asks_for_crashes(plant_study, text, count):
     run = plant_study(crashes, {"probe": "null"}, launches=12)
     found = lines(run, text)
     assert len(found) == count
-    assert all("failed in 5 launches" in line for line in found)
+    assert all("failed in 5 of 12 launches" in line for line in found)
 
 
 def test_a_condition_asks_for_what_is_likely(plant_study):

@@ -334,12 +334,15 @@ def lost_words(point: Cell) -> str:
     lost = point.lost
     if lost is None:
         return ""
-    more = lost.lost >= lost.base_lost
-    count, tried = (lost.lost, lost.tried) if more else (lost.base_lost, lost.base_tried)
+    here = lost.ended_badly(worse=True)[0] >= lost.ended_badly(worse=False)[0]
+    where = "" if here else f" on {point.baseline}"
+    late, crashed = (lost.lost, lost.crashed) if here else (lost.base_lost, lost.base_crashed)
+    every = lost.ended_badly(worse=here)[1]
     within = f" within {format_value(lost.limit_s, 's')}" if lost.limit_s else " within its limit"
     within += " a size" if lost.by_points and lost.limit_s else ""
-    where = "" if more else f" on {point.baseline}"
-    return f"did not finish{within} in {count} of {tried} launches{where}"
+    told = [f"did not finish{within} in {late} of {every} launches"] if late else []
+    told += [f"crashed in {crashed} of {every} launches"] if crashed else []
+    return f"{' and '.join(told)}{where}"
 
 
 def _width(point: Cell) -> float:

@@ -54,12 +54,14 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Launches that exceeded a time limit, of a case and on both sides.
+    """Launches that exceeded a time limit or crashed, of a case and on both sides.
 
     Parameters
     ----------
     lost, tried, base_lost, base_tried
-        How many, of how many that were launched.
+        How many exceeded it, of how many that did not crash.
+    crashed, base_crashed
+        How many crashed.
     limit_s
         The limit on the side that lost more; None where it is not known.
     by_points
@@ -77,11 +79,19 @@ class Lost:
     tried: int
     base_lost: int
     base_tried: int
+    crashed: int
+    base_crashed: int
     limit_s: float | None
     by_points: bool
     took_s: float | None
     at_least: float | None
     by_loss: int
+
+    def ended_badly(self, *, worse: bool) -> tuple[int, int]:
+        """Count what was lost or crashed, and what was launched, here or on the baseline."""
+        if worse:
+            return self.lost + self.crashed, self.tried + self.crashed
+        return self.base_lost + self.base_crashed, self.base_tried + self.base_crashed
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +131,7 @@ class Cell:
     n_used
         Values that were compared: launches, or boots where several share one.
     lost
-        Launches that exceeded a time limit; None where none did.
+        Launches that exceeded a time limit or crashed; None where none did.
     few_boots
         Its platforms were booted so rarely that what is claimed holds for these boots alone.
     """
@@ -240,7 +250,7 @@ def read_cell(own: _Row | None, compared: _Row | None) -> Cell:
 
 
 def _lost(row: _Row) -> Lost | None:
-    if not row.get("lost") and not row.get("base_lost"):
+    if not any(row.get(name) for name in ("lost", "base_lost", "crashed", "base_crashed")):
         return None
     return Lost(**{field.name: row[field.name] for field in fields(Lost)})
 

@@ -129,7 +129,7 @@ class Condition:
         grown = not turned and above is (self.limit >= 1)
 
         def meets(row: _Row) -> str:
-            if row.cell.lost is not None and row.cell.lost.by_loss:
+            if row.cell.lost and row.cell.lost.by_loss and row.cell.lost.at_least is not None:
                 sure = _lies_beyond(row.cell.lost, self.limit, above=above)
                 return "" if sure is turned else _counted(row.cell.lost)
             if row.cell.ratio is None:
@@ -224,10 +224,9 @@ def _failing(row: _Row) -> str:
     cell = row.cell
     if cell.verdict is Verdict.FAILED:
         return "failed in every launch"
-    lost = cell.lost.lost if cell.lost else 0
-    if not cell.n_failed and not lost:
-        return ""
-    return f"failed in {max(cell.n_failed, lost)} launches"
+    lost = cell.lost
+    some, every = lost.ended_badly(worse=True) if lost else (0, 0)
+    return f"failed in {some} of {every} launches" if some else ""
 
 
 def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
@@ -240,10 +239,10 @@ def _lies_beyond(lost: Lost, limit: float, *, above: bool) -> bool:
 
 def _counted(lost: Lost) -> str:
     worse = lost.by_loss > 0
-    some, every = (lost.lost, lost.tried) if worse else (lost.base_lost, lost.base_tried)
+    some, every = lost.ended_badly(worse=worse)
     end = "least" if worse else "most"
     known = f", ratio at {end} {significant(lost.at_least)}" if lost.at_least else ""
-    return f"{some} of {every} launches exceeded their limit{known}"
+    return f"{some} of {every} launches did not finish{known}"
 
 
 def _name(cell: Cell) -> str:

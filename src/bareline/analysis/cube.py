@@ -19,6 +19,9 @@ _TIMED_OUT = (pl.col("stage") == Stage.TIMEOUT.value) & ~pl.col("reason").str.st
     "not started: "
 )
 
+#: A launch that ended otherwise than it should; what the platform failed to give is none.
+_CRASHED = pl.col("stage").is_in([stage.value for stage in (Stage.SIGNAL, Stage.EXIT, Stage.PARSE)])
+
 #: Numbers of cases, blocks and platforms: ten million samples carry each.
 _CODE = pl.Int32
 
@@ -39,6 +42,8 @@ class Cube:
     lost
         Which values are absent because the launch, or its point, exceeded a time limit: they would
         be slower than what was measured. What was not started any more is not among them.
+    crashed
+        Which values are absent because the launch crashed.
     limit_s
         The time limit of the launches that exceeded it, shape (platforms, cases); NaN where none
         did.
@@ -64,6 +69,7 @@ class Cube:
             pl.col("at").cast(_CODE),
             pl.col("platform").replace_strict(codes, return_dtype=_CODE).alias("p"),
             ((pl.col("status") == "failed") & _TIMED_OUT).fill_null(False).alias("timed_out"),
+            ((pl.col("status") == "failed") & _CRASHED).fill_null(False).alias("crashed"),
             ((pl.col("status") == "measured") & pl.col("caveats").list.contains(CUT))
             .fill_null(False)
             .alias("cut"),
@@ -86,6 +92,7 @@ class Cube:
             .sort("point_row")
         )
         self.lost = self._lost_to_launches(placed) | self._lost_to_cuts(placed)
+        self.crashed = self._of_cases(placed.filter("crashed")) & np.isnan(self.values)
         self.limit_s, self.took_s = self._durations(placed)
         self._boots = placed.drop_nulls("boot").select("p", "at", "boot_code").unique()
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bareline import stats
-from bareline.analysis.amounts import ratio_words
+from bareline.analysis.amounts import lost_words, ratio_words
 from bareline.analysis.cell import Cell, Estimate
 from bareline.analysis.sizes import LARGE_BYTES, SMALL_BYTES
 from bareline.published.catalogue import conditions
@@ -27,7 +27,7 @@ from bareline.vocabulary.collectives import MEASURED
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import Place, varying
 from bareline.vocabulary.units import format_size
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade, Verdict
 
 #: Why a ground has no figure where two sides were measured, but must not be compared.
 NOT_COMPARABLE = "not comparable"
@@ -130,6 +130,10 @@ class Ground:
         Why there is no figure, in words; empty where there is one.
     ratio
         The figure itself; None for a range or a bound.
+    grade
+        How sure the difference is; None for a published one.
+    crashed
+        How many of how many launches crashed or never ended, in words.
     """
 
     application_class: str
@@ -146,6 +150,8 @@ class Ground:
     probe: str = ""
     failure: str = ""
     ratio: float | None = None
+    grade: Grade | None = None
+    crashed: str = ""
 
     @property
     def weakened(self) -> bool:
@@ -221,6 +227,12 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
     span = cell.ratio if cell.ratio and not without else None
     if span is not None and cell.exact and not span.bounded:
         span = Estimate(span.value, span.value, span.value)  # as certain as its verdict
+    if span is not None and cell.grade is Grade.OPEN and span.bounded:
+        assert span.lo is not None and span.hi is not None
+        span = Estimate(span.value, min(span.lo, 1.0), max(span.hi, 1.0))  # no loss is shown
+    bound = cell.lost.at_least if cell.lost and cell.lost.by_loss else None
+    if span is None and bound is not None and not without:
+        span = Estimate(bound, bound if bound > 1 else None, bound if bound < 1 else None)
     failure = _FAILURES[cell.verdict] if without and cell.verdict else ""
     return Ground(
         application_class=source.application_class,
@@ -228,13 +240,20 @@ def _measured(cell: Cell, source: Source, title: str, telling: Sequence[str]) ->
         subject=_subject(cell, title, telling),
         lo=span.lo if span else None,
         hi=span.hi if span else None,
-        told=failure or ratio_words(cell.ratio, cell.rate),
+        told=failure or (ratio_words(cell.ratio, cell.rate) if cell.ratio else lost_words(cell)),
         n=cell.n_both,
         caveats=cell.caveats,
         probe=cell.place.probe,
         failure=failure,
         ratio=span.value if span else None,
+        grade=cell.grade,
+        crashed=_crashed(cell),
     )
+
+
+def _crashed(cell: Cell) -> str:
+    some, every = cell.lost.ended_badly(worse=True) if cell.lost else (0, 0)
+    return f"{some} of {every} launches of {cell.place.probe} did not finish" if some else ""
 
 
 def _emulated(ground: Ground) -> Ground:

@@ -26,7 +26,7 @@ class Losses:
         """Count the launches that both sides of every pair lost."""
         p, least, worse, names = [], [], [], []
         for number, member in enumerate(members):
-            if member.pair.exact or not (member.pair.lost.any() or member.pair.base_lost.any()):
+            if member.pair.exact or not any(lost.any() for lost, _ in member.pair.ended):
                 p.append(np.full(member.size, np.nan))
                 least.append(p[-1])
                 worse.append(np.zeros(member.size, dtype=np.int64))

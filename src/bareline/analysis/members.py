@@ -137,13 +137,14 @@ class Members:
     def _of(self, points: Points) -> Mean:
         """Give the mean over some points with its interval, before anything is decided."""
         pair = self.pair
-        lost, tried = _of_cases(pair.lost, pair.tried, pair.case, points)
-        base_lost, base_tried = _of_cases(pair.base_lost, pair.base_tried, pair.case, points)
+        (lost, tried), (base_lost, base_tried) = (
+            _of_cases(*side, pair.case, points) for side in pair.ended
+        )
         ratio, lo, hi, n = self._interval(points)
         return Mean(
             ratio=ratio,
-            lo=0.0 if base_lost.any() else lo,
-            hi=np.inf if lost.any() else hi,
+            lo=0.0 if pair.base_lost[points].any() else lo,
+            hi=np.inf if pair.lost[points].any() else hi,
             n=n,
             points=points.size,
             p=np.nan,
@@ -174,10 +175,7 @@ class Members:
         Points of one case that were lost in the same launches are one test.
         """
         pair, groups = self.pair, self.pair.boots.groups
-        sides = [
-            np.where(tried, lost, np.nan)
-            for lost, tried in ((pair.lost, pair.tried), (pair.base_lost, pair.base_tried))
-        ]
+        sides = [np.where(tried, lost, np.nan) for lost, tried in pair.ended]
         names = [b"%d:" % pair.case[row] + _pattern(sides, row) for row in self.rows.tolist()]
         shares = []
         for side in sides:

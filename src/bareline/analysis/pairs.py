@@ -62,7 +62,9 @@ class Pair:
     lost, base_lost : bool array, shape (points, blocks)
         Launches of both sides that exceeded a limit.
     tried, base_tried : bool array, shape (points, blocks)
-        What was launched on both sides: it gave a value, or met a limit.
+        What was launched on both sides and did not crash: it gave a value, or met a limit.
+    crashed, base_crashed : bool array, shape (points, blocks)
+        What crashed on both sides: it counts as lost, and bounds nothing.
     case : int array, shape (points,)
         The number of each point's case.
     """
@@ -92,6 +94,9 @@ class Pair:
             "beyond": np.where(higher, base_lost, lost),
             "beyond_baseline": np.where(higher, lost, base_lost),
         }
+        self.crashed, self.base_crashed = (
+            cube.crashed[cube.platforms.index(name)] for name in (platform, baseline)
+        )
         self.tried: BoolCube = ~np.isnan(values) | self.lost
         self.base_tried: BoolCube = ~np.isnan(base) | self.base_lost
         own_blocks: BoolCube = np.asarray(self.tried.any(axis=0))
@@ -178,6 +183,14 @@ class Pair:
         """Cliff's delta of every point, above 0 is worse."""
         return stats.cliffs_delta(self._worse, self._than)
 
+    @property
+    def ended(self) -> tuple[tuple[BoolCube, BoolCube], tuple[BoolCube, BoolCube]]:
+        """Give of both sides what was lost or crashed, and what was launched."""
+        return (
+            (self.lost | self.crashed, self.tried | self.crashed),
+            (self.base_lost | self.base_crashed, self.base_tried | self.base_crashed),
+        )
+
     @cached_property
     def dependent(self) -> BoolCube:
         """Tell of which points neighbouring differences of their case resemble each other.
@@ -207,6 +220,8 @@ class Pair:
         yield pl.Series("tried", tried)
         yield pl.Series("base_lost", base_lost)
         yield pl.Series("base_tried", base_tried)
+        yield pl.Series("crashed", np.count_nonzero(self.crashed, axis=-1))
+        yield pl.Series("base_crashed", np.count_nonzero(self.base_crashed, axis=-1))
         yield pl.Series("limit_s", np.where(any_lost, limit_s, np.nan)).fill_nan(None)
         other_s = np.where(more, took_s[1], took_s[0])
         yield pl.Series("took_s", np.where(any_lost, other_s, np.nan)).fill_nan(None)

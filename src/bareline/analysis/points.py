@@ -53,7 +53,8 @@ def compare_points(
         findings also point_row, nodes_used, unlike, refused (why it is not comparable),
         boots (how many are independent; null where nothing boots), few_boots (so few that what is
         claimed holds for these boots alone) and, of launches lost to limits: lost, tried, base_lost
-        and base_tried (how many of how many), limit_s (of the side that lost more) and by_points
+        and base_tried (how many of how many), crashed and base_crashed (how many ended badly),
+        limit_s (of the side that lost more) and by_points
         (whether it is the limit of each point, not of a launch), took_s (what a launch takes on the
         other), at_least (what the ratio is at least, or at most if below 1,
         where they leave it open), by_loss (1 worse, -1 better, certainly by their number alone).
@@ -214,7 +215,8 @@ def _with_missing(table: pl.DataFrame, records: Records, pair: Pair) -> pl.DataF
     present_elsewhere_only = own_empty & base_empty & ~gone & (pl.col("point") != "")
     never_asked = empty & ~gone & left_out.is_null() & ~pl.col("asked")
     return table.filter(~present_elsewhere_only & ~never_asked).with_columns(
-        pl.when(pl.col("by_loss") != 0)  # to have no figure is what was found
+        pl.when((pl.col("by_loss") != 0) & (pl.col("lost") + pl.col("base_lost") > 0))
+        # to have no figure is what was found
         .then("verdict")
         .when(empty & failed)
         .then(pl.lit(Verdict.FAILED.value))
@@ -369,6 +371,6 @@ COLUMNS = (
     "n", "n_baseline", "value", "value_baseline", "ratio", "lo", "hi",
     "difference", "difference_lo", "difference_hi", "delta",
     "p_adjusted", "verdict", "grade", "caveats",
-    "lost", "tried", "base_lost", "base_tried", "limit_s", "by_points", "took_s", "at_least",
-    "by_loss", "boots", "few_boots",
+    "lost", "tried", "base_lost", "base_tried", "crashed", "base_crashed", "limit_s", "by_points",
+    "took_s", "at_least", "by_loss", "boots", "few_boots",
 )  # fmt: skip

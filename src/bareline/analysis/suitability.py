@@ -22,6 +22,7 @@ from bareline.analysis.grounds import (
 from bareline.published.model import PublishedStudy
 from bareline.vocabulary.caveats import Caveat, widest
 from bareline.vocabulary.units import listing, significant
+from bareline.vocabulary.verdicts import Grade
 
 #: Nothing worse than this is near native: at least 90 % of the baseline's performance is left.
 NEAR_NATIVE = 1 / 0.9
@@ -209,6 +210,9 @@ def _judge(
         certainty = _certainty(answer, measured)
         if failed:
             answer, certainty, reason = _beside_failed(answer, reason, failed, measured)
+        elif crashed := list(dict.fromkeys(g.crashed for g in measured if g.crashed)):
+            certainty = min(certainty, Certainty.DOUBTFUL, key=_weaker)
+            reason = f"{reason}; {listing(crashed)}"
     return Judgement(kind, platform, baseline, answer, certainty, reason, measured, voided, caveats)
 
 
@@ -298,13 +302,21 @@ def _open(low: float, high: float, grounds: Sequence[Ground]) -> str:
     return f"{told}{grounds[0].words}: that does not decide"
 
 
+def _weaker(certainty: Certainty) -> int:
+    """Order certainties, the weakest first."""
+    return (Certainty.NONE, Certainty.DOUBTFUL, Certainty.LIKELY, Certainty.SURE).index(certainty)
+
+
 def _certainty(answer: Answer, grounds: Sequence[Ground]) -> Certainty:
     if answer is Answer.CANNOT_TELL:
         return Certainty.NONE
     if all(ground.weakened for ground in grounds):
         return Certainty.DOUBTFUL
     whole = all(len(levels_of(ground)) == 1 or ground.varies for ground in grounds)
-    if whole and not any(ground.weakened or ground.approximate for ground in grounds):
+    if whole and not any(
+        ground.weakened or ground.approximate or ground.grade in (Grade.LIKELY, Grade.OPEN)
+        for ground in grounds
+    ):
         return Certainty.SURE
     return Certainty.LIKELY
 

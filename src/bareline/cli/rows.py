@@ -91,6 +91,8 @@ class Compared(MetricRow, Bounds):
     tried: int
     base_lost: int
     base_tried: int
+    crashed: int
+    base_crashed: int
     limit_s: float | None
     by_points: bool
     took_s: float | None
