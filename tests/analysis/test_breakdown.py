@@ -110,5 +110,82 @@ def test_calls_and_sizes_come_from_profiles_where_both_sides_have_one(plant_stud
     (piece,) = one.pieces
     assert piece.name in ("small collectives", "large collectives")
     assert piece.extra == pytest.approx(0.5, abs=0.01)
-    assert piece.call.startswith(chosen["call"]) and piece.call.endswith("x")
+    assert piece.call.startswith(chosen["call"]) and piece.call.endswith("dearer")
     assert abs(one.residual.value) < 0.02
+
+
+def _longer(profile, kind, seconds):
+    """The profile with so much more time on each rank, computing or in the busiest call."""
+    ranks, table = profile.rank_table, profile.call_table.with_row_index("at")
+    extra_ns = round(seconds * 1e9)
+    if kind == "compute":
+        longer = ranks.with_columns(pl.col("compute_ns") + extra_ns)
+        return replace(profile, rank_table=longer, call_table=table.drop("at"))
+    chosen = table.filter(pl.col("kind") == kind).sort("time_ns").row(-1, named=True)["at"]
+    more = pl.when(pl.col("at") == chosen).then(extra_ns * profile.ranks).otherwise(0)
+    return replace(profile, call_table=table.with_columns(pl.col("time_ns") + more).drop("at"))
+
+
+#: What a second program's launch takes longer on b, in s: a large message, a small collective.
+PLANTED = {"compute": 0.3, "send": 0.4, "collective": 0.2}
+
+
+@pytest.mark.parametrize("kinds", [("compute",), ("send",), ("collective",), tuple(PLANTED)])
+def test_the_pieces_are_those_of_all_launches_not_of_the_first(plant_study, kinds):
+    """The first launch says four times as much of everything: the median does not follow it."""
+    base = read_profile(PROFILES / "planted.profile")
+    extra = sum(PLANTED[kind] for kind in kinds)
+    run = plant_study(
+        program({"a": (1.0, 1.0), "b": (1.0, 1.0 + extra)}),
+        {"probe": "app.ocean", "ranks": 4, "profile": True},
+    )
+    for record in run.records():
+        own = base
+        if record.trial.platform == "b":
+            times = (4.0, 0.9, 1.0, 1.1, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0)[record.trial.block]
+            for kind in kinds:
+                own = _longer(own, kind, times * PLANTED[kind])
+        place = run.raw_file(record.trial.index, PROFILE_FILE, record.attempt)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_profile(own, place)
+    (one,) = Comparison(read_runs([run])).breakdowns
+    assert one.by_profile and one.launches >= 6
+    found = {piece.name.split()[-1].removesuffix("s"): piece for piece in one.pieces}
+    names = {"compute": "computation", "send": "message", "collective": "collective"}
+    assert set(found) == {names[kind] for kind in kinds}
+    for kind in kinds:
+        piece = found[names[kind]]
+        assert piece.extra == pytest.approx(PLANTED[kind] / 2, rel=0.03)
+        assert piece.lo <= PLANTED[kind] / 2 <= piece.hi
+        assert piece.hi == pytest.approx(4 * PLANTED[kind] / 2, rel=0.03)
+    assert abs(one.residual.value) < 0.02
+    largest = max(kinds, key=PLANTED.__getitem__)
+    assert one.largest == found[names[largest]]
+    if largest != "compute":
+        assert one.largest.dearest.times > 1.1 and one.largest.dearest.name.startswith("MPI_")
+    (drawn,) = waterfalls([one])
+    assert drawn.source == f"profiles, median over {one.launches} pairs of launches"
+
+
+def test_one_profiled_pair_is_split_by_its_own_ratio(plant_study):
+    """The profiled pair differs by half, the launches beside it double: its pieces are its own."""
+
+    def samples(trial, generator):
+        slow = 2.0 if trial.case.profile else 3.0
+        yield from program({trial.platform: (1.0, slow if trial.platform == "b" else 1.0)})(
+            trial, generator
+        )
+
+    base = read_profile(PROFILES / "planted.profile")
+    run = plant_study(samples, {"probe": "app.ocean", "ranks": 4, "profile": "once"})
+    for record in run.records():
+        if record.trial.case.profile:
+            place = run.raw_file(record.trial.index, PROFILE_FILE, record.attempt)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            own = _longer(base, "send", 1.0) if record.trial.platform == "b" else base
+            write_profile(own, place)
+    (one,) = Comparison(read_runs([run])).breakdowns
+    assert one.ratio.value == pytest.approx(1.5, rel=0.02) and not one.ratio.bounded
+    assert abs(one.residual.value) < 0.02
+    (drawn,) = waterfalls([one])
+    assert drawn.source == "profiles of one launch on each side"

@@ -1,9 +1,9 @@
 """Where a program's extra time goes: computation, collectives, messages, waiting, files, start-up.
 
-A profile of the same case on both platforms says what each rank did with its time, call by call and
-size by size; the difference of the two is the loss, split. Without profiles a program's own split
-into computation and communication is taken. What the pieces do not add up to, of the loss that all
-launches measured, is not explained, and said.
+Profiles of the same case on both platforms say what each rank did with its time, call by call and
+size by size; the difference of the two is the loss, split: of each pair of launches of one block,
+and the median over the pairs. Without profiles a program's own split into computation and
+communication is taken. The residual is what the pieces leave of the loss of all launches.
 
 Time within a call holds waiting for whoever comes late: a piece says where the time goes, not whose
 fault it is.
@@ -11,21 +11,23 @@ fault it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import polars as pl
 
 from bareline.analysis.cell import Cell, Estimate
-from bareline.analysis.profiled import kept_profiles
+from bareline.analysis.profiled import LaunchKey, kept_profiles, launch_values
 from bareline.analysis.records import Records
 from bareline.analysis.sizes import SMALL_BYTES
 from bareline.profile.files import read_profile
 from bareline.profile.model import Profile
 from bareline.vocabulary.model import Layer, format_point, parse_point
-from bareline.vocabulary.place import CASE, Place
+from bareline.vocabulary.place import Place
 from bareline.vocabulary.units import format_size, significant
-from bareline.vocabulary.verdicts import Verdict
+from bareline.vocabulary.verdicts import Grade
 
 #: The pieces in the order of display.
 PIECES = (
@@ -35,41 +37,62 @@ PIECES = (
 _FILES = ("posix-io", "mpi-io")
 _MESSAGES = ("send", "receive", "send-receive")
 _START_UP = ("MPI_Init", "MPI_Init_thread")
+_SLOWER = (Grade.CERTAIN, Grade.LIKELY)
 #: From so many times on a call's own loss is named beside its piece.
 _NAMED_FROM = 1.1
+#: A piece of less than this of the baseline's time is none.
+_LEAST = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """All calls of one function with messages of about one size.
+
+    `times` is how many times one of them takes as long, None where the baseline makes none;
+    `extra` is what they add, over the baseline's time.
+    """
+
+    name: str
+    size_bytes: int
+    times: float | None
+    extra: float
+
+    def __str__(self) -> str:
+        """Write it: ``MPI_Isend of 17 KiB, 10 times dearer``."""
+        size = f" of {format_size(self.size_bytes)}" if self.size_bytes else ""
+        dearer = self.times is not None and self.times >= _NAMED_FROM
+        return f"{self.name}{size}" + (
+            f", {significant(self.times or 1, 2)} times dearer" if dearer else ""
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A part of the extra time.
 
-    Attributes
-    ----------
-    extra
-        Over the baseline's time: 0.12 is 12 % of it more.
-    call
-        The call and size that most of it goes to, with how many times it costs; empty without one.
+    `extra` is over the baseline's time (0.12 is 12 % of it more): the median over paired launches,
+    whose range is `lo` to `hi`. `dearest` is the call that most of it goes to.
     """
 
     name: str
     extra: float
-    call: str = ""
+    lo: float
+    hi: float
+    dearest: Call | None = None
+
+    @property
+    def call(self) -> str:
+        """The call that most of it goes to, in words; empty without one."""
+        return str(self.dearest or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A program's loss in pieces.
+    """A program's loss in pieces, in the order of `PIECES`.
 
-    Attributes
-    ----------
-    ratio
-        Time over the baseline's, by all launches.
-    base_s
-        The baseline's time.
-    pieces
-        In the order of `PIECES`, those that are not nothing.
-    by_profile
-        From profiles of a launch on each side; else by the program's own split.
+    `ratio` and `base_s` are by all launches; by the profiled pair where only one was profiled.
+    `launches` counts the pairs that the pieces come from. `by_profile` tells whether profiles say
+    the pieces, or the program itself.
     """
 
     title: str
@@ -81,6 +104,7 @@ class Breakdown:
     base_s: float
     pieces: tuple[Piece, ...]
     by_profile: bool
+    launches: int
 
     @property
     def residual(self) -> Estimate:
@@ -109,70 +133,109 @@ class Breakdown:
 def breakdowns(
     records: Records, cells: Sequence[Cell], titles: Mapping[str, str]
 ) -> list[Breakdown]:
-    """Split the loss of every program that is certainly slower somewhere, the largest first.
+    """Split the loss of every program that is slower somewhere, the largest first.
 
     Raises
     ------
     ProfileError
         A profile that the run keeps is damaged.
     """
-    by_key = {(c.platform, c.place.case, c.place.point, c.place.metric): c for c in cells}
     found = []
     for cell in cells:
         programs = cell.layer in (Layer.NPB, Layer.APP) and cell.headline
-        if not programs or cell.place.metric != "time" or cell.verdict is not Verdict.SLOWER:
+        if not programs or cell.place.metric != "time" or cell.grade not in _SLOWER:
             continue
-        if cell.ratio is None or cell.base is None:
-            continue
-        pieces = _by_profile(records, cell)
-        by_profile = bool(pieces)
-        if not pieces:
-            pieces = _by_program(cell, by_key)
-        if pieces:
-            found.append(
-                Breakdown(
-                    title=titles.get(cell.place.probe, cell.place.probe),
-                    place=cell.place,
-                    platform=cell.platform,
-                    baseline=cell.baseline,
-                    layer=cell.layer,
-                    ratio=cell.ratio,
-                    base_s=cell.base.value,
-                    pieces=pieces,
-                    by_profile=by_profile,
-                )
-            )
+        if cell.ratio is not None and cell.ratio.value > 1 and cell.base is not None:
+            title = titles.get(cell.place.probe, cell.place.probe)
+            found += [*_split(_Sides(records, cell), title)][:1]
     return sorted(found, key=lambda one: -one.ratio.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """A cell's platform and its baseline, whose launches are paired by block."""
+
+    records: Records
+    cell: Cell
+
+    @property
+    def profiled(self) -> tuple[str, str, int, int, int]:
+        """The case as it is under the profiler, which may be beside its other launches."""
+        probe, params, *layout = self.cell.place.case
+        params = format_point({**parse_point(params), "profile": True})
+        return (probe, params, layout[0], layout[1], layout[2])
+
+    def values(self, case: tuple[object, ...], metric: str) -> dict[LaunchKey, tuple[float, float]]:
+        """Give what both sides of each pair say, the platform first."""
+        own, base = (
+            launch_values(self.records, name, case, metric)
+            for name in (self.cell.platform, self.cell.baseline)
+        )
+        return {key: (own[key], base[key]) for key in own if base.get(key, 0.0) > 0}
+
+    def profiles(self) -> dict[LaunchKey, tuple[Profile, Profile]]:
+        """Give the profiles of each pair, the platform's first."""
+        own, base = (
+            kept_profiles(self.records, name, self.profiled)
+            for name in (self.cell.platform, self.cell.baseline)
+        )
+        return {key: (read_profile(own[key]), read_profile(base[key])) for key in own.keys() & base}
+
+
+def _split(sides: _Sides, title: str) -> Iterator[Breakdown]:
+    """Split by profiles, then by the program's own clock: whatever there is of either."""
+    cell = sides.cell
+    assert cell.ratio is not None and cell.base is not None
+    for by_profile in (True, False):
+        case = sides.profiled if by_profile else cell.place.case
+        times = sides.values(case, "time")
+        pieces = (_by_profile if by_profile else _by_program)(sides, times)
+        if not pieces:
+            continue
+        ratio, base_s = cell.ratio, cell.base.value
+        if case != cell.place.case:  # measured beside the launches: its own pair is what is split
+            ratio = Estimate(median(own / base for own, base in times.values()))
+            base_s = median(base for _, base in times.values())
+        yield Breakdown(
+            title, cell.place, cell.platform, cell.baseline, cell.layer, ratio, base_s, pieces,
+            by_profile, len(times),
+        )  # fmt: skip
+
+
+#: What both sides of each pair took, the platform first, in s.
+_Times = dict[LaunchKey, tuple[float, float]]
+
+
+def _piece(name: str, extras: Sequence[float], dearest: Call | None = None) -> Piece:
+    return Piece(name, median(extras), min(extras), max(extras), dearest)
 
 
 # By profiles --------------------------------------------------------------------------------------
 
 
-def _by_profile(records: Records, cell: Cell) -> tuple[Piece, ...]:
-    """Split by a profile on each side; nothing where one is missing."""
-    params = format_point({**parse_point(cell.place.params), "profile": True})
-    case = dict(zip(CASE, cell.place.case, strict=True)) | {"params": params}
-    wanted = tuple(case[name] for name in CASE)
-    kept = [kept_profiles(records, name, wanted) for name in (cell.platform, cell.baseline)]
-    if not all(kept):
-        return ()
-    own, base = (read_profile(paths[0]) for paths in kept)
-    assert cell.base is not None
-    base_s = cell.base.value
-    groups: dict[str, list[tuple[float, str]]] = {}
-    for name, column in _PARTS.items():
-        extra = _mean_s(own, column) - _mean_s(base, column)
-        groups.setdefault(name, []).append((extra / base_s, ""))
-    mine, theirs = _by_call(own), _by_call(base)
-    for key in dict.fromkeys([*mine, *theirs]):
-        here, there = mine.get(key), theirs.get(key)
-        extra = (here.per_rank_s if here else 0.0) - (there.per_rank_s if there else 0.0)
-        groups.setdefault(_group(*key[1:]), []).append((extra / base_s, _named(key, here, there)))
-    return tuple(
-        Piece(name, sum(extra for extra, _ in parts), max(parts)[1])
-        for name in PIECES
-        if (parts := groups.get(name)) and abs(sum(extra for extra, _ in parts)) >= 0.0005
-    )
+def _by_profile(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
+    """Split by the profiles of each pair; nothing where no pair has both."""
+    profiles = sides.profiles()
+    for key in times.keys() - profiles:
+        del times[key]
+    sums: dict[str, list[float]] = {name: [] for name in PIECES}
+    calls: dict[_Key, list[_Paired]] = defaultdict(list)
+    for key, (_, base_s) in times.items():
+        own, base = profiles[key]
+        extras = dict.fromkeys(PIECES, 0.0)
+        for name, column in _PARTS.items():
+            extras[name] += (_mean_s(own, column) - _mean_s(base, column)) / base_s
+        mine, theirs = _by_call(own), _by_call(base)
+        for call in mine.keys() | theirs:
+            here, there = mine.get(call, _NONE), theirs.get(call, _NONE)
+            one = _Paired((here.per_rank_s - there.per_rank_s) / base_s, here, there)
+            extras[_group(*call[1:])] += one.extra
+            calls[call].append(one)
+        for name, extra in extras.items():
+            sums[name].append(extra)
+    dearest = _dearest(calls, len(times))
+    pieces = (_piece(name, own, dearest.get(name)) for name, own in sums.items() if own)
+    return tuple(one for one in pieces if max(abs(one.lo), abs(one.hi)) >= _LEAST)
 
 
 #: Pieces that a profile tells for each rank, by the column that does.
@@ -188,11 +251,22 @@ def _mean_s(profile: Profile, column: str) -> float:
 class _Calls:
     """All calls of one function with messages of about one size: time a rank, and a call."""
 
-    per_rank_s: float
-    each_s: float
+    per_rank_s: float = 0.0
+    each_s: float = 0.0
+    size_bytes: int = 0
 
 
-#: A function, its kind and the least of the messages that are about as large.
+_NONE = _Calls()
+
+
+@dataclass(frozen=True, slots=True)
+class _Paired:
+    extra: float
+    own: _Calls
+    base: _Calls
+
+
+#: A function, its kind and the power of two of its messages' sizes, -1 for none.
 _Key = tuple[str, str, int]
 
 
@@ -206,20 +280,35 @@ def _by_call(profile: Profile) -> dict[_Key, _Calls]:
         .agg(
             (pl.col("time_ns") + pl.col("waited_ns")).sum().alias("time_ns"),
             pl.col("count").sum(),
-            size.min(),
+            (size * pl.col("count")).sum().alias("bytes"),
         )
     )
     return {
-        (row["call"], row["kind"], row["size_low"]): _Calls(
+        (row["call"], row["kind"], row["bin"]): _Calls(
             row["time_ns"] / max(1, profile.ranks) * 1e-9,
             row["time_ns"] / max(1, row["count"]) * 1e-9,
+            round(row["bytes"] / max(1, row["count"])),
         )
         for row in sums.iter_rows(named=True)
     }
 
 
-def _group(kind: str, low: int) -> str:
-    small = low < SMALL_BYTES
+def _dearest(calls: Mapping[_Key, Sequence[_Paired]], launches: int) -> dict[str, Call]:
+    """Give the call of each piece that adds most in the middle one of the launches."""
+    found: dict[str, Call] = {}
+    for key, paired in calls.items():
+        extra = median([one.extra for one in paired] + [0.0] * (launches - len(paired)))
+        times = [one.own.each_s / one.base.each_s for one in paired if one.base.each_s > 0]
+        size = median(max(one.own.size_bytes, one.base.size_bytes) for one in paired)
+        call = Call(key[0], round(size), median(times) if times else None, extra)
+        name = _group(*key[1:])
+        if name not in found or extra > found[name].extra:
+            found[name] = call
+    return found
+
+
+def _group(kind: str, power: int) -> str:
+    small = power < 0 or 2**power < SMALL_BYTES
     if kind in _FILES:
         return "files"
     if kind == "collective":
@@ -229,28 +318,17 @@ def _group(kind: str, low: int) -> str:
     return "waiting" if kind == "wait" else "other MPI"
 
 
-def _named(key: _Key, own: _Calls | None, base: _Calls | None) -> str:
-    """Name a call, its size and how many times one of it costs: ``MPI_Allreduce 8 B, 134x``."""
-    call, _, low = key
-    size = f" {format_size(low)}" if low else ""
-    if own is None or base is None or not base.each_s:
-        return f"{call}{size}"
-    times = own.each_s / base.each_s
-    return f"{call}{size}" + (f", {significant(times, 2)}x" if times >= _NAMED_FROM else "")
-
-
 # By a program's own split -------------------------------------------------------------------------
 
 
-def _by_program(
-    cell: Cell, cells: Mapping[tuple[str, tuple[str, str, int, int, int], str, str], Cell]
-) -> tuple[Piece, ...]:
+def _by_program(sides: _Sides, times: _Times) -> tuple[Piece, ...]:
     """Split by the times that a program says of itself, mean over ranks."""
     pieces = []
     for name in ("computation", "communication"):
         metric = {"computation": "compute_mean", "communication": "communication_mean"}[name]
-        part = cells.get((cell.platform, cell.place.case, cell.place.point, metric))
-        if part is None or part.value is None or part.base is None or cell.base is None:
+        parts = sides.values(sides.cell.place.case, metric)
+        extras = [(parts[k][0] - parts[k][1]) / times[k][1] for k in times.keys() & parts]
+        if not extras:
             return ()
-        pieces.append(Piece(name, (part.value.value - part.base.value) / cell.base.value))
+        pieces.append(_piece(name, extras))
     return tuple(pieces)

@@ -96,7 +96,7 @@ class Splits:
 
     def _read(self, case: _Case) -> Split | None:
         shares = []
-        for path in kept_profiles(self._records, self._baseline, case):
+        for path in kept_profiles(self._records, self._baseline, case).values():
             try:
                 parts = {part.what: part.share for part in time_split(read_profile(path))}
             except ProfileError:

@@ -102,7 +102,7 @@ def profile_lines(records: Records) -> list[ProfileLine]:
     ):
         kept = kept_profiles(records, row["platform"], tuple(row[key] for key in CASE))
         if kept:
-            profiles = [read_profile(path) for path in kept]
+            profiles = [read_profile(path) for path in kept.values()]
             lines.append(_line(row["probe"], _case(row), row["platform"], profiles))
     return lines
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bareline.analysis.amounts import ratio_words, with_interval
-from bareline.analysis.breakdown import Breakdown
+from bareline.analysis.breakdown import Breakdown, Piece
 from bareline.report.content.wording import sentence_case
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.units import format_value
@@ -61,9 +61,7 @@ def _steps(one: Breakdown) -> Steps:
     bars = [_bar(one.baseline, format_value(one.base_s, "s"), "", 0.0, 1.0, full, "base")]
     for piece, begin in zip(pieces, ends, strict=False):
         look = "more" if piece.extra > 0 else "less"
-        bars.append(
-            _bar(piece.name, f"{piece.extra:+.2f}", piece.call, begin, piece.extra, full, look)
-        )
+        bars.append(_bar(piece.name, _amount(piece), piece.call, begin, piece.extra, full, look))
     left = with_interval(rest, write="{:+.2f}".format)
     bars.append(_bar("not explained", left, "", ends[-1], rest.value, full, "rest"))
     total = f"{one.ratio.value:.2f}"
@@ -78,10 +76,22 @@ def _steps(one: Breakdown) -> Steps:
         platform=one.platform,
         told=told,
         bars=tuple(bars),
-        source="profiles of one launch on each side"
-        if one.by_profile
-        else "the program's own split into computation and communication",
+        source=_source(one),
     )
+
+
+def _source(one: Breakdown) -> str:
+    """Say what the pieces come from: ``profiles of 6 pairs of launches, their median``."""
+    what = "profiles" if one.by_profile else "the program's own split"
+    if one.launches == 1:
+        return f"{what} of one launch on each side"
+    return f"{what}, median over {one.launches} pairs of launches"
+
+
+def _amount(piece: Piece) -> str:
+    """Write a piece with the range of its launches, where they differ."""
+    ends = (f"{piece.lo:+.2f}", f"{piece.hi:+.2f}")
+    return f"{piece.extra:+.2f}" + (f" ({' to '.join(ends)})" if ends[0] != ends[1] else "")
 
 
 def _case(one: Breakdown) -> str:
