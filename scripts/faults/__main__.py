@@ -26,6 +26,7 @@ import clusters
 import company
 import files
 import guests
+import imports
 import kills
 import scarcity
 import values
@@ -93,6 +94,7 @@ FAULTS: dict[str, Fault] = {
     "clock jumps": Fault(company.clock_jumps, 20, 1),
     "a host lies": Fault(clusters.lying_host, 120, 3),
     "report with few addresses": Fault(scarcity.report_without_addresses, 40, 2),
+    "spoiled imports": Fault(imports.spoiled_imports, 3600, 60),
     "hostile strings": Fault(company.hostile_strings, 60, 3),
 }
 

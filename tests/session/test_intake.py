@@ -1,7 +1,11 @@
 """Importing into runs: trials, blocks, refusals, copies, raw outputs, comparisons."""
 
+import contextlib
+import errno
 import gzip
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +24,7 @@ from bareline.session.intake import import_files
 from bareline.session.reparse import reparse_run
 from bareline.session.status import status_of
 from bareline.store.run import Run
-from bareline.vocabulary.errors import BarelineError, ImportRefused, UsageError
+from bareline.vocabulary.errors import BarelineError, ImportRefused, StoreError, UsageError
 from bareline.vocabulary.model import Failed
 
 DATA = Path(__file__).parents[1] / "formats" / "data"
@@ -405,3 +409,54 @@ def test_a_check_that_failed_first_takes_its_metrics_from_one_that_did_not(tmp_p
     run = import_files([file], None, tmp_path / "run").run
     assert list(run.header.probes["reframe.copy_speed"]["metrics"]) == ["rate", "time"]
     assert run.header.probes["reframe.copy_speed"]["headline"] == "rate"
+
+
+def test_a_name_that_a_run_refuses_is_shortened(tmp_path, contrib):
+    content = json.loads((CONTRIB / "googlebench.plain.out").read_text())
+    long = "BM_run<" + "std::pair<int, double>, " * 20
+    for number, row in enumerate(content["benchmarks"]):
+        row["name"] = row["run_name"] = f"{long}{number}>"
+    file = tmp_path / "long.out"
+    file.write_text(json.dumps(content))
+    import_files([IB / LATENCY], "ib", tmp_path / "run")
+    import_files([file], "ib", tmp_path / "run")
+    again = import_files([file], "ib", tmp_path / "run")
+    assert {row["trial"] for row in again.rows} == {None}
+    run = Run.open(tmp_path / "run")
+    names = {record.trial.case.probe for record in run.records()}
+    assert len(names) == 1 + len(content["benchmarks"]) == len(run.header.probes)
+    assert reparse_run(run).counts == (len(names), 0)
+
+
+@pytest.mark.parametrize("which", [1, 2, 3, 4])
+def test_an_import_that_ends_at_a_rename_begins_anew(which, tmp_path, monkeypatch):
+    kept = os.replace
+    places = []
+
+    def fail(source, target, **more):
+        places.append(target)
+        if len(places) == which:
+            raise OSError(errno.EIO, "Input/output error")
+        return kept(source, target, **more)
+
+    monkeypatch.setattr(os, "replace", fail)
+    with contextlib.suppress(StoreError):
+        import_files([IB / LATENCY], "ib", tmp_path / "run")
+    monkeypatch.undo()
+    import_files([IB / LATENCY], "ib", tmp_path / "run")
+    run = Run.open(tmp_path / "run")
+    assert len(list(run.records())) == 1 and run.facts()["ib"]
+
+
+def test_a_copy_is_no_second_trial_where_raw_was_lost(tmp_path):
+    import_files([IB / LATENCY], "ib", tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "raw")
+    (tmp_path / "run" / "raw").mkdir()
+    again = import_files([IB / LATENCY], "ib", tmp_path / "run")
+    assert [row["trial"] for row in again.rows] == [None]
+
+
+def test_an_error_of_an_import_names_the_import(tmp_path):
+    run = import_files([IB / LATENCY], "ib", tmp_path / "run").run
+    told = str(run.unwritable(OSError(errno.ENOSPC, "No space left on device")))
+    assert "the same `bareline import`" in told and "continue" not in told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +20,7 @@ from bareline.vocabulary.model import (
     Stage,
     format_point,
 )
+from bareline.vocabulary.texts import short_name, shown_name
 
 #: Number of ranks of a case whose output does not say it.
 UNKNOWN_RANKS = 0
@@ -69,6 +70,22 @@ class Reading:
     threads: int = 1
     caveats: tuple[str, ...] = ()
     platform: str = ""
+
+    def __post_init__(self) -> None:
+        """Shorten names and units that a run would refuse."""
+        metrics = {
+            short_name(name): replace(metric, unit=shown_name(metric.unit))
+            for name, metric in self.metrics.items()
+        }
+        set_field = object.__setattr__
+        set_field(self, "probe", short_name(self.probe))
+        if metrics != self.metrics:
+            set_field(self, "metrics", metrics)
+            if isinstance(self.outcome, Measured):
+                samples = (
+                    replace(one, metric=short_name(one.metric)) for one in self.outcome.samples
+                )
+                set_field(self, "outcome", Measured(tuple(samples)))
 
     def case(self, ranks: int | None = None) -> Case:
         """Give what is compared.

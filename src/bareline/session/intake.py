@@ -9,6 +9,7 @@ trial.
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -155,10 +156,12 @@ def import_files(
     found, skipped = read_files(files, skip_unknown=skip_unknown)
     placed = _placed(found, platform)
     titles = {name: title or told for name, (told, _) in placed.items()}
-    run = _open(out, titles, found)
+    run, header = _open(out, titles, found)
     intake = Intake(run, skipped=skipped)
     names = ", ".join(dict.fromkeys(file.name for file in files))
     with run.writing():
+        if header != run.header:
+            run.replace_header(header)
         for name, (_, own) in placed.items():
             rows = _append(run, name, own, ranks)
             intake.rows += rows
@@ -199,10 +202,10 @@ def _placed(found: Iterable[Found], platform: str | None) -> dict[str, tuple[str
     return named
 
 
-def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> Run:
-    """Open or make the run, with the platforms, by name and title, and the probes in its header."""
-    if (out / "run.toml").exists():
-        run = Run.open(out)
+def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> tuple[Run, Header]:
+    """Open or make the run; give the header with the platforms, by name and title, and probes."""
+    run = Run.open(out) if (out / "run.toml").exists() else None
+    if run is not None:
         if not run.header.imported:
             raise UsageError(
                 "holds measured results; imported ones go into a run of their own",
@@ -220,7 +223,6 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> Run:
             created=now(),
             versions={"bareline": __version__},
         )
-        run = Run.create(out, header)
     known = {
         name: {
             **header.platforms.get(name, {"type": PLATFORM_TYPE}),
@@ -228,14 +230,12 @@ def _open(out: Path, titles: Mapping[str, str], found: Iterable[Found]) -> Run:
         }
         for name, title in titles.items()
     }
-    run.replace_header(
-        replace(
-            header,
-            platforms={**header.platforms, **known},
-            probes=_declared(header.probes, found),
-        )
+    header = replace(
+        header,
+        platforms={**header.platforms, **known},
+        probes=_declared(header.probes, found),
     )
-    return run
+    return run or Run.create(out, header), header
 
 
 def _declared(
@@ -260,20 +260,21 @@ def _append(
     """Append the trials of a platform that the run has not yet; give a row of each found."""
     finished = run.finished()
     known = {
-        (record.trial.case, output.stdout)
+        (record.trial.case, launch)
         for record in finished.values()
-        if record.trial.platform == platform and (output := run.read_raw(record.trial))
+        if record.trial.platform == platform and (launch := _launch_of(run, record))
     }
     blocks = _Blocks(finished.values(), platform)
     index = max(finished, default=-1) + 1
     rows = []
     for one in found:
         case = one.imported.case(ranks)
-        fresh = (case, one.launch) not in known
+        launch = _hash(one.launch)
+        fresh = (case, launch) not in known
         rows.append(_row(one, case, platform, index if fresh else None))
         if not fresh:
             continue
-        known.add((case, one.launch))
+        known.add((case, launch))
         trial = Trial(
             index=index, block=blocks.next(case), platform=platform, case=case, layout=None
         )
@@ -285,10 +286,21 @@ def _append(
                 started=_started(one),
                 duration_s=0.0,
                 caveats=_caveats(one.imported, case),
+                launch=launch,
             )
         )
         index += 1
     return rows
+
+
+def _launch_of(run: Run, record: Record) -> str:
+    """Give the hash of a trial's launch; runs of before it was recorded have only the output."""
+    output = None if record.launch else run.read_raw(record.trial)
+    return _hash(output.stdout) if output else record.launch
+
+
+def _hash(launch: str) -> str:
+    return hashlib.sha256(launch.encode(errors="surrogatepass")).hexdigest()[:32]
 
 
 def _started(found: Found) -> str:

@@ -304,7 +304,7 @@ class BesideRecords:
         return StoreError(
             f"cannot be written: {error.strerror}",
             where=str(self.path),
-            hint=next_step(error, self.path),
+            hint=next_step(error, self.path, imported=self.header.imported),
         )
 
 

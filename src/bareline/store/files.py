@@ -32,7 +32,7 @@ _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write a text file.
+    """Write a text file, and wait until the disk has it.
 
     Raises
     ------
@@ -41,6 +41,8 @@ def write_file(path: Path, text: str) -> None:
     """
     with _opened(path, os.O_TRUNC) as file:
         file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -96,9 +98,12 @@ def keep_owner(descriptor: int, folder: Path) -> None:
             os.fchown(descriptor, owner.st_uid, owner.st_gid)
 
 
-def next_step(error: OSError, run: Path) -> str:
+def next_step(error: OSError, run: Path, *, imported: bool) -> str:
     """Say what to do where a run cannot be written to."""
-    again = f"`bareline continue {shlex.quote(str(run))}`; nothing recorded is lost"
+    verb = (
+        "the same `bareline import`" if imported else f"`bareline continue {shlex.quote(str(run))}`"
+    )
+    again = f"{verb}; nothing recorded is lost"
     if error.errno == errno.ELOOP:
         return "remove it: a run writes nowhere else"
     if error.errno in (errno.ENOENT, errno.ESTALE, errno.ENOTDIR):

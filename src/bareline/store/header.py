@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,7 +86,13 @@ class Header:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     def to_toml(self) -> str:
-        """Give the text of the file."""
+        """Give the text of the file, which `read_header` takes.
+
+        Raises
+        ------
+        ValueError
+            It would refuse it.
+        """
         import tomli_w
 
         content = {
@@ -100,7 +107,10 @@ class Header:
             "study": dict(self.study),
             "platform": {name: dict(spec) for name, spec in self.platforms.items()},
         }
-        return tomli_w.dumps(content)
+        text = tomli_w.dumps(content)
+        text.encode()
+        _header(tomllib.loads(text))
+        return text
 
 
 class _Table(BaseModel):
@@ -279,14 +289,19 @@ def read_header(run: Path) -> Header:
             hint="update bareline" if newer else "read it with that one, or measure again",
         )
     try:
-        checked = _File.model_validate(content)
-    except ValidationError as error:
+        header = _header(content)
+    except ValueError as error:
         raise _damaged(first_problem(error), run) from error
+    return replace(header, edited=header.config_hash != content.get("config_hash"))
+
+
+def _header(content: dict[str, Any]) -> Header:
+    checked = _File.model_validate(content)
     if checked.baseline not in checked.platform:
-        raise _damaged(f"the baseline '{checked.baseline}' is none of its platforms", run)
+        raise ValueError(f"the baseline '{checked.baseline}' is none of its platforms")
     if checked.control and checked.control not in set(checked.platform) - {checked.baseline}:
-        raise _damaged(f"the control '{checked.control}' is none of its other platforms", run)
-    header = Header(
+        raise ValueError(f"the control '{checked.control}' is none of its other platforms")
+    return Header(
         study=content["study"],
         probes={
             name: {**table.model_dump(mode="json", exclude_none=True), "title": table.title or name}
@@ -299,7 +314,6 @@ def read_header(run: Path) -> Header:
         created=checked.created,
         versions=checked.versions,
     )
-    return replace(header, edited=header.config_hash != content.get("config_hash"))
 
 
 def first_problem(error: Exception) -> str:

@@ -55,6 +55,7 @@ def to_line(record: Record) -> str:
         "session": record.session,
         "boot": record.boot,
         "foreign_cores": record.foreign_cores,
+        **({"launch": record.launch} if record.launch else {}),
         "status": record.status,
         "stage": failure.stage.value if failure else None,
         "reason": failure.reason if failure else None,
@@ -104,6 +105,7 @@ class _Line(BaseModel):
     session: Annotated[int, Field(ge=1, le=MOST_SESSIONS)] = FIRST
     boot: Count | None = None  # runs of 0.1.0's beginnings lack both
     foreign_cores: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    launch: str = ""
     status: Literal["measured", "failed"]
     stage: Stage | None
     reason: str | None
@@ -146,6 +148,7 @@ def from_line(
         session=line.session,
         boot=line.boot,
         foreign_cores=line.foreign_cores,
+        launch=line.launch,
     )
 
 

@@ -34,13 +34,12 @@ from bareline.store.files import (
     MEND_LINE,
     cut_torn_line,
     keep_owner,
-    next_step,
     refuse_link,
     refuse_odd,
     whole_lines,
     write_atomically,
 )
-from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, read_header
+from bareline.store.header import HEADER_FILE, RECORDS_FILE, Header, first_problem, read_header
 from bareline.store.left_out import (
     LEFT_OUT_FILE,
     PLANNED_FILE,
@@ -111,12 +110,12 @@ class Run(BesideRecords):
             The directory exists with something in it, or cannot be written.
         """
         try:
+            text = _header_text(header, path)
             path.mkdir(parents=True, exist_ok=True)
             if not _is_unmade(path):
+                again = "" if header.imported else f", or `bareline continue {path}`"
                 raise StoreError(
-                    "the folder is not empty",
-                    where=str(path),
-                    hint=f"choose another --out, or `bareline continue {path}`",
+                    "the folder is not empty", where=str(path), hint=f"choose another --out{again}"
                 )
             (path / "facts").mkdir(exist_ok=True)
             (path / "raw").mkdir(exist_ok=True)
@@ -125,7 +124,7 @@ class Run(BesideRecords):
             if planned is not None:
                 lines = (planned_line(platform, case) for platform, case in planned)
                 write_atomically(path / PLANNED_FILE, "".join(lines))
-            write_atomically(path / HEADER_FILE, header.to_toml())
+            write_atomically(path / HEADER_FILE, text)
         except OSError as error:
             raise StoreError(
                 f"cannot be written: {error.strerror}",
@@ -172,11 +171,7 @@ class Run(BesideRecords):
             descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
             keep_owner(descriptor, self.path)
         except OSError as error:
-            raise StoreError(
-                f"cannot be written: {error.strerror}",
-                where=str(self.path),
-                hint=next_step(error, self.path),
-            ) from error
+            raise self.unwritable(error) from error
         try:
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -228,8 +223,9 @@ class Run(BesideRecords):
 
     def replace_header(self, header: Header) -> None:
         """Write ``run.toml`` anew, after an import added a platform or a probe."""
+        text = _header_text(header, self.path)
         try:
-            write_atomically(self.path / HEADER_FILE, header.to_toml())
+            write_atomically(self.path / HEADER_FILE, text)
         except OSError as error:
             raise self.unwritable(error) from error
         self.header = header
@@ -322,6 +318,14 @@ class Run(BesideRecords):
         if not os.path.lexists(file):
             raise StoreError(f"{RECORDS_FILE} is missing", where=str(self.path), hint=MEND_LINE)
         return file
+
+
+def _header_text(header: Header, path: Path) -> str:
+    try:
+        return header.to_toml()
+    except ValueError as error:
+        why = f"no run could be read that holds this: {first_problem(error)}"
+        raise StoreError(why, where=str(path), hint="shorten or rename it") from error
 
 
 def _with_caveat(frame: pl.DataFrame, code: str) -> pl.DataFrame:

@@ -340,6 +340,7 @@ class Record:
       that a batch system gave; None where nodes are the same each time.
     - `foreign_cores`: how many of this machine's cores others kept busy meanwhile, on average; None
       where that is not known.
+    - `launch`: hash of the launch that an imported trial stands in; empty where it was measured.
     """
 
     trial: Trial
@@ -352,6 +353,7 @@ class Record:
     session: int = 1
     boot: int | None = None
     foreign_cores: float | None = None
+    launch: str = ""
 
     @property
     def status(self) -> Literal["measured", "failed"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import Any
 
@@ -33,6 +34,15 @@ def shown_name(text: str) -> str:
     if len(text) <= LONGEST_NAME:
         return text
     return f"{text[: LONGEST_NAME - _END - 1]}\u2026{text[-_END:]}"
+
+
+def short_name(text: str) -> str:
+    """Give a name that a run takes; of a longer one both ends, and between them a hash of it."""
+    text = cleaned(text)
+    if len(text) <= LONGEST_NAME:
+        return text
+    marked = f"~{hashlib.sha256(text.encode()).hexdigest()[:12]}~"
+    return f"{text[: LONGEST_NAME - _END - len(marked)]}{marked}{text[-_END:]}"
 
 
 def cleaned_all(content: Any) -> Any:
