@@ -66,16 +66,13 @@ def compare(
 def main() -> None:
     """Measure both on planted programs of 2 and 64 ranks, and reading on a traced one."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from bareline.build.library import load_library
-    from bareline.predict import compiled, stepping
     from bareline.predict.costs import Costs
     from bareline.predict.reading import read_trace
+    from bareline.predict.replay import replay
     from bareline.profile.trace import read_trace as read_in_python
     from predict.planted import network, program
+    from predict.stepping import step_through
 
-    steps = load_library(build=True)
-    if steps is None:
-        raise SystemExit("no CMake or C compiler")
     for ranks, count in STEPS.items():
         trace = program(ranks=ranks, steps=count)
         costs = Costs(network(ranks=ranks))
@@ -83,8 +80,8 @@ def main() -> None:
         compare(
             f"replay, {ranks} ranks",
             calls,
-            lambda trace=trace, costs=costs: compiled.step_through(steps, trace, costs),
-            lambda trace=trace, costs=costs: stepping.step_through(trace, costs),
+            lambda trace=trace, costs=costs: replay(trace, costs),
+            lambda trace=trace, costs=costs: step_through(trace, costs),
         )
     with tempfile.TemporaryDirectory() as folder:
         source, path = Path(folder) / "steps.c", Path(folder) / "steps.profile"

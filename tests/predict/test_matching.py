@@ -3,8 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bareline.predict.matching import ANY_TAG, Pending, every_name
 from bareline.profile.records import ANYBODY
+
+from .stepping import ANY_TAG, Pending, every_name
 
 RANKS, TAGS = st.integers(0, 3), st.integers(0, 3)
 SENT = st.tuples(st.just("send"), RANKS, TAGS)

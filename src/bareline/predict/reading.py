@@ -11,9 +11,8 @@ from bareline.build.library import load_library
 from bareline.profile.records import Records, Room, TooMany, decode, make_shape
 from bareline.profile.trace import Trace
 from bareline.profile.trace import read_trace as read_in_python
+from bareline.vocabulary.errors import BarelineError
 
-#: A stream so long is worth building the library.
-_WORTH_BYTES = 4 << 20
 _DAMAGED, _TOO_MANY = 1, 2
 #: Values of a shape in a stream.
 _RAW_VALUES = 12
@@ -41,9 +40,10 @@ def read_trace(path: Path) -> Trace:
 
 
 def read_records(stream: bytes, names: list[list[str]], ranks: int, room: Room) -> Records:
-    """Do what `profile.records.decode` does, compiled where that is at hand or worth building."""
-    library = load_library(build=len(stream) >= _WORTH_BYTES)
-    if library is None:
+    """Do what `profile.records.decode` does, compiled where that can be built."""
+    try:
+        library = load_library()
+    except BarelineError:
         return decode(stream, names, ranks, room)
     found = _Stream(stream, len(stream), room.calls, room.shapes)
     _check(library.bl_replay_decode(ctypes.byref(found)))
