@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from bareline.platforms.layers.container.runtimes import RUNTIMES, Image
 from bareline.vocabulary.platform import Options
 
-Name = Literal[
-    "bwrap",
-    "charliecloud",
-    "apptainer",
-    "singularity",
-    "podman",
-    "docker",
-    "sarus",
-    "enroot",
-    "runsc",
-]
+if TYPE_CHECKING:
+    Name = str
+else:
+    Name = Literal[tuple(RUNTIMES)]
 _Path = Annotated[str, Field(pattern=r"^(/[A-Za-z0-9_.+@=-]+)+$")]
 #: Names of images in a runtime's own store: registry, name, tag or digest.
 _STORED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,254}")

@@ -1,0 +1,321 @@
+"""Container runtimes, one row each: how a container starts, is held, and is joined."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+
+class Image(StrEnum):
+    """What a container shows as its root."""
+
+    HOST = "host"
+    BARELINE = "bareline"
+    PATH = "path"
+    ARCHIVE = "archive"
+    STORED = "stored"
+
+    @property
+    def words(self) -> str:
+        """Say it as in a sentence."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Image.HOST: '"host"',
+    Image.BARELINE: '"bareline"',
+    Image.PATH: "path of a root folder or image file",
+    Image.ARCHIVE: "path of an archive",
+    Image.STORED: "name of an image in its store",
+}
+#: A root folder, however it came about.
+FOLDERS = frozenset({Image.BARELINE, Image.PATH, Image.ARCHIVE})
+
+
+class Expanded(str):
+    """A word that the shell expands, and is not quoted therefore."""
+
+
+#: The working directory, the number of the process that holds a container, a variable's names.
+HERE = Expanded('"$PWD"')
+HOLDER = Expanded('"$pid"')
+#: Every variable's name as an option ``--env NAME``, for runtimes that pass none by themselves.
+EVERY_NAME = Expanded("$(env | sed -n 's/^\\([A-Za-z_][A-Za-z0-9_]*\\)=.*/--env \\1/p')")
+#: Inside: go to the directory, if it is there, and become the program. env(1) says of a program
+#: that is not there what exec says of it outside.
+_INSIDE = ("sh", "-c", 'cd -- "$1" 2>/dev/null; shift; exec env "$@"', "sh", HERE)
+#: Between user namespaces the kernel refuses what UCX shares memory by: a rank's files through its
+#: /proc, and reading its memory (CMA). Open MPI sees that and does without, UCX 1.13 ends the job.
+_APART = """\
+export UCX_POSIX_USE_PROC_LINK="${UCX_POSIX_USE_PROC_LINK:-n}"
+case ,${UCX_TLS:=^cma}, in *,sm,*)
+    UCX_TLS=$(printf %s ",$UCX_TLS," | sed 's/,sm,/,posix,sysv,/; s/^,//; s/,$//') ;;
+esac
+export UCX_TLS
+"""
+#: Inside: tell that it is there, and wait for the end of the standard input, thus of bareline.
+_HOLD = ("sh", "-c", 'echo $$ >"$1" && echo ready && exec cat >/dev/null', "sh")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What containers of a platform show of a node, and what they are called.
+
+    `image`: path of the root, or the name of an image in the runtime's store.
+    `kind`: what kind of image it is.
+    `writable`, `readable`: folders of the node that are seen at their own paths; folders that lie
+    in others come after these.
+    `folder`: folder of the node, seen inside, where a holder leaves its number.
+    `name`: name of the container where a service keeps it; different in every platform and run.
+    """
+
+    image: str
+    kind: Image
+    writable: tuple[str, ...]
+    readable: tuple[str, ...]
+    folder: str
+    name: str
+
+    @property
+    def holder_file(self) -> Expanded:
+        """The file with the number of the process that holds the node's container."""
+        return Expanded(f'{shlex.quote(self.folder)}/"$(uname -n)"')
+
+
+#: In the place of the options that show folders, and of the words for the image.
+_FOLDERS, _IMAGE = "{folders}", "{image}"
+#: Of a file its content; of a root folder names, sizes and modes, but not those of the places
+#: where the node's own folders are seen.
+_HASH = """\
+if [ -d "$1" ]; then
+    cd -- "$1" && find . -xdev \\( -path ./dev -o -path ./proc -o -path ./sys -o -path ./tmp \\) \\
+        -prune -o -not -type d -printf '%P %s %m\\n' | LC_ALL=C sort | sha256sum
+else
+    sha256sum <"$1"
+fi"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Runtime:
+    """A container runtime.
+
+    `images`: what it takes as a root.
+    `start`: the words before a command that starts in a container of its own.
+    `join`: the words before one that starts in the node's container; none where nothing joins it.
+    `read_only`, `writable`: the words that show a folder of the node, ``{}``, at its own path.
+    `root`, `stored`: the words for an image that is a path, and for one of its store.
+    `stored_id`: the command line that prints what identifies an image of its store.
+    `joins_with`: programs beside its own that joining takes.
+    `whole`: MPI's launcher has to be inside, too: it has a kernel of its own.
+    `named`: the node's container has a name.
+    `instance`: the node's container is an instance, which is started and stopped.
+    `has_tmp`: it shows /tmp by itself.
+    `needs_places`: folders that are shown must have their place in the image before.
+    `before`: lines of a shell that set what it needs.
+    """
+
+    name: str
+    title: str
+    program: str
+    images: frozenset[Image]
+    start: tuple[str, ...]
+    join: tuple[str, ...] = ()
+    read_only: tuple[str, ...] = ()
+    writable: tuple[str, ...] = ()
+    root: tuple[str, ...] = ("{}",)
+    stored: tuple[str, ...] = ("{}",)
+    stored_id: tuple[str, ...] = ()
+    version: str = "--version"
+    joins_with: tuple[str, ...] = ()
+    whole: bool = False
+    named: bool = False
+    instance: bool = False
+    has_tmp: bool = False
+    needs_places: bool = False
+    before: str = ""
+
+    @property
+    def joins(self) -> bool:
+        """Whether a node's ranks can share a container."""
+        return bool(self.join) or self.whole
+
+    @property
+    def version_line(self) -> Sequence[str]:
+        """The command line that prints its version."""
+        return ("sh", "-c", f"{self.before}{self.program} {self.version}")
+
+    def started(self, box: Box) -> list[str]:
+        """Give the argument vector before a program that gets a container of its own."""
+        return self._shell(_APART, (*self._filled(self.start, box), *_INSIDE))
+
+    def joined(self, box: Box) -> list[str]:
+        """Give the argument vector before a program that joins the node's container."""
+        holder = f"read -r pid <{box.holder_file} || exit 125\n"
+        return self._shell(holder, (*self._filled(self.join, box), *_INSIDE))
+
+    def held(self, box: Box) -> list[str]:
+        """Give the command line that makes the node's container and holds it."""
+        return self._shell("", (*self._keep(box), *_HOLD, box.holder_file))
+
+    def _keep(self, box: Box) -> Sequence[str]:
+        """Give the words that make the node's container, before what waits inside."""
+        words = self._filled(self.start, box)
+        if self.named:
+            return [*words[:2], f"--name={box.name}", *words[2:]]
+        if not self.instance:
+            return words
+        begin = shlex.join([self.program, "instance", "start", *words[2:], box.name])
+        end = shlex.join([self.program, "instance", "stop", box.name])
+        # In a session of its own: it has to outlive whoever is killed, to stop the instance.
+        return ["setsid", "--wait", "sh", "-c", f'{begin} >&2 && "$@"; {end} >&2', "sh"]
+
+    def image_id(self, box: Box) -> list[str]:
+        """Give the command line that prints what identifies the image; none where nothing does."""
+        if box.kind is Image.HOST:
+            return []
+        if box.kind is Image.STORED:
+            return self._filled(self.stored_id, box)
+        return ["sh", "-c", _HASH, "sh", box.image]
+
+    def _filled(self, words: Iterable[str], box: Box) -> list[str]:
+        """Put folders, image and name in their places; a word for the shell stays one."""
+        filled: list[str] = []
+        for word in words:
+            if word == _FOLDERS:
+                for way, paths in ((self.read_only, box.readable), (self.writable, box.writable)):
+                    shown = [path for path in paths if path != "/tmp" or not self.has_tmp]
+                    filled += [part.replace("{}", path) for path in shown for part in way]
+            elif word == _IMAGE:
+                way = self.stored if box.kind is Image.STORED else self.root
+                filled += [part.replace("{}", box.image) for part in way]
+            elif isinstance(word, Expanded):
+                filled.append(word)
+            else:
+                filled.append(word.replace("{name}", box.name))
+        return filled
+
+    def _shell(self, lines: str, words: Sequence[str]) -> list[str]:
+        line = " ".join(word if isinstance(word, Expanded) else shlex.quote(word) for word in words)
+        return ["sh", "-c", f'{self.before}{lines}exec {line} "$@"', "sh"]
+
+
+def _apptainer(name: str, title: str) -> Runtime:
+    return Runtime(
+        name=name,
+        title=title,
+        program=name,
+        images=FOLDERS | {Image.STORED},
+        start=(name, "exec", _FOLDERS, _IMAGE),
+        join=(name, "exec", "instance://{name}"),
+        read_only=("--bind", "{}:{}:ro"),
+        writable=("--bind", "{}"),
+        stored=("docker://{}",),
+        instance=True,
+    )
+
+
+def _podman(name: str, title: str, user: Sequence[str], images: frozenset[Image]) -> Runtime:
+    # Ranks reach each other as they do outside: network, memory and processes are the node's.
+    shared = ("--network=host", "--ipc=host", "--pid=host")
+    begin = (name, "run", "--rm", "--interactive", EVERY_NAME, *shared, *user)
+    return Runtime(
+        name=name,
+        title=title,
+        program=name,
+        images=images,
+        start=(*begin, _FOLDERS, _IMAGE),
+        join=(name, "exec", "--interactive", EVERY_NAME, "{name}"),
+        read_only=("--volume", "{}:{}:ro"),
+        writable=("--volume", "{}:{}"),
+        root=("--rootfs", "{}"),
+        stored_id=(name, "image", "inspect", "--format", "{{.Id}}", _IMAGE),
+        named=True,
+    )
+
+
+_ROWS = (
+    # Always with a user namespace: as root, too, it does what it does for all others. Without /sys
+    # no library learns the processor's topology. Bound devices, because a /dev of its own would
+    # need a second user namespace, in which nobody may join the first one's.
+    Runtime(
+        name="bwrap",
+        title="bubblewrap",
+        program="bwrap",
+        images=FOLDERS | {Image.HOST},
+        start=(
+            *("bwrap", "--unshare-user", "--die-with-parent", "--ro-bind", _IMAGE, "/"),
+            *("--dev-bind", "/dev", "/dev", "--bind", "/proc", "/proc"),
+            *("--ro-bind", "/sys", "/sys", _FOLDERS, "--"),
+        ),
+        join=("nsenter", "--target", HOLDER, "--user", "--mount", "--preserve-credentials", "--"),
+        read_only=("--ro-bind", "{}", "{}"),
+        writable=("--bind", "{}", "{}"),
+        joins_with=("nsenter",),
+        needs_places=True,
+    ),
+    Runtime(
+        name="charliecloud",
+        title="Charliecloud",
+        program="ch-run",
+        images=FOLDERS,
+        start=("ch-run", _FOLDERS, _IMAGE, "--"),
+        join=("ch-run", Expanded(f"--join-pid={HOLDER}"), _IMAGE, "--"),
+        read_only=("--bind", "{}"),
+        writable=("--bind", "{}"),
+        has_tmp=True,
+        needs_places=True,
+        before='export USER="${USER:-$(id -un)}"\n',
+    ),
+    _apptainer("apptainer", "Apptainer"),
+    _apptainer("singularity", "Singularity"),
+    _podman(
+        "podman",
+        "Podman",
+        ("--userns=keep-id",),  # the user inside is the one outside
+        frozenset({Image.BARELINE, Image.PATH, Image.ARCHIVE, Image.STORED}),
+    ),
+    _podman(
+        "docker", "Docker", ("--user", Expanded('"$(id -u):$(id -g)"')), frozenset({Image.STORED})
+    ),
+    # Variables of the host are those inside.
+    Runtime(
+        name="sarus",
+        title="Sarus",
+        program="sarus",
+        images=frozenset({Image.STORED}),
+        start=("sarus", "run", _FOLDERS, _IMAGE),
+        read_only=("--mount=type=bind,source={},destination={},readonly",),
+        writable=("--mount=type=bind,source={},destination={}",),
+    ),
+    # An image file (squashfs), or a container that was created, by its name.
+    Runtime(
+        name="enroot",
+        title="Enroot",
+        program="enroot",
+        images=frozenset({Image.PATH, Image.STORED}),
+        start=("enroot", "start", EVERY_NAME, _FOLDERS, _IMAGE),
+        join=("enroot", "exec", EVERY_NAME, HOLDER),
+        read_only=("--mount", "{}:{}:none:x-create=dir,bind,ro"),
+        writable=("--mount", "{}:{}"),
+        version="version",
+    ),
+    # Launcher and ranks are in one sandbox, which has no network: its own stack refuses some
+    # kernels, and the machine's would not be gVisor's. Without the overlay's option what is written
+    # is seen inside only.
+    Runtime(
+        name="runsc",
+        title="gVisor (runsc)",
+        program="runsc",
+        images=FOLDERS | {Image.HOST},
+        start=(
+            *("runsc", "--platform=ptrace", "--network=none", "do"),
+            *("-force-overlay=false", "-root", _IMAGE, "--"),
+        ),
+        whole=True,
+    ),
+)
+#: By the name that platform files give.
+RUNTIMES: Mapping[str, Runtime] = MappingProxyType({one.name: one for one in _ROWS})
