@@ -91,7 +91,10 @@ def test_cores_that_are_not_there_are_refused(acquire):
 
 
 def test_has_one_node(acquire):
-    with pytest.raises(PlatformError, match="has one node"), acquire("local", layout=Layout(2)):
+    with (
+        pytest.raises(PlatformError, match="2 nodes are wanted of 1 node"),
+        acquire("local", layout=Layout(2)),
+    ):
         pass
 
 

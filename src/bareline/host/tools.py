@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from bareline.vocabulary.errors import ToolMissing
+
 _FILE = Path(__file__).with_name("programs.txt")
 _NONE = "-"
 
@@ -64,6 +66,42 @@ def install_hint(tool: str) -> str:
     if not known.debian:
         return f"build '{tool}', of {known.purpose}, and put it on the path"
     return package_hint(known.debian)
+
+
+def tool_missing(
+    tool: str, why: str = "", *, where: str | None = None, brought_by: str = ""
+) -> ToolMissing:
+    """Say that a program is not installed, and what brings it.
+
+    `why`: what it is wanted for, as a clause after the comma.
+    `brought_by`: a program of the same package that the table knows.
+    """
+    told = f"'{tool}' is not installed" + (f", {why}" if why else "")
+    return ToolMissing(told, where=where, hint=install_hint(brought_by or tool))
+
+
+def require(
+    *tools: str,
+    why: str = "",
+    where: str | None = None,
+    brought_by: str = "",
+    path: str | None = None,
+) -> str:
+    """Give the path of a program, the last of several that are needed; see `tool_missing`.
+
+    `path`: where to look; the process's own path without it.
+
+    Raises
+    ------
+    ToolMissing
+        One is not installed.
+    """
+    found = ""
+    for tool in tools:
+        found = shutil.which(tool, path=path) or ""
+        if not found:
+            raise tool_missing(tool, why, where=where, brought_by=brought_by)
+    return found
 
 
 def package_hint(debian: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
@@ -18,10 +18,11 @@ from typing import Any, ClassVar, Generic
 
 from bareline.build.native import NativeBuild
 from bareline.host.cache import cache_folder
-from bareline.vocabulary.errors import PluginError, UsageError, one_line
+from bareline.vocabulary.errors import PlatformError, PluginError, UsageError, one_line
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import O_co, Options, PlatformSpec
 from bareline.vocabulary.plugins import brought, checked, named, own
+from bareline.vocabulary.units import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,37 @@ class Platform(ABC, Generic[O_co]):
         self.context = context
 
     @classmethod
+    def check(cls, spec: PlatformSpec[O_co]) -> None:
+        """See, cheaply and without side effects, that the platform can be acquired here.
+
+        Raises
+        ------
+        PlatformError
+            It cannot.
+        """
+
+    @classmethod
     def available(cls, spec: PlatformSpec[O_co]) -> Availability:
-        """Say, cheaply and without side effects, whether the platform can be acquired here."""
+        """Say whether the platform can be acquired here."""
+        try:
+            cls.check(spec)
+        except PlatformError as error:
+            where = f"{error.where}: " if error.where else ""
+            return Availability(False, f"{where}{error.what}", error.hint or "")
         return Availability(True)
+
+    @contextmanager
+    def starting(self, layout: Layout) -> Iterator[None]:
+        """See that a layout fits and the platform can be had; name the platform in errors."""
+        nodes = self.spec.options.node_count
+        try:
+            if layout.nodes > nodes:
+                raise PlatformError(f"{layout.nodes} nodes are wanted of {count(nodes, 'node')}")
+            self.check(self.spec)
+            yield
+        except PlatformError as error:
+            error.where = f"{self.spec.name}, {error.where}" if error.where else self.spec.name
+            raise
 
     @classmethod
     def cores(cls, spec: PlatformSpec[O_co], layout: Layout) -> int | None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import select
-import shutil
 import time
 from pathlib import Path
 
-from bareline.host.tools import install_hint
+from bareline.host.tools import require
 from bareline.platforms.process import Process, local_environment
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 
 #: What a holder does once its namespaces are as they are to be. A daemon that detaches itself has
 #: this process as its parent: bash reaps each of them, whereupon the kernel counts its processor
@@ -30,10 +29,7 @@ _SYSTEM_FOLDERS = "/usr/sbin:/sbin"
 
 def tool(name: str) -> str:
     """Find a program, also where only root's path looks."""
-    path = shutil.which(name, path=system_path())
-    if path is None:
-        raise ToolMissing(f"'{name}' is not installed", hint=install_hint(name))
-    return path
+    return require(name, path=system_path())
 
 
 def system_path() -> str:

@@ -35,23 +35,22 @@ def mpi_availability(choice: str) -> Availability:
     return Availability(True)
 
 
-def check_cores(cores: Sequence[int] | None, where: str | None = None) -> None:
-    """Refuse cores that this process may not use."""
+def check_cores(cores: Sequence[int] | None) -> None:
+    """Refuse cores that this process may not use; name one of them, and those that it may."""
     allowed = sorted(os.sched_getaffinity(0))
     for core in cores or ():
         if core not in allowed:
             raise PlatformError(
                 f"this process may not use core {core}",
-                where=where,
                 hint=f"use some of {', '.join(map(str, allowed))}",
             )
 
 
-def check_neighbours(neighbours: Neighbours | None, where: str | None = None) -> None:
+def check_neighbours(neighbours: Neighbours | None) -> None:
     """Refuse neighbours that cannot be kept busy here."""
     if neighbours is not None:
         neighbours.check()
-        check_cores(neighbours.cores, where)
+        check_cores(neighbours.cores)
 
 
 def build_here(mpi: MpiInstallation | str, cache: Path) -> NativeBuild:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bareline.facts import read_steal, steal_caveats
+from bareline.host.tools import tool_missing
 from bareline.platforms.kept import FETCH, cut_of_file, kind_told
 from bareline.platforms.layers.container.boxes import Boxes
 from bareline.platforms.layers.container.options import Container
@@ -32,7 +33,7 @@ from bareline.platforms.workdir import (
     folder_name,
     remove_abandoned,
 )
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import TRIAL_VARIABLE, Command, Layout, Output, Server
 from bareline.vocabulary.nodeset import fold
 
@@ -207,7 +208,7 @@ class HostsAllocation(Nodes):
         for node in used:
             for tool in command.requires:
                 if not self.has_tool(node, tool):
-                    raise tool_missing(tool, self.nodes[node].name)
+                    raise tool_missing(tool, where=self.nodes[node].name)
 
     @contextmanager
     def _workdir(self, command: Command, token: str, used: Sequence[int] | range) -> Iterator[str]:
@@ -308,10 +309,3 @@ def contained(
     finally:
         nodes.boxes = None
         boxes.close()
-
-
-def tool_missing(tool: str, node: str) -> ToolMissing:
-    """Say that a node lacks a program, and what installs it."""
-    from bareline.host.tools import install_hint
-
-    return ToolMissing(f"'{tool}' is not installed", where=node, hint=install_hint(tool))

@@ -11,7 +11,6 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from bareline.platforms.base import Availability
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.ssh.options import SshOptions
 from bareline.platforms.ssh.platform import SshPlatform
@@ -81,15 +80,14 @@ class JobPlatform(SshPlatform):
     borrows = True
 
     @classmethod
-    def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
-        """Say whether this is a job that has told its nodes."""
+    def check(cls, spec: PlatformSpec[SshOptions]) -> None:
+        """See that this is a job that has told its nodes."""
         if not job_hosts():
-            return Availability(
-                False,
+            raise PlatformError(
                 "bareline does not run inside a job of PBS, LSF or Flux",
-                "use `bareline submit --with pbs` (or lsf, flux), or run it in a job script",
+                hint="use `bareline submit --with pbs` (or lsf, flux), or run it in a job script",
             )
-        return super().available(spec)
+        super().check(spec)
 
 
 PLATFORM = JobPlatform

@@ -40,7 +40,6 @@ from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.node import Node
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder
-from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout, Scalar
 from bareline.vocabulary.platform import PinningOptions, PlatformSpec
 
@@ -179,13 +178,20 @@ class LocalPlatform(Platform[LocalOptions]):
     options = LocalOptions
 
     @classmethod
+    def check(cls, spec: PlatformSpec[LocalOptions]) -> None:
+        """See that the chosen cores, folder, layers are there."""
+        options = spec.options
+        check_cores(options.cores)
+        check_io_folder(options.io_folder)
+        check_neighbours(options.neighbours)
+        check_runtime(options.container)
+        check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
+
+    @classmethod
     def available(cls, spec: PlatformSpec[LocalOptions]) -> Availability:
-        """Say whether the chosen cores, folder and MPI library are there."""
-        try:
-            _check(spec.options)
-        except PlatformError as error:
-            return Availability(False, error.what, error.hint or "")
-        return mpi_availability(spec.options.mpi)
+        """Say whether all of that and the MPI library are there."""
+        found = super().available(spec)
+        return mpi_availability(spec.options.mpi) if found.ok else found
 
     @classmethod
     def build(cls, spec: PlatformSpec[LocalOptions], cache: Path) -> NativeBuild:
@@ -195,14 +201,12 @@ class LocalPlatform(Platform[LocalOptions]):
     @contextmanager
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         """Give this machine; nothing has to come up."""
-        _check(self.spec.options, self.spec.name)
-        if layout.nodes > 1:
-            raise PlatformError("a local platform has one node", where=self.spec.name)
-        self.clean()
         with ExitStack() as stack:
-            session = stack.enter_context(_session_folder())
-            mounts = stack.enter_context(self._mounted())
-            machine = self.allocation(self.spec.options, self.context, session, mounts)
+            with self.starting(layout):
+                self.clean()
+                session = stack.enter_context(_session_folder())
+                mounts = stack.enter_context(self._mounted())
+                machine = self.allocation(self.spec.options, self.context, session, mounts)
             container, cache = self.spec.options.container, self.context.cache
             with contained(container, machine, cache, self.spec.name):
                 yield machine
@@ -245,14 +249,6 @@ def _session_folder() -> Iterator[Path | None]:
         prefix=prefix, dir=MEMORY, ignore_cleanup_errors=True
     ) as folder:
         yield Path(folder)
-
-
-def _check(options: LocalOptions, where: str | None = None) -> None:
-    check_cores(options.cores, where)
-    check_io_folder(options.io_folder, where)
-    check_neighbours(options.neighbours, where)
-    check_runtime(options.container)
-    check_here(options.filesystem, root=os.geteuid() == 0, user_namespace=False, network=False)
 
 
 PLATFORM = LocalPlatform

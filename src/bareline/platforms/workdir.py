@@ -114,11 +114,10 @@ def runs_virtually() -> bool:
     return re.search(r"\bhypervisor\b", text) is not None
 
 
-def check_io_folder(folder: Path | None, where: str | None = None) -> None:
+def check_io_folder(folder: Path | None) -> None:
     """Refuse a folder of this machine in which trials cannot work."""
     if folder is not None and not (folder.is_dir() and os.access(folder, os.W_OK)):
         raise PlatformError(
             f"'{folder}' is not a folder that can be written to",
-            where=where,
             hint="make it, or name another one as `io_folder`",
         )

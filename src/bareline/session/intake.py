@@ -27,6 +27,7 @@ from bareline.vocabulary.errors import ParseError, StoreError, UsageError
 from bareline.vocabulary.model import Case, Failed, Measured, Output, Record, Scalar, Stage, Trial
 from bareline.vocabulary.platform import PLATFORM_NAME, PLATFORM_NAME_HINT, platform_name
 from bareline.vocabulary.texts import shown_name
+from bareline.vocabulary.units import count
 
 #: Type of a platform whose results were imported.
 PLATFORM_TYPE = "import"
@@ -72,8 +73,8 @@ class Intake:
         for name, rows in formats.items():
             files = len({row["file"] for row in rows})
             new = [row for row in rows if row["trial"] is not None]
-            line = f"{load_importers()[name].title}: {_count(len(new), 'trial')} from "
-            line += _count(files, "file")
+            line = f"{load_importers()[name].title}: {count(len(new), 'trial')} from "
+            line += count(files, "file")
             if len(new) < len(rows):
                 line += f", {len(rows) - len(new)} already there"
             told.append(line)
@@ -100,10 +101,6 @@ class Intake:
             return []
         text = f"{single} of {len(cases)} cases have n = 1, {few} have fewer than 6 trials: "
         return [text + "no interval and no verdict; import more outputs of the same cases"]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def import_files(
@@ -167,7 +164,7 @@ def import_files(
             intake.rows += rows
             run.write_facts(name, _facts(own, run.facts().get(name, {})))
             new = sum(row["trial"] is not None for row in rows)
-            run.append_event(name, f"{_count(new, 'trial')} imported from {names}")
+            run.append_event(name, f"{count(new, 'trial')} imported from {names}")
     return intake
 
 

@@ -16,7 +16,7 @@ from bareline.vocabulary.facts import PRICE_CURRENCY, PRICE_PER_CORE_HOUR, PRICE
 from bareline.vocabulary.limits import Terms
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.platform import PlatformSpec
-from bareline.vocabulary.units import HOUR_S
+from bareline.vocabulary.units import HOUR_S, count
 
 #: The file is written so often at most: a kill loses no more than that.
 _WRITE_S = 5.0
@@ -164,5 +164,5 @@ class Meter:
             limits.insert(0, f"{self._limit:g}")
         return (
             f"the limit of core hours ({', '.join(limits)}) is reached: used {used}; "
-            f"{left} trial{'s' if left != 1 else ''} left"
+            f"{count(left, 'trial')} left"
         )

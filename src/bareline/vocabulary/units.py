@@ -112,6 +112,11 @@ def whole(value: float) -> str:
     return f"{value:.6g}"
 
 
+def count(number: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun, e.g. ``1 trial``, ``6 trials``."""
+    return f"{whole(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
 def grouped(text: str) -> str:
     """Put narrow no-break spaces between thousands from five digits on."""
     whole, point, fraction = text.partition(".")

@@ -20,7 +20,7 @@ from bareline.platforms.config import make_spec
 from bareline.platforms.vm import preflight
 from bareline.platforms.vm.domain import domain_xml, pool_xml
 from bareline.platforms.vm.guest import make_guests
-from bareline.platforms.vm.hypervisor import Hypervisor, missing_tool
+from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.places import Boot, Places
 from bareline.platforms.vm.platform import VmPlatform
@@ -208,7 +208,7 @@ OF_THIS_HOST = ("hugetlbfs", "NUMA node", "CPU mode", "virtiofsd", "vhost", "Can
 
 @pytest.mark.vm
 @pytest.mark.skipif(os.geteuid() != 0, reason="bareline's libvirt is started as root")
-@pytest.mark.skipif(missing_tool() is not None, reason=f"{missing_tool()} is not installed")
+@pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="libvirt or QEMU is not installed")
 def test_libvirt_turns_definitions_into_qemus_command_line(tmp_path):
     pytest.importorskip("libvirt")
     with tempfile.TemporaryDirectory(prefix="bl-vm-", dir="/tmp") as folder:

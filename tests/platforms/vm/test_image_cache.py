@@ -55,7 +55,7 @@ def cached(tmp_path, monkeypatch):
         builds.append(folder)
         plant(folder)
 
-    monkeypatch.setattr(image_module, "missing_tools", list)
+    monkeypatch.setattr(image_module, "IMAGE_TOOLS", ())
     monkeypatch.setattr(image_module, "_recipe", lambda *_: recipe)
     monkeypatch.setattr(image_module, "_build", build)
     built_image(tmp_path)
@@ -123,7 +123,7 @@ def test_each_list_of_further_packages_is_an_image_of_its_own(tmp_path, monkeypa
         built.append((recipe.packages, folder))
         plant(folder)
 
-    monkeypatch.setattr(image_module, "missing_tools", list)
+    monkeypatch.setattr(image_module, "IMAGE_TOOLS", ())
     monkeypatch.setattr(image_module, "_build", build)
     for further in ((), ("lammps", "hello"), ("hello", "lammps", "hpcc"), ("hello",)):
         built_image(tmp_path, further=further)

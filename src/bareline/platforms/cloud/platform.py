@@ -13,7 +13,8 @@ from typing_extensions import TypeVar
 from bareline.build.native import NativeBuild
 from bareline.host.cache import cache_folder, scratch_folder
 from bareline.host.owner import owner_mark
-from bareline.platforms.base import Availability, Context, Platform
+from bareline.host.tools import require
+from bareline.platforms.base import Context, Platform
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.access import Access
 from bareline.platforms.cloud.allocation import CloudAllocation
@@ -23,10 +24,8 @@ from bareline.platforms.cloud.journal import Journal
 from bareline.platforms.cloud.options import CloudOptions
 from bareline.platforms.cloud.provider import Provider, Steward
 from bareline.platforms.ssh.allocation import SshAllocation
-from bareline.platforms.ssh.connection import ssh_missing
 from bareline.platforms.ssh.options import ReachedOptions, SshOptions
 from bareline.platforms.ssh.platform import SshPlatform
-from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -58,12 +57,9 @@ class CloudPlatform(Platform[C_co]):
     # What is then the same for all -------------------------------------------------------------
 
     @classmethod
-    def available(cls, spec: PlatformSpec[C_co]) -> Availability:
-        """Say whether ssh is here; a cloud is only asked when it is used."""
-        missing = ssh_missing()
-        return (
-            Availability(False, missing.what, missing.hint or "") if missing else Availability(True)
-        )
+    def check(cls, spec: PlatformSpec[C_co]) -> None:
+        """See that ssh is here; a cloud is only asked when it is used."""
+        require("ssh")
 
     @classmethod
     def build(cls, spec: PlatformSpec[C_co], cache: Path) -> NativeBuild:
@@ -91,16 +87,10 @@ class CloudPlatform(Platform[C_co]):
         """Make the instances that the layout needs, and remove them on every exit."""
         options, cache = self.spec.options, self.context.cache
         count = max(1, layout.nodes)
-        if count > options.instances:
-            raise PlatformError(
-                f"{count} nodes are wanted of {options.instances} instances", where=self.spec.name
-            )
-        if missing := ssh_missing():
-            raise missing
         account = self.account(options)
         told: list[str] = []
         with ExitStack() as stack:
-            try:
+            with self.starting(layout):
                 provider = self.provider()
                 remains.remember(cache, self.type_name, account)
                 told += remains.clean(cache, self.type_name, lambda _: provider, only=account)
@@ -122,9 +112,6 @@ class CloudPlatform(Platform[C_co]):
                     about=provider.facts(),
                 )
                 stack.callback(allocation.close)
-            except PlatformError as error:
-                error.where = f"{self.spec.name}, {error.where}" if error.where else self.spec.name
-                raise
             yield allocation
 
     def _hosts_of(

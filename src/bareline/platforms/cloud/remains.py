@@ -22,7 +22,7 @@ from bareline.platforms.cloud.patience import BackOff, Insistence
 from bareline.platforms.cloud.provider import Steward, Thing
 from bareline.platforms.cloud.release import remove
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.units import HOUR_S
+from bareline.vocabulary.units import HOUR_S, count
 
 #: How a cloud is reached again, without any secret.
 Account = Mapping[str, str]
@@ -138,5 +138,4 @@ def told(story: Story, now: float) -> str:
     """Say what a living bareline has in a cloud: ``2 instances for 0.4 h (process 123)``."""
     names = story.instances
     hours = max(now - story.up_since[name] for name in names) / HOUR_S
-    count = f"{len(names)} instance{'s' if len(names) > 1 else ''}"
-    return f"{count} for {hours:.1f} h (process {story.process})"
+    return f"{count(len(names), 'instance')} for {hours:.1f} h (process {story.process})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from bareline.platforms.base import Availability
 from bareline.platforms.cloud.platform import CloudPlatform
 from bareline.platforms.ec2.asking import sdk_missing
 from bareline.platforms.ec2.options import Ec2Options
@@ -32,12 +31,11 @@ class Ec2Platform(CloudPlatform[Ec2Options]):
         return Ec2Steward(account)
 
     @classmethod
-    def available(cls, spec: PlatformSpec[Ec2Options]) -> Availability:
-        """Say whether boto3 is here; the cloud is not asked."""
+    def check(cls, spec: PlatformSpec[Ec2Options]) -> None:
+        """See that boto3 is here; the cloud is not asked."""
         if find_spec("boto3") is None:
-            missing = sdk_missing()
-            return Availability(False, missing.what, missing.hint or "")
-        return super().available(spec)
+            raise sdk_missing()
+        super().check(spec)
 
     def provider(self) -> Ec2Provider:
         """Reach the cloud to make what the options ask for."""

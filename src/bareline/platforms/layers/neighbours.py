@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from bareline.host.tools import install_hint
-from bareline.vocabulary.errors import ToolMissing
+from bareline.host.tools import require
 from bareline.vocabulary.model import Scalar
 
 Load = Literal["idle", "cpu", "memory", "network", "disk", "same"]
@@ -68,12 +66,7 @@ class Neighbours(BaseModel):
 
     def check(self) -> None:
         """See that their load can be made here."""
-        for program in self.programs if self.busy else ():
-            if shutil.which(program) is None:
-                raise ToolMissing(
-                    f"'{program}' is not installed, which keeps neighbours busy",
-                    hint=install_hint(program),
-                )
+        require(*(self.programs if self.busy else ()), why="which keeps neighbours busy")
 
     def stress_argv(self, workers: int, folder: str) -> list[str]:
         """Give the command line of one neighbour on a node, but for a network's load."""

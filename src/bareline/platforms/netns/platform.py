@@ -172,16 +172,6 @@ class NetnsAllocation(HereAllocation):
         }
 
 
-def _check(options: NetnsOptions, where: str | None = None) -> None:
-    """See that namespaces can be made here, and cores, folder and file system be had."""
-    root = find_privilege() is Privilege.ROOT
-    usable_cores(options)
-    check_io_folder(options.io_folder, where)
-    check_runtime(options.container)
-    check_neighbours(options.neighbours, where)
-    check_here(options.filesystem, root=root, user_namespace=not root, network=True)
-
-
 def host_name(index: int) -> str:
     """Name the host with that index, from 0."""
     return f"node{index + 1}"
@@ -209,13 +199,21 @@ class NetnsPlatform(Platform[NetnsOptions]):
     here = True
 
     @classmethod
+    def check(cls, spec: PlatformSpec[NetnsOptions]) -> None:
+        """See that namespaces can be made here, and cores, folder and layers be had."""
+        options = spec.options
+        root = find_privilege() is Privilege.ROOT
+        usable_cores(options)
+        check_io_folder(options.io_folder)
+        check_runtime(options.container)
+        check_neighbours(options.neighbours)
+        check_here(options.filesystem, root=root, user_namespace=not root, network=True)
+
+    @classmethod
     def available(cls, spec: PlatformSpec[NetnsOptions]) -> Availability:
-        """Say whether namespaces can be made here, and the tools, cores and MPI are there."""
-        try:
-            _check(spec.options)
-        except PlatformError as error:
-            return Availability(False, error.what, error.hint or "")
-        return mpi_availability(spec.options.mpi)
+        """Say whether all of that and the MPI library are there."""
+        found = super().available(spec)
+        return mpi_availability(spec.options.mpi) if found.ok else found
 
     @classmethod
     def build(cls, spec: PlatformSpec[NetnsOptions], cache: Path) -> NativeBuild:
@@ -226,27 +224,23 @@ class NetnsPlatform(Platform[NetnsOptions]):
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         """Bring all hosts up with their links; they go when the context ends."""
         options = self.spec.options
-        if layout.nodes > options.hosts:
-            raise PlatformError(
-                f"{layout.nodes} nodes are wanted of {options.hosts} hosts", where=self.spec.name
-            )
-        _check(options, self.spec.name)
         names = [host_name(index) for index in range(options.hosts)]
         with ExitStack() as stack:
-            opened = open_switch(find_privilege(), self._hosts_file(names))
-            switch = stack.enter_context(opened)
-            # Mounts of the switch are those of the hosts that come after.
-            below = self.context.scratch
-            if options.filesystem is not None:
-                below = stack.enter_context(folder_below(options.io_folder or below))
-            mounted = self._mount_volume(switch, below)
-            hosts = stack.enter_context(open_hosts(switch, names))
-            _connect(switch, hosts, options)
-            allocation = NetnsAllocation(options, self.context, switch, hosts)
-            allocation.mounted = mounted or self._mount_over(switch, allocation, below)
-            if options.rate_bits_per_s is not None:
-                rate = options.rate_bits_per_s
-                allocation.pace = _pace(allocation, switch, hosts, options, rate)
+            with self.starting(layout):
+                opened = open_switch(find_privilege(), self._hosts_file(names))
+                switch = stack.enter_context(opened)
+                # Mounts of the switch are those of the hosts that come after.
+                below = self.context.scratch
+                if options.filesystem is not None:
+                    below = stack.enter_context(folder_below(options.io_folder or below))
+                mounted = self._mount_volume(switch, below)
+                hosts = stack.enter_context(open_hosts(switch, names))
+                _connect(switch, hosts, options)
+                allocation = NetnsAllocation(options, self.context, switch, hosts)
+                allocation.mounted = mounted or self._mount_over(switch, allocation, below)
+                if options.rate_bits_per_s is not None:
+                    rate = options.rate_bits_per_s
+                    allocation.pace = _pace(allocation, switch, hosts, options, rate)
             with contained(options.container, allocation, self.context.cache, self.spec.name):
                 yield allocation
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bareline.platforms.base import Availability
 from bareline.platforms.cloud.platform import CloudPlatform
 from bareline.platforms.openstack.asking import known_clouds
 from bareline.platforms.openstack.options import OpenStackOptions
@@ -32,19 +31,15 @@ class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
         return OpenStackSteward(account["cloud"], account.get("region"))
 
     @classmethod
-    def available(cls, spec: PlatformSpec[OpenStackOptions]) -> Availability:
-        """Say whether the cloud is in ``clouds.yaml``; it is not asked."""
-        try:
-            known = known_clouds()
-        except PlatformError as error:
-            return Availability(False, error.what, error.hint or "")
+    def check(cls, spec: PlatformSpec[OpenStackOptions]) -> None:
+        """See that the cloud is in ``clouds.yaml``; it is not asked."""
+        known = known_clouds()
         if spec.options.cloud not in known:
-            return Availability(
-                False,
+            raise PlatformError(
                 f"clouds.yaml has no cloud '{spec.options.cloud}'",
-                f"it has: {', '.join(known)}" if known else "see docs/how-to/openstack.md",
+                hint=f"it has: {', '.join(known)}" if known else "see docs/how-to/openstack.md",
             )
-        return super().available(spec)
+        super().check(spec)
 
     def provider(self) -> OpenStackProvider:
         """Reach the cloud to make what the options ask for."""

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from bareline.build.native import NativeBuild
-from bareline.platforms.hosts import HostsAllocation, tool_missing
+from bareline.host.tools import tool_missing
+from bareline.platforms.hosts import HostsAllocation
 from bareline.platforms.launchers import MpiInstallation
 from bareline.platforms.node import Node
 from bareline.platforms.placeholders import expand, mentions, needs_folder
@@ -216,7 +217,7 @@ class RemoteAllocation(HostsAllocation):
         indices = {node.name: index for index, node in enumerate(self.nodes)}
         for name, tool in missing:
             if not self.loader or not self.has_tool(indices[name], tool):
-                raise tool_missing(tool, name)
+                raise tool_missing(tool, where=name)
 
     def server_environment(self, env: Mapping[str, str]) -> dict[str, str]:
         """Give our own: the server's is set on its node, and what starts it here has no mark."""

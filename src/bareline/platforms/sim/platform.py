@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,8 +16,8 @@ from typing import ClassVar
 from bareline.build.native import NativeBuild, build_native, ensure_native
 from bareline.host.load import BUSY_CORES
 from bareline.host.memory import memory_bytes
-from bareline.host.tools import install_hint
-from bareline.platforms.base import Allocation, Availability, Context, Platform
+from bareline.host.tools import require
+from bareline.platforms.base import Allocation, Context, Platform
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.sim import compute, replay
 from bareline.platforms.sim.algorithms import collectives, made_anew
@@ -34,7 +33,7 @@ from bareline.platforms.sim.processor import (
 )
 from bareline.platforms.sim.recorder import RECORDING_TIMEOUT_S, Recorder
 from bareline.profile.trace import read_trace
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Command, Layout, Output, Scalar
 from bareline.vocabulary.platform import REPLAY, PlatformSpec
 
@@ -77,13 +76,9 @@ class Simulator:
 @cache
 def find_simulator() -> Simulator:
     """Find SimGrid's compiler wrapper and launcher."""
-    for tool in ("smpirun", "smpicc", "c++"):
-        if shutil.which(tool) is None:
-            raise ToolMissing(f"'{tool}' is not installed", hint=install_hint(tool))
+    wrapper = require("smpirun", "c++", "smpicc")
     said = subprocess.run(["smpirun", "--version"], capture_output=True, text=True, check=False)
     found = re.search(r"SimGrid version ([\d.]+)", said.stdout)
-    wrapper = shutil.which("smpicc")
-    assert wrapper is not None
     return Simulator(found[1] if found else "unknown", wrapper)
 
 
@@ -316,13 +311,9 @@ class SimPlatform(Platform[SimOptions]):
     exact: ClassVar[bool] = True
 
     @classmethod
-    def available(cls, spec: PlatformSpec[SimOptions]) -> Availability:
-        """Say whether SimGrid is installed."""
-        try:
-            find_simulator()
-        except ToolMissing as error:
-            return Availability(False, error.what, error.hint or "")
-        return Availability(True)
+    def check(cls, spec: PlatformSpec[SimOptions]) -> None:
+        """See that SimGrid is installed."""
+        find_simulator()
 
     @classmethod
     def build(cls, spec: PlatformSpec[SimOptions], cache: Path) -> NativeBuild:

@@ -24,6 +24,7 @@ from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.workdir import session_folder
 from bareline.vocabulary.errors import NotNow, PlatformError, TimeUp
 from bareline.vocabulary.nodeset import fold
+from bareline.vocabulary.units import count
 
 _NAME = "bareline-"
 #: Waits for a word or for the end of its input, which is the end of bareline, and gives the
@@ -59,6 +60,15 @@ _KILLED_WITHIN_S = 60.0
 _ASKED: Counter[str] = Counter()
 
 
+def not_in_a_job() -> PlatformError:
+    """Say that there is no allocation to inherit."""
+    return PlatformError(
+        "bareline does not run inside a Slurm allocation",
+        where='allocation = "inherit"',
+        hint="start it with sbatch or salloc, or use `bareline submit`",
+    )
+
+
 class Job:
     """An allocation in use.
 
@@ -84,11 +94,7 @@ class Job:
         if self.inherited:
             number = own_job()
             if number is None:
-                raise PlatformError(
-                    "bareline does not run inside a Slurm allocation",
-                    where='allocation = "inherit"',
-                    hint="start it with sbatch or salloc, or use `bareline submit`",
-                )
+                raise not_in_a_job()
             self.number = number
         else:
             self._allocate(nodes, excluded)
@@ -106,7 +112,7 @@ class Job:
         most = self._options.max_jobs
         if most is not None and _ASKED[self._name] >= most:
             raise PlatformError(
-                f"asked for {most} allocation{'s' if most > 1 else ''}, and no more are allowed",
+                f"asked for {count(most, 'allocation')}, and no more are allowed",
                 hint="raise `max_jobs`, or `bareline continue --retry-failed` asks anew",
             )
         _ASKED[self._name] += 1

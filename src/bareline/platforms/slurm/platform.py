@@ -9,15 +9,14 @@ from pathlib import Path
 
 from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
-from bareline.host.tools import install_hint
-from bareline.platforms.base import Availability, Context, Platform
+from bareline.host.tools import require
+from bareline.platforms.base import Context, Platform
 from bareline.platforms.here import build_here
 from bareline.platforms.hosts import contained
 from bareline.platforms.slurm.allocation import SlurmAllocation
 from bareline.platforms.slurm.commands import most_cores, own_job
-from bareline.platforms.slurm.job import Job, clean
+from bareline.platforms.slurm.job import Job, clean, not_in_a_job
 from bareline.platforms.slurm.options import SlurmOptions
-from bareline.vocabulary.errors import PlatformError, ToolMissing
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 
@@ -33,18 +32,11 @@ class SlurmPlatform(Platform[SlurmOptions]):
     borrows = True
 
     @classmethod
-    def available(cls, spec: PlatformSpec[SlurmOptions]) -> Availability:
-        """Say whether Slurm's programs are here, and an allocation where one is inherited."""
-        for program in _PROGRAMS:
-            if shutil.which(program) is None:
-                return Availability(False, f"'{program}' is not installed", install_hint("srun"))
+    def check(cls, spec: PlatformSpec[SlurmOptions]) -> None:
+        """See that Slurm's programs are here, and an allocation where one is inherited."""
+        require(*_PROGRAMS, brought_by="srun")
         if spec.options.allocation == "inherit" and own_job() is None:
-            return Availability(
-                False,
-                "bareline does not run inside a Slurm allocation",
-                "start it with sbatch or salloc, or use `bareline submit`",
-            )
-        return Availability(True)
+            raise not_in_a_job()
 
     @classmethod
     def cores(cls, spec: PlatformSpec[SlurmOptions], layout: Layout) -> int | None:
@@ -79,14 +71,9 @@ class SlurmPlatform(Platform[SlurmOptions]):
     def acquire(self, layout: Layout) -> Iterator[SlurmAllocation]:
         """Get the nodes that the layout needs, and give them back on every exit."""
         options = self.spec.options
-        for program in _PROGRAMS:
-            if shutil.which(program) is None:
-                raise ToolMissing(f"'{program}' is not installed", hint=install_hint("srun"))
+        with self.starting(layout):
+            pass
         nodes = max(1, layout.nodes)
-        if nodes > options.nodes:
-            raise PlatformError(
-                f"{nodes} nodes are wanted of {options.nodes}", where=self.spec.name
-            )
         clean()
         job = Job(options, self.spec.name)
         try:

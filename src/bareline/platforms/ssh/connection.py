@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import re
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from bareline.host.owner import has_ended, owner_mark
-from bareline.host.tools import install_hint
 from bareline.platforms.process import local_environment
 from bareline.platforms.remote.conversation import listening, script
 from bareline.platforms.remote.description import Description, read_description
 from bareline.platforms.remote.peer import Peer, leave_all, peer
 from bareline.platforms.remote.trial import house_script
 from bareline.platforms.shell import remote_line
-from bareline.vocabulary.errors import NotNow, PlatformError, ToolMissing
+from bareline.vocabulary.errors import NotNow, PlatformError
 
 #: A host that is silent this long is lost: three times 15 s are 45 s.
 _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
@@ -29,13 +27,6 @@ _ALIVE = ("ServerAliveInterval=15", "ServerAliveCountMax=2")
 _LOCKS = "/dev/shm/bareline"
 #: A keeper: its process's number and start.
 _KEEPER = re.compile(r"(\d{1,10}) (\d{1,20})")
-
-
-def ssh_missing() -> ToolMissing | None:
-    """Say that ssh is not installed, and what brings it; None where it is."""
-    if shutil.which("ssh") is not None:
-        return None
-    return ToolMissing("'ssh' is not installed", hint=install_hint("ssh"))
 
 
 class Connection:

@@ -11,15 +11,17 @@ from pathlib import Path
 from bareline.build.native import NativeBuild
 from bareline.host.cache import scratch_folder
 from bareline.host.owner import has_ended, owner_mark
-from bareline.platforms.base import Availability, Context, Platform
+from bareline.host.tools import require
+from bareline.platforms.base import Context, Platform
 from bareline.platforms.hosts import contained
 from bareline.platforms.remote.peer import make_room
 from bareline.platforms.ssh.allocation import SshAllocation, open_all
-from bareline.platforms.ssh.connection import Connection, close_all, ssh_missing
+from bareline.platforms.ssh.connection import Connection, close_all
 from bareline.platforms.ssh.options import SshOptions
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
+from bareline.vocabulary.units import count
 
 #: Beginning of the name of a private folder for sockets, followed by its owner's mark.
 _FOLDER = "bl-ssh-"
@@ -33,12 +35,9 @@ class SshPlatform(Platform[SshOptions]):
     options = SshOptions
 
     @classmethod
-    def available(cls, spec: PlatformSpec[SshOptions]) -> Availability:
-        """Say whether ssh is here; hosts are only asked when they are used."""
-        missing = ssh_missing()
-        return (
-            Availability(False, missing.what, missing.hint or "") if missing else Availability(True)
-        )
+    def check(cls, spec: PlatformSpec[SshOptions]) -> None:
+        """See that ssh is here; hosts are only asked when they are used."""
+        require("ssh")
 
     @classmethod
     def build(cls, spec: PlatformSpec[SshOptions], cache: Path) -> NativeBuild:
@@ -65,12 +64,11 @@ class SshPlatform(Platform[SshOptions]):
         self.clean()
         options = self.spec.options
         names = options.names
-        if layout.nodes > len(names):
-            raise PlatformError(
-                f"{layout.nodes} nodes are wanted of {len(names)} hosts", where=self.spec.name
-            )
-        if missing := ssh_missing():
-            raise missing
+        with self.starting(layout):
+            if layout.nodes > len(names):
+                raise PlatformError(
+                    f"{layout.nodes} nodes are wanted of {count(len(names), 'host')}"
+                )
         make_room(max(1, layout.nodes))
         with (
             # The path of a socket has 107 characters at most.

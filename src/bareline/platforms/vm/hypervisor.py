@@ -54,11 +54,6 @@ stdio_handler = "file"
 """
 
 
-def missing_tool() -> str | None:
-    """Name the first program that is not here, in the order in which one would install them."""
-    return next((tool for tool in TOOLS if shutil.which(tool) is None), None)
-
-
 def import_libvirt() -> Any:
     """Give the module ``libvirt``, silent: its errors come as exceptions."""
     try:

@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 from bareline.host.locks import file_lock
-from bareline.host.tools import install_hint
+from bareline.host.tools import require
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.parts import describe_parts, find_damage
 from bareline.platforms.images.sources import (
@@ -26,7 +26,7 @@ from bareline.platforms.images.sources import (
     os_release,
 )
 from bareline.platforms.vm.kernel import unpack_kernel
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 
 _LOG = logging.getLogger(__name__)
 #: What a guest needs to boot and to be reached, and what the probes run.
@@ -42,7 +42,8 @@ _INODES = 131072
 #: What an image consists of, and the file that describes it.
 _PARTS = ("disk.raw", "vmlinux", "modules", "busybox")
 _RECORD = "image.json"
-_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
+#: Programs that building takes.
+IMAGE_TOOLS = ("mmdebstrap", "mke2fs", "apt-get", "depmod")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,11 +67,6 @@ class AutoImage:
     def kernel_version(self) -> str:
         """Release of the kernel inside."""
         return self.modules.name
-
-
-def missing_tools() -> list[str]:
-    """List the programs that building an image needs and that are not here."""
-    return [tool for tool in _TOOLS if shutil.which(tool) is None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +104,7 @@ def built_image(
     `further`: packages that it holds besides what bareline needs.
     `release`: of the host's distribution; the host's own without any.
     """
-    missing = missing_tools()
-    if missing:
-        raise ToolMissing(
-            f"building a guest image needs '{missing[0]}'",
-            where='image = "auto"',
-            hint=install_hint(missing[0]),
-        )
+    require(*IMAGE_TOOLS, why="which builds guest images", where='image = "auto"')
     recipe = _recipe(tuple(sorted(set(further) - set(PACKAGES))), release, cache_folder)
     folder = image_folder(cache_folder) / recipe.digest
     with file_lock(folder.with_suffix(".lock")):

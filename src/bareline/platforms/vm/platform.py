@@ -13,7 +13,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import cache_folder
-from bareline.host.tools import install_hint
+from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Availability, Context, Platform
 from bareline.platforms.cores import core_facts
 from bareline.platforms.here import build_here
@@ -28,8 +28,8 @@ from bareline.platforms.vm.exports import start_exports
 from bareline.platforms.vm.filesystem import with_share
 from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import SERVER, Guest, host_address, make_guests
-from bareline.platforms.vm.hypervisor import Hypervisor, import_libvirt, missing_tool
-from bareline.platforms.vm.image import AutoImage, built_image, missing_tools
+from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
+from bareline.platforms.vm.image import IMAGE_TOOLS, AutoImage, built_image
 from bareline.platforms.vm.kernels import with_kernel
 from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argument
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
@@ -62,18 +62,18 @@ class VmPlatform(Platform[VmOptions]):
         self._options = spec.options
 
     @classmethod
+    def check(cls, spec: PlatformSpec[VmOptions]) -> None:
+        """See that guests with these options can be started here."""
+        _check_tools(spec.options)
+        check_host(_on_host(spec.options), spec.options.cores_per_node)
+
+    @classmethod
     def available(cls, spec: PlatformSpec[VmOptions]) -> Availability:
-        """Say whether guests with these options can be started here, and if not why."""
-        try:
-            _check_tools(spec.options)
-            check_host(_on_host(spec.options), spec.options.cores_per_node)
-        except PlatformError as error:
-            where = f"{error.where}: " if error.where else ""
-            return Availability(False, f"{where}{error.what}", error.hint or "")
-        verdict = known_verdict(cache_folder())
-        if verdict is not None and not verdict.works and spec.options.acceleration == "auto":
+        """Say whether they can, and whether their processors would be emulated."""
+        found, verdict = super().available(spec), known_verdict(cache_folder())
+        if found.ok and verdict and not verdict.works and spec.options.acceleration == "auto":
             return Availability(True, f"processors are emulated: {verdict.reason}")
-        return Availability(True)
+        return found
 
     @classmethod
     def clean(cls) -> list[str]:
@@ -122,14 +122,9 @@ class VmPlatform(Platform[VmOptions]):
     def acquire(self, layout: Layout) -> Iterator[Allocation]:
         """Start the guests that the layout needs, and end them on every exit."""
         with ExitStack() as stack:
-            try:
-                _check_tools(self._options)
-                check_host(_on_host(self._options), self._options.cores_per_node)
+            with self.starting(layout):
                 remains.clean(self.context.cache)
                 allocation = self._bring_up(max(1, layout.nodes), stack)
-            except PlatformError as error:
-                error.where = f"{self.spec.name}, {error.where}" if error.where else self.spec.name
-                raise
             yield allocation
 
     def _bring_up(self, nodes: int, stack: ExitStack) -> VmAllocation:
@@ -137,8 +132,6 @@ class VmPlatform(Platform[VmOptions]):
         shared = disks / "shared"
         shared.mkdir(parents=True, exist_ok=True)
         self._options = options = with_share(self.spec.options, shared.absolute())
-        if nodes > options.guests:
-            raise PlatformError(f"{nodes} nodes are more than its {options.guests} guests")
         told: list[str] = []
         image = None
         if options.image == "auto":
@@ -344,9 +337,5 @@ def _check_tools(options: VmOptions) -> None:
             "virtual machines need root: bridges and namespaces are made",
             hint="run bareline with sudo",
         )
-    missing = missing_tool()
-    if missing is None and options.image == "auto":
-        missing = next(iter(missing_tools()), None)
-    if missing is not None:
-        raise ToolMissing(f"'{missing}' is not installed", hint=install_hint(missing))
+    require(*TOOLS, *(IMAGE_TOOLS if options.image == "auto" else ()))
     import_libvirt()

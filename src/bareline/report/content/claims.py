@@ -17,9 +17,8 @@ from bareline.published.findings import Check, Finding
 from bareline.published.model import PublishedStudy
 from bareline.published.ratios import PublishedRatio, published_ratios
 from bareline.report.content.published import same_place, where_printed
-from bareline.report.content.wording import count
 from bareline.vocabulary.place import Place
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import count, listing
 
 #: Claims that stand open; the others are folded.
 OPEN = 12

@@ -10,9 +10,9 @@ import numpy as np
 
 from bareline.analysis.fleet import Fleet
 from bareline.analysis.survey import Deviating, Mapped, Survey
-from bareline.report.content.wording import count, metric_name
+from bareline.report.content.wording import metric_name
 from bareline.vocabulary.nodeset import fold, told_nodes
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 
 _WHAT: Mapping[tuple[str, str], str] = {
     ("compute.each_node", "node_rate"): "arithmetic",

@@ -10,12 +10,11 @@ import polars as pl
 from bareline.analysis.profiled import unprofiled
 from bareline.published.catalogue import publications
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count
 from bareline.vocabulary.caveats import Caveat, steps
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.place import CASE, KEY, Place
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import count, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _LONGEST_REASON = 400

@@ -16,14 +16,13 @@ from bareline.report.content.document import Document, Fact, Method, PlatformInf
 from bareline.report.content.facts import table
 from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
-from bareline.report.content.wording import count
 from bareline.store.cost import money
 from bareline.store.run import Run
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import HOUR_S, listing, significant
+from bareline.vocabulary.units import HOUR_S, count, listing, significant
 
 #: Less is a minute of one core.
 _LEAST_CORE_HOURS = 1 / 60

@@ -15,7 +15,7 @@ from bareline.report.figures.scales import Scale
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.place import parameter_name, parameter_unit
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import listing, whole
+from bareline.vocabulary.units import count, listing
 from bareline.vocabulary.verdicts import Verdict
 
 _ACRONYMS = {
@@ -97,11 +97,6 @@ def lettered(caveats: Iterable[Caveat]) -> dict[Caveat, str]:
     """Give each caveat the letter of its footnote: a to z, then aa."""
     letters = chain(ascii_lowercase, map("".join, product(ascii_lowercase, repeat=2)))
     return dict(zip(dict.fromkeys(caveats), letters, strict=False))
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """Write a number with its noun, e.g. ``1 trial``, ``6 trials``."""
-    return f"{whole(number)} {noun if number == 1 else plural or noun + 's'}"
 
 
 def sentence_case(text: str) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from bareline.predict.coverage import SizeUsed, Strip
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, percent
+from bareline.report.content.wording import percent
 from bareline.report.exhibits.base import Exhibit, grouped_by, predictions_of
 from bareline.report.figures.figure import DataTable, Figure, Tone
 from bareline.report.figures.predictions import SECTION, coverage_chart
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import format_size, whole
+from bareline.vocabulary.units import count, format_size, whole
 
 _CAPTION = (
     "The bar reaches over the sizes that every platform's ladder has, with a tick at each measured "

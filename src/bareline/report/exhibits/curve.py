@@ -13,7 +13,6 @@ from bareline.report.content.published import points_for
 from bareline.report.content.wording import (
     axis_name,
     compared_words,
-    count,
     metric_name,
     sentence_case,
     summed_up,
@@ -26,7 +25,7 @@ from bareline.report.figures.figure import Chart, Figure
 from bareline.report.figures.marks import dots
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import count, listing
 
 
 class Curve(Exhibit):

@@ -21,7 +21,7 @@ from bareline.report.content.fleet import (
     survey_lines,
     unit_words,
 )
-from bareline.report.content.wording import count, sentence_case
+from bareline.report.content.wording import sentence_case
 from bareline.report.exhibits.base import Exhibit
 from bareline.report.figures.channels import Style, layer
 from bareline.report.figures.figure import Chart, DataTable, Figure
@@ -31,7 +31,7 @@ from bareline.report.figures.rows import written
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 
 #: Cells of a row, and their size: a row of the wide drawing fills the page.
 _PER_ROW, _PER_ROW_NARROW = 32, 16

@@ -10,7 +10,7 @@ from typing import Any
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.findings import Finding
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, sentence_case, verdict_word
+from bareline.report.content.wording import sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, grouped_by
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.figures.channels import MARK, Rows, Style, layer
@@ -29,7 +29,7 @@ from bareline.report.figures.tables import Rows as Table
 from bareline.report.figures.theme import Look, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks, and of a layer's.

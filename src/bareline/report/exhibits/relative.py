@@ -11,7 +11,6 @@ from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import (
     axis_name,
     compared_words,
-    count,
     metric_name,
     sentence_case,
     summed_up,
@@ -24,6 +23,7 @@ from bareline.report.exhibits.large import ALL_LARGE
 from bareline.report.figures.figure import Chart, DataTable, Figure
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import parameter_value
+from bareline.vocabulary.units import count
 
 
 class Relative(Exhibit):

@@ -15,7 +15,6 @@ from bareline.report.content.efficiency import Point, each_rank, efficiencies
 from bareline.report.content.published import PublishedPoint, points_for
 from bareline.report.content.wording import (
     axis_name,
-    count,
     metric_name,
     sentence_case,
     summed_up,
@@ -33,7 +32,7 @@ from bareline.report.figures.scales import Ticks, log_ticks
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer, parse_point
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import count, listing
 
 #: Layers whose probes solve a problem, which more ranks are to solve sooner.
 PROGRAMS = (Layer.COMPUTE, Layer.NPB, Layer.APP)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bareline.analysis.trend import Series, Step, Trend
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count, metric_name, sentence_case
+from bareline.report.content.wording import metric_name, sentence_case
 from bareline.report.exhibits.base import Exhibit, grouped_by, meant
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.exhibits.large import ALL_LARGE
@@ -25,7 +25,7 @@ from bareline.report.figures.theme import Look, looks
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import count, plain
 from bareline.vocabulary.verdicts import Verdict
 
 HEIGHT_PX = 180

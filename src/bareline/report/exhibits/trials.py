@@ -12,7 +12,7 @@ from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.wording import count, metric_name, sentence_case, verdict_word
+from bareline.report.content.wording import metric_name, sentence_case, verdict_word
 from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
 from bareline.report.figures.figure import Chart, DataTable, Field, Figure
 from bareline.report.figures.scales import Scale, unit_scale
@@ -21,7 +21,7 @@ from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import plain, whole
+from bareline.vocabulary.units import count, plain, whole
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import polars as pl
 
 from bareline.report.content.document import Document
-from bareline.report.content.wording import count
 from bareline.report.figures.figure import Figure
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.units import count
 
 #: Files up to this size are embedded as they are, larger ones packed.
 _PLAIN_BYTES = 2_000

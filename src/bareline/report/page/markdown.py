@@ -10,7 +10,7 @@ from bareline.analysis.parts import Amount, Sentence
 from bareline.report.content import gaps
 from bareline.report.content.claims import claims_of
 from bareline.report.content.document import Document
-from bareline.report.content.wording import VERDICT_MARKS, count, sentence_case
+from bareline.report.content.wording import VERDICT_MARKS, sentence_case
 from bareline.report.exhibits.choice import draw_figures
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.predictions import SECTION
@@ -18,6 +18,7 @@ from bareline.report.page.sections import split_facts
 from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.texts import cleaned
+from bareline.vocabulary.units import count
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|#])")
 

@@ -13,9 +13,10 @@ from markupsafe import Markup, escape
 
 from bareline.report.content.anchors import layer_anchor, probe_anchor
 from bareline.report.content.glossary import explained, term_anchor
-from bareline.report.content.wording import count, sentence_case
+from bareline.report.content.wording import sentence_case
 from bareline.report.figures.obstacles import why_undrawn
 from bareline.report.page.sentences import sentence_markup
+from bareline.vocabulary.units import count
 
 
 def content_policy(style: str, script: str) -> str:

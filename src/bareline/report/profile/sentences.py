@@ -17,8 +17,8 @@ from bareline.profile.summary import (
     time_split,
     top_calls,
 )
-from bareline.report.content.wording import call_name, count, percent
-from bareline.vocabulary.units import format_size, format_value, significant, whole
+from bareline.report.content.wording import call_name, percent
+from bareline.vocabulary.units import count, format_size, format_value, significant, whole
 
 
 def subtitle(profile: Profile) -> str:

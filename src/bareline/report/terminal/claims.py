@@ -9,9 +9,9 @@ from rich.text import Text
 
 from bareline.analysis.claims import Status
 from bareline.report.content.claims import ClaimRow, Claims
-from bareline.report.content.wording import count
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
+from bareline.vocabulary.units import count
 
 _STYLES: Mapping[Status, str] = {
     Status.YES: "bold",

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.report.content.document import Fact
-from bareline.report.content.wording import count
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, fitting_tables, print_table
+from bareline.vocabulary.units import count
 
 
 def print_facts(

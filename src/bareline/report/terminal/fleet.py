@@ -7,8 +7,8 @@ from rich.text import Text
 
 from bareline.analysis.survey import Survey
 from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
-from bareline.report.content.wording import count
 from bareline.report.terminal.console import clean
+from bareline.vocabulary.units import count
 
 _PER_ROW = 64
 _FINE, _BAD, _OF_SWITCH = "·", "#", "+"

@@ -13,10 +13,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bareline.report.content import wording
 from bareline.report.terminal.console import clean
 from bareline.vocabulary.model import Failed, Record, Trial
-from bareline.vocabulary.units import format_duration
+from bareline.vocabulary.units import count, format_duration
 
 #: Plain lines come at most this often, so that a log of a long run stays readable.
 _LINE_EVERY_S = 10.0
@@ -73,7 +72,7 @@ class PlainProgress:
     def begin(self, planned: int, done: int) -> None:
         """Say how much there is to do."""
         self._planned = planned
-        text = f"{wording.count(planned, 'trial')} planned"
+        text = f"{count(planned, 'trial')} planned"
         self._say(f"{text}, {done} done before" if done else text)
 
     def note(self, platform: str, text: str) -> None:
@@ -98,10 +97,10 @@ class PlainProgress:
         if isinstance(record.outcome, Failed):
             self._say(failure_line(record))
 
-    def skipped(self, count: int, reason: str) -> None:
+    def skipped(self, number: int, reason: str) -> None:
         """Say what is not needed any more."""
-        self._planned -= count
-        self._say(f"{wording.count(count, 'trial')} less to run: {reason}")
+        self._planned -= number
+        self._say(f"{count(number, 'trial')} less to run: {reason}")
 
     def failing(self, told: str) -> bool:
         """Say that a program fails everywhere; go on unless failures are to stop the run."""
@@ -145,13 +144,13 @@ class LiveProgress:
         if isinstance(record.outcome, Failed):
             self._progress.console.print(escape(failure_line(record)), style="yellow")
 
-    def skipped(self, count: int, reason: str) -> None:
+    def skipped(self, number: int, reason: str) -> None:
         """Take trials off the bar."""
         task = self._progress.tasks[0]
         if task.total is not None:
-            self._progress.update(self._task, total=task.total - count)
+            self._progress.update(self._task, total=task.total - number)
         self._progress.console.print(
-            f"{wording.count(count, 'trial')} less to run: {escape(clean(reason))}",
+            f"{count(number, 'trial')} less to run: {escape(clean(reason))}",
             style="dim",
             highlight=False,
         )

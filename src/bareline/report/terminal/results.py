@@ -23,7 +23,6 @@ from bareline.report.content.claims import Claims
 from bareline.report.content.wording import (
     axis_name,
     case_words,
-    count,
     lettered,
     metric_name,
     verdict_word,
@@ -35,6 +34,7 @@ from bareline.report.terminal.verdict import print_verdict
 from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Stage
 from bareline.vocabulary.place import varying
+from bareline.vocabulary.units import count
 from bareline.vocabulary.verdicts import Verdict
 
 _STYLES: Mapping[Verdict | None, str] = {

@@ -12,13 +12,12 @@ from typing import Any, Protocol
 from rich.console import Console
 from rich.text import Text
 
-from bareline.report.content.wording import count
 from bareline.report.terminal.console import clean, print_next
 from bareline.report.terminal.tables import Column, print_table
 from bareline.store.run import Run
 from bareline.vocabulary.model import Failed, Record
 from bareline.vocabulary.texts import shown_name
-from bareline.vocabulary.units import format_duration, format_value, listing, significant
+from bareline.vocabulary.units import count, format_duration, format_value, listing, significant
 
 #: Probes of every node or link of a cluster are called so.
 _OF_EACH = (".each_node", ".each_pair")

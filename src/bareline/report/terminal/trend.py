@@ -8,11 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.analysis.trend import Series, Step, Trend
-from bareline.report.content.wording import count
 from bareline.report.figures.scales import unit_scale
 from bareline.report.terminal.console import clean
 from bareline.report.terminal.tables import Column, print_table
 from bareline.stats import MIN_RUNS
+from bareline.vocabulary.units import count
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _FACTS = 4

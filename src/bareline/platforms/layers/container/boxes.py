@@ -7,13 +7,12 @@ held by a process on the node, which reads the end of its input when bareline en
 from __future__ import annotations
 
 import re
-import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
-from bareline.host.tools import install_hint
+from bareline.host.tools import require, tool_missing
 from bareline.platforms.held import wait_ready
 from bareline.platforms.layers.container.images import resolve
 from bareline.platforms.layers.container.look import (
@@ -30,7 +29,7 @@ from bareline.platforms.layers.container.runtimes import RUNTIMES, Box, Image
 from bareline.platforms.nodes import Nodes
 from bareline.platforms.process import Process, holding, local_environment
 from bareline.platforms.workdir import OWN_FOLDER, folder_name
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
 
 _READY_S = 60.0
@@ -144,9 +143,7 @@ class Boxes:
         box, ask = self._box, self._nodes.on_node
         for program in (self.runtime.program, *(self.runtime.joins_with if self._joins else ())):
             if ask(node, ["sh", "-c", 'command -v "$1"', "sh", program]).exit_code:
-                raise ToolMissing(
-                    f"'{program}' is not installed", where=where, hint=install_hint(program)
-                )
+                raise tool_missing(program, where=where)
         if self._joins:
             made = ask(node, ["sh", "-c", f'{OWN_FOLDER}own_folder "$1"', "sh", box.folder])
             if made.exit_code:
@@ -241,6 +238,5 @@ def _outermost(folders: Iterable[str]) -> list[str]:
 
 def check_runtime(options: Container | None) -> None:
     """See, without side effects, that a container's runtime is on this machine."""
-    program = RUNTIMES[options.runtime].program if options else ""
-    if program and shutil.which(program) is None:
-        raise ToolMissing(f"'{program}' is not installed", hint=install_hint(program))
+    if options:
+        require(RUNTIMES[options.runtime].program)

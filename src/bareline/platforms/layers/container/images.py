@@ -9,13 +9,13 @@ import tarfile
 from pathlib import Path
 
 from bareline.host.locks import file_lock
-from bareline.host.tools import install_hint
+from bareline.host.tools import require
 from bareline.platforms.images.bootstrap import PROGRAMS, bootstrap, workplace
 from bareline.platforms.images.sources import archive_of, host_suite
 from bareline.platforms.layers.container.archive import harmless, unpacked
 from bareline.platforms.layers.container.options import Container
 from bareline.platforms.layers.container.runtimes import Image
-from bareline.vocabulary.errors import PlatformError, ToolMissing
+from bareline.vocabulary.errors import PlatformError
 
 _LOG = logging.getLogger(__name__)
 #: What describes a node, beside what the probes run.
@@ -44,12 +44,7 @@ def _built(folder: Path, cache: Path, where: str) -> Path:
             where=f'{where}, image = "bareline"',
             hint="give the path of a root folder or of an archive",
         )
-    if shutil.which("mmdebstrap") is None:
-        raise ToolMissing(
-            "building an image needs 'mmdebstrap'",
-            where=f'{where}, image = "bareline"',
-            hint=install_hint("mmdebstrap"),
-        )
+    require("mmdebstrap", why="which builds images", where=f'{where}, image = "bareline"')
     digest = hashlib.sha256("\0".join((suite, *_PACKAGES)).encode()).hexdigest()[:16]
     root = folder / f"bareline-{digest}"
     folder.mkdir(parents=True, exist_ok=True)
