@@ -239,7 +239,9 @@ def _chosen(asked: Asked) -> tuple[Study, list[PlatformSpec], list[str]]:
         study = study.asking(asked.question)
     limits = limits_of(asked.max_core_hours, asked.not_between)
     study = study.model_copy(update=limits.model_dump(exclude_none=True))
-    study, lacking = begin.cast_study(study, asked.as_ or [], on, asked.platforms)
+    study, lacking = begin.cast_study(
+        study, asked.as_ or [], on, asked.platforms, anyway=asked.anyway or asked.dry_run
+    )
     names = study.platforms if study.roles else on or study.platforms
     if not names:
         raise UsageError("no platform is named", hint="add --on P; `bareline platforms` lists them")

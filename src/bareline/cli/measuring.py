@@ -85,6 +85,10 @@ _Control = Annotated[
         show_default=False,
     ),
 ]
+_Anyway = Annotated[
+    bool,
+    typer.Option("--anyway", help="Also where fewer than two roles of the study can be measured."),
+]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the plan, run nothing.")]
 
 
@@ -109,6 +113,7 @@ class Asked:
     launches: _Launches = None
     scale: _Scale = None
     control: _Control = None
+    anyway: _Anyway = False
     max_core_hours: MaxCoreHoursOption = None
     not_between: NotBetweenOption = None
     dry_run: _DryRun = False

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from bareline.platforms.base import availability_of, load_platform_types
+from bareline.platforms.base import Availability, availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
 from bareline.session.versions import versions
 from bareline.store.beside import now
@@ -18,6 +20,13 @@ from bareline.study.plan import choose, fresh_seed, make_plan
 from bareline.study.study import Study
 from bareline.vocabulary.errors import UsageError
 from bareline.vocabulary.platform import PlatformSpec
+
+#: One role alone is compared with nothing.
+_FEWEST_ROLES = 2
+#: Types of platforms that can stand for a role on one machine.
+_STAND_INS = ("netns", "local", "null")
+#: Reasons that an error names why roles cannot be measured.
+_MOST_REASONS = 2
 
 
 def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str | None) -> str:
@@ -42,7 +51,12 @@ def choose_baseline(study: Study, platforms: Sequence[PlatformSpec], given: str 
 
 
 def cast_study(
-    study: Study, given: Sequence[str], on: Sequence[str], platforms: Path | None
+    study: Study,
+    given: Sequence[str],
+    on: Sequence[str],
+    platforms: Path | None,
+    *,
+    anyway: bool = False,
 ) -> tuple[Study, list[str]]:
     """Give each role of a study its platform; a default that this machine lacks takes none.
 
@@ -50,38 +64,84 @@ def cast_study(
     ----------
     given, on, platforms
         What ``--as``, ``--on`` and ``--platforms`` say.
+    anyway
+        Go on where fewer than two roles can be measured, though nothing will be compared.
 
     Returns
     -------
     tuple
         The study as it is run, and what is not measured here and why, a line for each role.
+
+    Raises
+    ------
+    UsageError
+        Fewer than two roles can be measured, and nobody chose the platforms.
     """
     if not study.roles:
         return study.with_roles(given, on), []
     known = load_platforms(platforms)
-    roles, reasons = {}, {}
-    for name, role in study.roles.items():
-        roles[name] = role
-        if role.platform is None or on:
-            continue
-        lacking = _lacking(role.platform, known)
-        if lacking:
-            roles[name] = role.model_copy(update={"platform": None})
-            reasons[name] = f" ({lacking})"
-    cast = study.model_copy(update={"roles": roles}).with_roles(given, on)
+    lacking = {
+        name: found
+        for name, role in study.roles.items()
+        if role.platform is not None and not on and not (found := _found(role.platform, known)).ok
+    }
+    roles = {
+        name: role.model_copy(update={"platform": None}) if name in lacking else role
+        for name, role in study.roles.items()
+    }
+    offered = study.model_copy(update={"roles": roles})
+    cast = offered
+    if on or given or any(role.platform for role in roles.values()):
+        cast = offered.with_roles(given, on)
+    left = [name for name, role in cast.roles.items() if role.platform is None]
+    if not (on or anyway) and len(study.roles) > 1 and len(cast.roles) - len(left) < _FEWEST_ROLES:
+        dropped = {text.partition("=")[0] for text in given}
+        open_ = [name for name in left if name not in dropped]
+        raise _alone(cast, open_ or left, lacking, known)
+    if cast is offered:
+        cast = offered.with_roles(given, on)
     return cast, [
-        f"role {name} is not measured here{reasons.get(name, '')}; --as {name}=PLATFORM maps one"
-        for name, role in cast.roles.items()
-        if role.platform is None
+        f"role {name} is not measured here"
+        f"{f' ({lacking[name].reason})' if name in lacking else ''}; --as {name}=PLATFORM maps one"
+        for name in left
     ]
 
 
-def _lacking(name: str, known: Mapping[str, PlatformSpec]) -> str:
-    """Say why a role's default cannot take it; nothing when it can."""
+def _found(name: str, known: Mapping[str, PlatformSpec]) -> Availability:
+    """Say whether a role's default can take it here."""
     if name not in known:
-        return f"no platform is named '{name}'"
-    available = availability_of(known[name])
-    return "" if available.ok else f"{name}: {available.reason}"
+        return Availability(False, f"no platform is named '{name}'")
+    found = availability_of(known[name])
+    return replace(found, reason=f"{name}: {found.reason}")
+
+
+def _alone(
+    study: Study,
+    open_: Sequence[str],
+    lacking: Mapping[str, Availability],
+    known: Mapping[str, PlatformSpec],
+) -> UsageError:
+    """Say that a study would compare nothing here, and the one step that mends most of it."""
+    taken = [role.platform for role in study.roles.values() if role.platform]
+    fewer = _FEWEST_ROLES - len(taken)
+    free = (
+        name
+        for name, spec in sorted(known.items(), key=lambda item: -item[1].capacity.nodes)
+        if name not in taken and spec.type in _STAND_INS and availability_of(spec).ok
+    )
+    mapped = " ".join(
+        f"--as {role}={name}" for role, name in zip(open_[-fewer:], free, strict=False)
+    )
+    mend = Counter(one.hint for one in lacking.values() if one.hint).most_common(1)
+    steps = [hint for hint, _ in mend] + ([f"map roles, e.g. `{mapped}`"] if mapped else [])
+    why = list(dict.fromkeys(one.reason for one in lacking.values()))
+    return UsageError(
+        f"{len(taken)} of {len(study.roles)} roles can be measured here "
+        f"({'; '.join(why[:_MOST_REASONS]) or 'the others have no platform'}): nothing would be "
+        "compared",
+        where=f"study '{study.name}'",
+        hint=", or ".join([*steps, "go on with --anyway"]),
+    )
 
 
 def refuse_unusable(platforms: Sequence[PlatformSpec]) -> None:
