@@ -1,5 +1,8 @@
 #!/usr/bin/env bash
-# Make a release: scripts/release.sh VERSION [--dry-run]
+# Make a release: BARELINE_HOME=URL scripts/release.sh VERSION [--dry-run]
+#
+# URL is where the repository is published (by default that of the remote "origin"): package indices
+# show the README's links and picture from there, and the package names it as its home.
 #
 # In a clone of HEAD: version and date are written (package, changes, citation), `make check` runs,
 # wheel and source distribution are built from the tagged commit's time, so that whoever builds them
@@ -24,6 +27,9 @@ grep -q "^## $version, unreleased" CHANGELOG.md ||
 "$PWD/.venv/bin/python" -c 'import material' 2>/dev/null || die "run \`make site\` once: it installs what builds the site"
 
 here=$PWD
+home=${BARELINE_HOME:-$(git remote get-url origin 2>/dev/null || true)}
+home=${home%.git}
+case $home in https://*) ;; *) home= && say "no published address (BARELINE_HOME): links of the README stay relative" ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git clone -q "$here" "$work/bareline"
@@ -35,6 +41,7 @@ sed -i "s/^__version__ = .*/__version__ = \"$version\"/" src/bareline/__init__.p
 sed -i "s/^version = .*/version = \"$version\"/" packages/*/pyproject.toml
 sed -i "s/^version: .*/version: $version/; /^date-released:/d" CITATION.cff
 echo "date-released: $today" >>CITATION.cff
+sed -i "s/^  version: .*/  version: \"$version\"/" packaging/conda/meta.yaml
 for recipe in packaging/easybuild/bareline-*.eb; do
     sed -i "s/^version = .*/version = \"$version\"/" "$recipe"
     renamed=$(sed -E "s/bareline-[0-9.]+-/bareline-$version-/" <<<"$recipe")
@@ -47,6 +54,19 @@ git -c user.name="$(git -C "$here" log -1 --format=%an)" -c user.email="$(git -C
 
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+tools=$work/tools
+python3 -m venv "$tools"
+"$tools/bin/pip" install -q --disable-pip-version-check -r scripts/requirements-release.txt
+"$tools/bin/reuse" --suppress-deprecation lint -q || die "\`reuse lint\` finds files without a licence"
+mkdir -p dist
+for pins in requirements requirements-tests requirements-checks requirements-clouds; do
+    "$tools/bin/pip-compile" -q --generate-hashes --no-emit-index-url --no-header --no-annotate --strip-extras \
+        --allow-unsafe --no-deps -o "dist/bareline-$version-$pins.txt" "scripts/$pins.txt"
+done
+if [ -n "$home" ]; then # in this clone only: what is packed, not what is committed
+    printf '\n[project.urls]\nHomepage = "%s"\nChanges = "%s"\n' "$home" "$home/blob/v$version/CHANGELOG.md" >>pyproject.toml
+    sed -i -E "s#(!\[[^]]*\]\()([^):]+\))#\1$home/raw/v$version/\2#g; s#(^|[^!])(\[[^]]*\]\()([^):\#]+\))#\1\2$home/blob/v$version/\3#g" README.md
+fi
 say "building wheel and source distribution"
 "$here/.venv/bin/python" -m hatchling build -d dist >/dev/null
 (cd packages/bareline-contrib && "$here/.venv/bin/python" -m hatchling build -d "$work/bareline/dist" >/dev/null)
@@ -55,11 +75,14 @@ python3 -m venv "$work/empty"
 said=$(cd / && "$work/empty/bin/bareline" --version)
 [ "$said" = "bareline $version" ] || die "the wheel says '$said'"
 (cd / && "$work/empty/bin/bareline" studies >/dev/null)
+"$tools/bin/cyclonedx-py" environment "$work/empty/bin/python" --pyproject pyproject.toml \
+    --output-reproducible -o "dist/bareline-$version-sbom.json" >/dev/null
+git checkout -q -- README.md pyproject.toml
 say "building the documentation's site"
 PYTHONPATH=src NO_MKDOCS_2_WARNING=1 "$here/.venv/bin/python" -m mkdocs build --strict --site-dir "$work/bareline-$version-docs"
 tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -C "$work" -cf - "bareline-$version-docs" |
     gzip -n >"dist/bareline-$version-docs.tar.gz"
-(cd dist && sha256sum -- *.whl *.tar.gz >SHA256SUMS)
+(cd dist && sha256sum -- *.whl *.tar.gz *.txt *.json >SHA256SUMS)
 
 mkdir -p "$here/dist"
 cp dist/* "$here/dist/"
