@@ -27,6 +27,17 @@ def test_spack_asks_for_what_the_wheel_asks_for():
     assert wanted <= set(re.findall(r'"py-([\w-]+)@', recipe))
 
 
+def test_conda_asks_for_what_the_wheel_asks_for():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    recipe = (PACKAGING / "conda" / "meta.yaml").read_text()
+    assert f'version: "{__version__}"' in recipe
+    asked = set(re.findall(r"^    - ([\w-]+) (\S+)$", recipe.partition("  run:")[2], re.MULTILINE))
+    wanted = {re.fullmatch(r"([\w-]+)(.*)", one).groups() for one in project["dependencies"]}
+    assert {(name.replace("-", "_"), bounds) for name, bounds in wanted} <= {
+        (name.replace("-", "_"), bounds) for name, bounds in asked
+    }
+
+
 def test_easybuild_builds_this_version():
     (file,) = (PACKAGING / "easybuild").glob("bareline-*.eb")
     assert f'version = "{__version__}"' in file.read_text()
