@@ -61,7 +61,7 @@ python3 -m venv "$tools"
 mkdir -p dist
 for pins in requirements requirements-tests requirements-checks requirements-clouds; do
     "$tools/bin/pip-compile" -q --generate-hashes --no-emit-index-url --no-header --no-annotate --strip-extras \
-        --allow-unsafe --no-deps -o "dist/bareline-$version-$pins.txt" "scripts/$pins.txt"
+        --allow-unsafe -o "dist/bareline-$version-$pins.txt" "scripts/$pins.txt"
 done
 if [ -n "$home" ]; then # in this clone only: what is packed, not what is committed
     printf '\n[project.urls]\nHomepage = "%s"\nChanges = "%s"\n' "$home" "$home/blob/v$version/CHANGELOG.md" >>pyproject.toml
