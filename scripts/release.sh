@@ -60,7 +60,7 @@ python3 -m venv "$tools"
 "$tools/bin/reuse" --suppress-deprecation lint -q || die "\`reuse lint\` finds files without a licence"
 mkdir -p dist
 for pins in requirements requirements-tests requirements-checks requirements-clouds; do
-    "$tools/bin/pip-compile" -q --generate-hashes --no-emit-index-url --no-header --no-annotate --strip-extras \
+    "$tools/bin/pip-compile" -q --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --strip-extras \
         --allow-unsafe -o "dist/bareline-$version-$pins.txt" "scripts/$pins.txt"
 done
 if [ -n "$home" ]; then # in this clone only: what is packed, not what is committed
