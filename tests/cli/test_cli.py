@@ -98,7 +98,10 @@ def test_a_scale_is_shown_and_kept_by_the_run(bareline, place):
 
 def test_compare_prints_the_verdict_and_fits_a_hundred_columns(bareline, finished):
     done = bareline("compare", finished)
-    assert " times slower on b (" in done.stdout
+    row = next(line for line in done.stdout.splitlines() if line.startswith("  Planted time"))
+    ratio, interval = row.split("  ")[-1].split(" [")
+    assert float(ratio) == pytest.approx(2.0, rel=0.05) and interval.startswith(("1.9", "2.0"))
+    assert "1.5 times slower" not in done.stdout and " times slower on b (" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert "\x1b" not in done.stdout
 

@@ -13,8 +13,8 @@ import tomli_w
 from bareline.analysis.records import read_runs
 from bareline.platforms.base import availability_of, load_platform_types
 from bareline.platforms.config import load_platforms
-from bareline.report.terminal.console import make_console
 from bareline.report.terminal.progress import PlainProgress
+from bareline.report.writers.console import make_console
 from bareline.store.run import Run
 from bareline.study.plan import make_plan
 from bareline.study.reading import load_study

@@ -33,7 +33,7 @@ def new(
     as_json: JsonOption = False,
 ) -> None:
     """Write a package that brings a plug-in of your own, with its test, which passes at once."""
-    from bareline.report.terminal.console import print_next
+    from bareline.report.writers.console import print_next
     from bareline.vocabulary.template import write_package
 
     written = write_package(kind, name, out)

@@ -100,7 +100,7 @@ def _print(as_json: bool, rows: Callable[[], Any], people: Callable[[Console], N
 
 def console(*, stderr: bool = False, quiet: bool = False) -> Console:
     """Give the console of stdout or stderr, or one that prints nothing."""
-    from bareline.report.terminal.console import make_console
+    from bareline.report.writers.console import make_console
 
     return make_console(stderr=stderr, quiet=quiet)
 

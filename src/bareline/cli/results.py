@@ -194,18 +194,10 @@ def _emit_selected(
 def _print_compared(
     comparison: Comparison, console: Console, *, control: bool, details: bool
 ) -> None:
-    from bareline.report.content.claims import claims_of
     from bareline.report.terminal.results import print_comparison, print_control
 
     if not comparison.alone:
-        print_comparison(
-            comparison.glance,
-            comparison.sentences,
-            comparison.table,
-            console,
-            claims=claims_of(comparison),
-            details=details,
-        )
+        print_comparison(comparison, console, details=details)
     if control or comparison.alone:
         print_control(comparison.controls, comparison.control_table, console, details)
 

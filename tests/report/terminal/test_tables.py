@@ -5,9 +5,9 @@ import pytest
 from rich.console import Console
 
 from bareline.report.content.gather import FactLine
-from bareline.report.terminal.console import make_console
 from bareline.report.terminal.facts import print_facts
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import make_console
 
 NAMES = [f"vm-virtio-jumbo-on-the-rack-of-building-{i}-with-a-name-that-never-ends" for i in (1, 2)]
 HEADS = [

@@ -4,14 +4,17 @@ from collections.abc import Callable
 import pytest
 from rich.console import Console
 
+from bareline.report.blocks.prose import Prose
+from bareline.report.blocks.table import Table
 from bareline.report.content.document import Document
-from bareline.report.terminal.console import clean, make_console, print_next
+from bareline.report.content.grid import grid
 from bareline.report.terminal.facts import print_facts
 from bareline.report.terminal.listings import print_platforms
 from bareline.report.terminal.progress import Steps
 from bareline.report.terminal.results import print_comparison, print_summary
 from bareline.report.terminal.runs import PlanNotes, print_plan, print_status
 from bareline.report.terminal.verdict import print_statements
+from bareline.report.writers.console import clean, make_console, print_next
 
 
 def printed(action: Callable[[Console], None]) -> str:
@@ -21,27 +24,50 @@ def printed(action: Callable[[Console], None]) -> str:
     return console.file.getvalue()
 
 
-def test_the_verdict_comes_first_and_everything_fits(document: Document) -> None:
-    text = printed(
-        lambda c: print_comparison(
-            document.glance, document.statements, document.comparison.table, c
-        )
-    )
+def test_the_answer_comes_first_then_every_finding_and_everything_fits(document: Document) -> None:
+    text = printed(lambda c: print_comparison(document.comparison, c))
     lines = text.splitlines()
     assert document.glance is not None
     assert lines[0].lower().startswith(document.glance.headline.text[:60].lower())
-    matrix = next(line for line in lines if line.startswith("Network  "))
-    assert "! 1/" in matrix and "of the baseline's [" in matrix
-    assert any(line.startswith("Memory") and "✗ failed" in line for line in lines)
-    told = next(place for place, line in enumerate(lines) if line.rstrip() == "Network")
-    assert lines.index(matrix) < told
-    assert "false discovery rate" in " ".join(lines)
+    heads = next(line for line in lines if line.strip().startswith("vm-e1000"))
+    assert heads.split() == ["vm-e1000", "vm-virtio"], "the largest loss stands first"
+    rows = {line[2:34].strip(): line for line in lines if line.startswith("  ")}
+    finding = next(
+        f for f in document.findings if (f.probe, f.platform) == ("net.nuttcp", "vm-virtio")
+    )
+    assert finding.ratio is not None
+    assert f"{finding.ratio.value:.3g} [" in rows["TCP throughput (nuttcp)"]
+    assert "✗ failed" in rows["Memory bandwidth (STREAM)"]
+    assert "? 0." in rows["Memory bandwidth (STREAM)"] and " to 1." in rows["DGEMM rate"]
+    assert "– missing" in rows["MPI_Allreduce, < 8 KiB"]
+    places = [lines.index(layer.words) for layer in reversed(document.glance.layers)]
+    assert places == sorted(places), "applications first"
+    told = " ".join(lines)
+    told = " ".join(told.split())
+    assert "Times worse than bare" in told and "~ likely, not certain" in told
+    assert "processor time stolen on vm-e1000" in told
     assert max(map(len, lines)) <= 100
     assert "\x1b" not in text
-    assert "failed" in text and "missing" in text
-    assert "the hypervisor took processor time away" in text
-    row = next(line for line in lines if line.startswith("vm-virtio") and "9." in line)
+
+
+def test_all_adds_every_point(document: Document) -> None:
+    text = printed(lambda c: print_comparison(document.comparison, c, details=True))
+    row = next(line for line in text.splitlines() if line.startswith("vm-virtio") and "9." in line)
     assert "slower" in row
+    assert "128 KiB" in text and "latency p99" in text
+    assert "the hypervisor took processor time away" in text
+
+
+def test_platforms_of_one_layer_share_a_line(planted: Callable[..., Document]) -> None:
+    names = ("bare", "a", "b", "c")
+    document = planted(names, blocks=7, broken=False)
+    findings = [f for f in document.findings if f.platform == "a" or f.probe == "net.nuttcp"]
+    table, *shared = grid(findings, ["a", "b", "c"])
+    assert isinstance(table, Table) and [column.title for column in table.columns] == ["", "a"]
+    (prose,) = shared
+    assert isinstance(prose, Prose)
+    (line,) = prose.sentences
+    assert str(line).startswith("Network only, TCP throughput (nuttcp): b ") and ", c " in str(line)
 
 
 def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
@@ -57,12 +83,9 @@ def test_long_sweeps_keep_the_usual_sizes(document: Document) -> None:
 def test_eight_platforms_with_long_names_fit(planted: Callable[..., Document]) -> None:
     names = tuple(f"a-rather-long-platform-name-{i}" for i in range(8))
     document = planted(names, probes=("mpi.allreduce", "memory.stream"), blocks=6)
-    text = printed(
-        lambda c: print_comparison(
-            document.glance, document.statements, document.comparison.table, c
-        )
-    )
+    text = printed(lambda c: print_comparison(document.comparison, c, details=True))
     assert max(map(len, text.splitlines())) <= 100
+    assert all(name in text for name in names[1:])
     ratios = (c.ratio for c in document.cells if c.place.probe == "memory.stream")
     assert f"{next(filter(None, ratios)).value:.2f}" in text
 

@@ -13,8 +13,9 @@ from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.units import plain, whole
 
 R = TypeVar("R")
-#: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left.
-Kind = Literal["number", "light", "text"]
+#: "number" aligns right, "light" too and in lighter ink (intervals), "text" aligns left and wraps,
+#: "whole" aligns left and stays on one line.
+Kind = Literal["number", "light", "text", "whole"]
 #: Ink of a ratio whose verdict is not "equivalent" or "inconclusive".
 Tone = Literal["", "worse", "better", "muted", "bold"]
 #: How a page sets it: `data` sorts, `strip` is a heat map, `steps` a waterfall.

@@ -9,8 +9,8 @@ from bareline.profile.beside import Beside, CallPair, Pair, SitePair
 from bareline.report.content.wording import percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.sentences import size_range
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean
 from bareline.vocabulary.units import format_value, significant, whole
 
 _CALLS, _SIZES, _SITES = 12, 12, 12

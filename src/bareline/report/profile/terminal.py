@@ -23,8 +23,8 @@ from bareline.report.content.profiles import ProfileLine
 from bareline.report.content.wording import call_name, percent
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.profile.sentences import findings, size_range, subtitle, total
-from bareline.report.terminal.console import clean, print_next
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean, print_next
 from bareline.vocabulary.units import format_size
 
 _CALLS = 12

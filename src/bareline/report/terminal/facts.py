@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.report.content.document import Fact
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, fitting_tables, print_table
+from bareline.report.writers.columns import Column, fitting_tables, print_table
+from bareline.report.writers.console import clean
 from bareline.vocabulary.units import count
 
 

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from bareline.analysis.survey import Survey
 from bareline.report.content.fleet import method_words, remedy, rows_of_nodes, survey_lines
-from bareline.report.terminal.console import clean
+from bareline.report.writers.console import clean
 from bareline.vocabulary.units import count
 
 _PER_ROW = 64

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean
 
 
 def print_platforms(rows: Sequence[Mapping[str, Any]], console: Console) -> None:

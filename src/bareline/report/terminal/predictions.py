@@ -14,7 +14,7 @@ from bareline.predict.shares import Loss
 from bareline.predict.validation import Score, Validation
 from bareline.report.content.wording import said_again
 from bareline.report.figures.scales import unit_scale
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
 from bareline.vocabulary.units import format_value, significant
 
 _WORST = 8

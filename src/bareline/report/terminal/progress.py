@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bareline.report.terminal.console import clean
+from bareline.report.writers.console import clean
 from bareline.vocabulary.model import Failed, Record, Trial
 from bareline.vocabulary.units import count, format_duration
 

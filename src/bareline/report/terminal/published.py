@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from bareline.published.model import PublishedStudy
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
 
 
 def print_publications(studies: Sequence[PublishedStudy], console: Console) -> None:

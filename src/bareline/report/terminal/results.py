@@ -14,12 +14,11 @@ from rich.text import Text
 
 from bareline.analysis.amounts import between, figure
 from bareline.analysis.cell import Cell, read_cells
+from bareline.analysis.comparison import Comparison
 from bareline.analysis.control import Control
-from bareline.analysis.parts import Sentence
 from bareline.analysis.profiled import unprofiled
-from bareline.analysis.verdict import Glance
 from bareline.report.content.cells import headline_first, numeric_axis
-from bareline.report.content.claims import Claims
+from bareline.report.content.compared import compared
 from bareline.report.content.wording import (
     axis_name,
     case_words,
@@ -28,9 +27,9 @@ from bareline.report.content.wording import (
     verdict_word,
 )
 from bareline.report.figures.scales import SIZE_TICKS, Scale, unit_scale
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, print_table
-from bareline.report.terminal.verdict import print_verdict
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean
+from bareline.report.writers.terminal import print_blocks
 from bareline.vocabulary.caveats import notes
 from bareline.vocabulary.model import Stage
 from bareline.vocabulary.place import varying
@@ -115,26 +114,21 @@ def print_control(
         console.print(Text("No control was measured: `bareline run --control` adds one.", "dim"))
 
 
-def print_comparison(
-    glance: Glance | None,
-    statements: Sequence[Sentence],
-    comparison: pl.DataFrame,
-    console: Console,
-    *,
-    claims: Claims | None = None,
-    details: bool = False,
-) -> None:
-    """Print the verdict, then every comparison with the baseline.
+def print_comparison(comparison: Comparison, console: Console, *, details: bool = False) -> None:
+    """Print the answer, every finding on every platform, and why.
 
     Parameters
     ----------
-    claims
-        What publications claim, printed after the matrix.
     details
-        Also detail metrics, and every point of a sweep.
+        Also every point of every metric.
     """
-    print_verdict(glance, statements, console, claims)
-    _print_rows(comparison if details else unprofiled(comparison), console, details=details)
+    print_blocks(compared(comparison), console)
+    console.print()
+    if details:
+        _print_rows(comparison.table, console, details=True)
+    else:
+        told = "`bareline explain` says all in sentences; --probe P and --all list every point."
+        console.print(Text(told, "dim"))
 
 
 def print_selected(
@@ -266,6 +260,3 @@ def _thinned(cells: Sequence[Cell]) -> list[Cell]:
 def _number(cell: Cell, axis: str) -> float | None:
     value = cell.place.coordinates.get(axis)
     return float(value) if isinstance(value, int | float) else None
-
-
-# Plans and lists -----------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.analysis.suitability import Answer, Judgement
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean
 
 
 def print_suitability(judgements: Sequence[Judgement], console: Console) -> None:

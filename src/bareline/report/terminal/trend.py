@@ -9,8 +9,8 @@ from rich.text import Text
 
 from bareline.analysis.trend import Series, Step, Trend
 from bareline.report.figures.scales import unit_scale
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.units import count
 

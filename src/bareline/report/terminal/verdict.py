@@ -10,11 +10,9 @@ from rich.text import Text
 
 from bareline.analysis.parts import Amount, Interval, Lead, Part, Sentence
 from bareline.analysis.verdict import Glance, Square
-from bareline.report.content.claims import Claims
 from bareline.report.content.wording import VERDICT_MARKS
-from bareline.report.terminal.claims import print_claims
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, fitting_tables, print_table
+from bareline.report.writers.columns import Column, fitting_tables, print_table
+from bareline.report.writers.console import clean
 from bareline.vocabulary.verdicts import Verdict
 
 _STYLES: Mapping[type[Part], str] = {Amount: "bold", Interval: "dim"}
@@ -35,16 +33,13 @@ def print_verdict(
     glance: Glance | None,
     statements: Sequence[Sentence],
     console: Console,
-    claims: Claims | None = None,
 ) -> None:
-    """Print headline, matrix, claims, then every sentence; a single platform has no headline."""
+    """Print headline, matrix, then every sentence; a single platform has no headline."""
     if glance is not None:
         for clause in glance.headline.clauses:
             console.print(_set(clause, Text(style="bold")))
         console.print()
         _print_matrix(glance, console)
-    if claims is not None:
-        print_claims(claims, console)
     print_statements(statements, console)
     if glance is not None and glance.promise:
         console.print(Text(clean(glance.promise), style="dim"))

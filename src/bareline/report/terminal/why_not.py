@@ -10,8 +10,8 @@ from rich.text import Text
 from bareline.analysis.amounts import ratio_words
 from bareline.analysis.causes.cause import Word
 from bareline.analysis.causes.why_not import Answer, Measured, WhyNot
-from bareline.report.terminal.console import clean
-from bareline.report.terminal.tables import Column, print_table
+from bareline.report.writers.columns import Column, print_table
+from bareline.report.writers.console import clean
 from bareline.vocabulary.fact_values import format_fact
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing

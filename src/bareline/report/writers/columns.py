@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -15,7 +14,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from bareline.report.terminal.console import clean
+from bareline.report.blocks.table import Kind
+from bareline.report.writers.console import clean
 
 #: Only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
@@ -32,11 +32,11 @@ class Column:
     """A column: its head, and how it is aligned; only text wraps."""
 
     head: str
-    kind: Literal["number", "light", "text"] = "text"
+    kind: Kind = "text"
 
     @property
     def figures(self) -> bool:
-        """Whether it holds figures, which stand at the right and in one piece."""
+        """Whether it holds figures, which stand in one piece."""
         return self.kind != "text"
 
 
@@ -51,7 +51,7 @@ def print_table(
     for column, width in zip(columns, widths, strict=True):
         table.add_column(
             _wrapped(Text(clean(column.head)), width),
-            justify="right" if column.figures else "left",
+            justify="right" if column.kind in ("number", "light") else "left",
             style="dim" if column.kind == "light" else "",
             width=width,
             no_wrap=True,

@@ -1,0 +1,189 @@
+"""Every finding against every platform: how many times worse, with its interval and its grade."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.cell import Estimate
+from bareline.analysis.findings import Finding
+from bareline.report.blocks.prose import Prose
+from bareline.report.blocks.table import Column, Field, Table, Tone
+from bareline.report.content.wording import sentence_case, told_apart
+from bareline.vocabulary.model import Layer
+from bareline.vocabulary.units import significant
+from bareline.vocabulary.verdicts import Grade, Verdict
+
+#: What stands before a ratio that is not certain, and in place of one that is not there.
+GRADE_MARKS = {
+    Grade.CERTAIN: "",
+    Grade.LIKELY: "~",
+    Grade.OPEN: "?",
+    Grade.EQUAL: "=",
+    Grade.FAILED: "✗",
+    Grade.MISSING: "–",
+    Grade.NOT_COMPARABLE: "≁",
+}
+#: How its table says that a finding has no ratio.
+_LACKING = {
+    Verdict.FAILED: "failed",
+    Verdict.MISSING: "missing",
+    Verdict.DOES_NOT_FIT: "does not fit",
+    Verdict.SKIPPED: "skipped",
+    Verdict.NOT_COMPARABLE: "not comparable",
+}
+
+
+def layers_of(findings: Iterable[Finding]) -> list[Layer]:
+    """Give the layers of findings, applications first."""
+    known = {finding.layer for finding in findings}
+    return [layer for layer in reversed(Layer) if layer in known]
+
+
+def by_loss(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
+    """Put platforms in the order of their losses, the largest first: of programs, then of all."""
+
+    def loss(name: str) -> tuple[float, float]:
+        own = [f for f in findings if f.platform == name and f.verdict is Verdict.SLOWER]
+        programs = [f.weight for f in own if f.layer in (Layer.APP, Layer.NPB)]
+        return max(programs, default=0.0), max((f.weight for f in own), default=0.0)
+
+    return sorted(platforms, key=loss, reverse=True)
+
+
+def legend(findings: Sequence[Finding], baseline: str, margin: float) -> str:
+    """Say how the table is read."""
+    few = any(f.grade is Grade.OPEN and "(n = " in ratio_text(f) for f in findings)
+    return (
+        f"Times worse than {baseline}, below 1 better, with the 95 % interval of the worst point. "
+        f"~ likely, not certain; ? open: between these ends; = equal within {100 * margin:g} %."
+        + (" (n = 1): estimates of so few launches, which have no interval." if few else "")
+    )
+
+
+def tone_of(finding: Finding) -> Tone:
+    """Give the ink of a finding: red and green are for what is claimed."""
+    if not finding.grade.told:
+        return "muted"
+    return "better" if finding.verdict is Verdict.FASTER else "worse"
+
+
+def ratio_text(finding: Finding) -> str:
+    """Write a finding in one column: ``1.48 [1.34, 1.68]``, ``? 0.93 to 1.25``, ``= equal``."""
+    grade, verdict = finding.grade, finding.verdict
+    mark = GRADE_MARKS[grade]
+    if grade.told:
+        ratio = finding.ratio
+        text = with_interval(ratio) if ratio else "worse"
+        lost = finding.worst.lost if finding.worst else None
+        if ratio is None and lost is not None and lost.at_least is not None:
+            text = f"at least {significant(lost.at_least)}"
+        return f"{mark} {text}".lstrip()
+    if grade is Grade.EQUAL:
+        return f"{mark} equal"
+    if grade is Grade.OPEN:
+        return f"{mark} {open_span(finding)}"
+    done = f"{len(finding.undelivered)} of {len(finding.points)} "
+    partly = done if finding.compared and finding.undelivered else ""
+    known = mark if verdict not in (Verdict.DOES_NOT_FIT, Verdict.SKIPPED) else "∅"
+    return f"{known} {partly}{_LACKING.get(verdict, verdict.value)}"
+
+
+def open_span(finding: Finding) -> str:
+    """Say between which ratios all points of an open finding may lie."""
+    ratios = [point.ratio for point in finding.compared if point.ratio is not None]
+    if not ratios:
+        return "no ratio"
+    if any(ratio.lo is None and ratio.hi is None for ratio in ratios):
+        return f"{_span(ratios, bare=True)} (n = {finding.n})"
+    return _span(ratios, bare=False)
+
+
+def _span(ratios: Sequence[Estimate], *, bare: bool) -> str:
+    lows = [ratio.value if bare else ratio.lo for ratio in ratios]
+    highs = [ratio.value if bare else ratio.hi for ratio in ratios]
+    low = None if None in lows else min(end for end in lows if end is not None)
+    high = None if None in highs else max(end for end in highs if end is not None)
+    if low is None or high is None or not math.isfinite(high):
+        end, word = (high, "at most") if low is None else (low, "at least")
+        return f"{word} {significant(end)}" if end else "any ratio"
+    low_text, high_text = significant(low), significant(high)
+    return low_text if low_text == high_text else f"{low_text} to {high_text}"
+
+
+def point_note(finding: Finding) -> str:
+    """Say which point its ratio is of, where it has several: ``at 32 KiB``."""
+    if not finding.grade.told or len(finding.points) < 2:
+        return ""
+    if finding.by_mean:
+        return "mean"
+    worst = finding.worst
+    label = finding.label(worst) if worst else ""
+    return f"at {label}" if label else ""
+
+
+def subject_words(finding: Finding, titles: Mapping[str, str]) -> str:
+    """Name a finding within its layer: ``MPI bandwidth, 8-256 KiB``, ``CG, 16 nodes``."""
+    sizes = brief_sizes(finding.sizes.words) if finding.sizes else ""
+    where = {"within a node": "1 node", "between two nodes": "2 nodes"}.get(
+        finding.where, finding.where.removeprefix("on ")
+    )
+    return ", ".join(filter(None, [titles[finding.title], sizes, where]))
+
+
+def brief_sizes(words: str) -> str:
+    """Write a class of sizes as briefly as a head needs: ``< 8 KiB``, ``8-256 KiB``."""
+    low, _, high = words.removeprefix("from ").partition(" to ")
+    if words.startswith("below"):
+        return f"< {words.removeprefix('below ')}"
+    return f"{low}-{high}" if high else f"≥ {low}" if words else ""
+
+
+def titles_of(findings: Sequence[Finding]) -> dict[str, str]:
+    """Shorten the titles of a layer's probes to what tells them apart."""
+    titles = list(dict.fromkeys(finding.title for finding in findings))
+    return dict(zip(titles, map(sentence_case, told_apart(titles)), strict=True))
+
+
+def lone_platforms(findings: Sequence[Finding], platforms: Sequence[str]) -> list[str]:
+    """Give the platforms that measured a single layer, where others measured more."""
+    layers = {name: {f.layer for f in findings if f.platform == name} for name in platforms}
+    lone = [name for name in platforms if len(layers[name]) < 2]
+    return lone if 1 < len(lone) < len(platforms) else []
+
+
+def grid(findings: Sequence[Finding], platforms: Sequence[str]) -> list[Table | Prose]:
+    """Lay out layers, probes and classes downwards, platforms across.
+
+    Platforms that measured one layer only share a line below.
+    """
+    lone = lone_platforms(findings, platforms)
+    across = [name for name in platforms if name not in lone]
+    rows: list[tuple[Field, ...]] = []
+    starts, shared = set(), []
+    for layer in layers_of(findings):
+        own = [finding for finding in findings if finding.layer is layer]
+        titles = titles_of(own)
+        known = {(subject_words(f, titles), f.platform): f for f in reversed(own)}
+        subjects = dict.fromkeys(subject_words(f, titles) for f in own)
+        held = [s for s in subjects if any((s, name) in known for name in across)]
+        if held:
+            starts.add(len(rows))
+            rows.append((Field(layer.words, tone="bold"), *(Field("") for _ in across)))
+        for subject in held:
+            fields = [_field(known.get((subject, name))) for name in across]
+            rows.append((Field(f"  {subject}"), *fields))
+        for subject in subjects:
+            told = [f"{name} {_field(known[subject, name]).plain}" for name in lone
+                    if (subject, name) in known]  # fmt: skip
+            shared += [f"{layer.words} only, {subject}: {', '.join(told)}."] if told else []
+    heads = (Column("", "text"), *(Column(name, "whole", platform=name) for name in across))
+    table = Table(heads, tuple(rows), frozenset(starts), look="glance")
+    return [table, Prose(tuple(shared))] if shared else [table]
+
+
+def _field(finding: Finding | None) -> Field:
+    if finding is None:
+        return Field("not measured", tone="muted")
+    return Field(ratio_text(finding), tone=tone_of(finding), note=point_note(finding))

@@ -1,0 +1,106 @@
+"""Blocks on a terminal: prose wraps, tables share out the width, nothing is cropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from string import ascii_lowercase
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from bareline.analysis.parts import Amount, Interval, Part, Sentence
+from bareline.report.blocks.figure import Figure
+from bareline.report.blocks.prose import Block, Folded, Note, Prose, Section, Words
+from bareline.report.blocks.table import Field, Table, Tone
+from bareline.report.writers.columns import Column, fitting_tables, print_table
+from bareline.report.writers.console import clean
+from bareline.vocabulary.caveats import Caveat, notes
+
+_PARTS: Mapping[type[Part], str] = {Amount: "bold", Interval: "dim"}
+_TONES: Mapping[Tone, str] = {
+    "worse": "red", "better": "green", "muted": "dim", "bold": "bold",
+}  # fmt: skip
+
+
+def print_blocks(blocks: Iterable[Block], console: Console) -> None:
+    """Print blocks with an empty line between them; a note follows its table at once."""
+    before: Block | None = None
+    for block in blocks:
+        if before is not None and not (
+            isinstance(block, Note) and isinstance(before, Table | Note | Figure)
+        ):
+            console.print()
+        before = block
+        match block:
+            case Table():
+                _print_table(block, console)
+            case Prose():
+                _print_prose(block, console)
+            case Note():
+                console.print(Text(style="dim").append_text(set_words(block.text)))
+            case Section() | Folded():
+                title = block.title if isinstance(block, Section) else block.summary
+                console.print(Text(clean(title), "bold"))
+                print_blocks(block.blocks, console)
+            case Figure():
+                if block.data_table is not None:
+                    console.print(Text(clean(block.title), "bold"))
+                    _print_table(block.data_table, console)
+
+
+def set_words(words: Words) -> Text:
+    """Set a sentence: amounts in bold, intervals lighter; it begins with a capital."""
+    if not isinstance(words, Sentence):
+        return Text(clean(words))
+    text = Text()
+    for part in words.parts:
+        own = clean(part.text)
+        text.append(own if text else own[:1].upper() + own[1:], _PARTS.get(type(part), ""))
+    return text
+
+
+def _print_prose(prose: Prose, console: Console) -> None:
+    for words in prose.sentences:
+        text = set_words(words)
+        if prose.kind == "list":
+            row = Grid.grid(padding=(0, 1))
+            row.add_column(width=1)
+            row.add_column()
+            row.add_row("·", text)
+            console.print(row)
+        elif prose.kind == "headline":
+            console.print(Text(style="bold").append_text(text))
+        else:
+            console.print(text)
+
+
+def _print_table(table: Table, console: Console) -> None:
+    """Print a table; columns that do not fit stand in further tables below.
+
+    Notes of fields stand beside them where that needs no further table.
+    """
+    letters = dict(zip(table.caveats, ascii_lowercase, strict=False))
+    heads = [Column(column.title, column.kind) for column in table.columns]
+    lines = [*table.rows, *([table.foot] if table.foot else [])]
+    for noted in (True, False):
+        rows = [[_field(field, letters, noted=noted) for field in row] for row in lines]
+        tables = list(fitting_tables(heads, rows, console.width))
+        if len(tables) < 2:
+            break
+    for number, places in enumerate(tables):
+        if number:
+            console.print()
+        own = [0, *places]
+        print_table([heads[at] for at in own], [[row[at] for at in own] for row in rows], console)
+    for caveat, told in notes(letters).items():
+        console.print(Text(f"  {letters[caveat]}  {clean(told)}", style="dim"))
+
+
+def _field(field: Field, letters: Mapping[Caveat, str], *, noted: bool) -> Text:
+    text = set_words(field.text)
+    text.stylize(_TONES.get(field.tone, ""))
+    if noted and field.note:
+        text.append(f" {clean(field.note)}", "dim")
+    marks = ",".join(letters[one] for one in field.caveats if one in letters)
+    return text.append(f" {marks}" if marks else "", "dim")
