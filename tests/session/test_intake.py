@@ -456,6 +456,16 @@ def test_a_copy_is_no_second_trial_where_raw_was_lost(tmp_path):
     assert [row["trial"] for row in again.rows] == [None]
 
 
+def test_half_a_character_in_an_output_is_replaced(tmp_path, contrib):
+    text = (CONTRIB / "composed" / "ramble.three-repeats.out").read_text()
+    for number, name in enumerate(("osu-micro-benchmarks.osu_latency.two_nodes", "Message Size")):
+        file = tmp_path / "half.out"
+        file.write_text(text.replace(name, "\\ud800"))
+        run = import_files([file], "x", tmp_path / str(number)).run
+        assert list(run.records())
+        assert reparse_run(run, dry_run=True).unread == []
+
+
 def test_an_error_of_an_import_names_the_import(tmp_path):
     run = import_files([IB / LATENCY], "ib", tmp_path / "run").run
     told = str(run.unwritable(OSError(errno.ENOSPC, "No space left on device")))

@@ -20,7 +20,7 @@ from bareline.vocabulary.model import (
     Stage,
     format_point,
 )
-from bareline.vocabulary.texts import short_name, shown_name
+from bareline.vocabulary.texts import cleaned, short_name, shown_name
 
 #: Number of ranks of a case whose output does not say it.
 UNKNOWN_RANKS = 0
@@ -93,14 +93,14 @@ class Reading:
         - `ranks`: number of ranks where the output does not say it.
         """
         known = self.ranks or ranks or UNKNOWN_RANKS
-        params = format_point(self.params)
+        params = cleaned(format_point(self.params))
         return Case(probe=self.probe, params=params, ranks=known, threads=self.threads)
 
     def declaration(self) -> dict[str, Any]:
         """Give what an analysis must know of the probe, as it is kept in a run."""
         return {
             "layer": self.layer.value,
-            "title": self.title,
+            "title": cleaned(self.title),
             "headline": next(iter(self.metrics)),
             "metrics": {
                 name: {"unit": metric.unit, "better": metric.better, "detail": metric.detail}

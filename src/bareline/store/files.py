@@ -70,7 +70,8 @@ def _opened(path: Path, how: int) -> TextIO:
     except OSError:
         os.close(descriptor)
         raise
-    return os.fdopen(descriptor, "a" if how & os.O_APPEND else "w", encoding="utf-8")
+    mode = "a" if how & os.O_APPEND else "w"
+    return os.fdopen(descriptor, mode, encoding="utf-8", errors="replace")
 
 
 def make_folder(path: Path) -> None:

@@ -206,7 +206,7 @@ class Run(BesideRecords):
             The disk is full or fails; what was there before stays whole.
         """
         assert self._descriptor is not None, "append outside of writing()"
-        lines = "".join(map(to_line, records)).encode()
+        lines = "".join(map(to_line, records)).encode(errors="replace")
         found = os.fstat(self._descriptor)
         size = found.st_size
         try:
