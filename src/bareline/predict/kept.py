@@ -5,10 +5,12 @@ Replaying every pair takes minutes; a page is drawn in seconds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
 from functools import cache
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -19,11 +21,13 @@ from bareline.predict.coverage import Strip, strips
 from bareline.predict.ladder import read_ladder
 from bareline.predict.pairs import Note
 from bareline.predict.prediction import Case
-from bareline.predict.questions import Upgrade, upgrades
-from bareline.predict.shares import Loss, explain_application
+from bareline.predict.questions import UPGRADES, Upgrade, upgrades
+from bareline.predict.shares import TITLES, Loss, explain_application
 from bareline.predict.validation import Validation
 from bareline.profile.summary import DISTURBED
 from bareline.vocabulary.errors import BarelineError, StoreError
+from bareline.vocabulary.invalid import problem_of
+from bareline.vocabulary.texts import shown_name
 
 VERSION = 1
 _AS_IT_IS = ComputeFactor(1.0, 1.0, 1.0, "the same platform")
@@ -49,6 +53,13 @@ class Kept:
     losses: tuple[ApplicationLoss, ...] = ()
     upgrades: tuple[Upgrade, ...] = ()
     strips: tuple[Strip, ...] = ()
+
+    @property
+    def platforms(self) -> set[str]:
+        """Names of all platforms that a figure of it shows."""
+        pairs = [(one.base, one.platform) for one in self.validation.trials]
+        pairs += [(one.loss.base, one.loss.platform) for one in self.losses]
+        return {one.platform for one in self.upgrades}.union(*pairs)
 
     def to_json(self) -> str:
         """Give it as a run directory keeps it."""
@@ -123,6 +134,34 @@ def _strips(records: Records, name: str, usable: Mapping[str, Application]) -> l
     return strips(name, usable[order[0]].typical.profile, ladders)
 
 
+def _check(kept: Kept) -> None:
+    """Refuse what nobody can draw: other changes and layers than ours, times that are none."""
+    trials = kept.validation.trials
+    times = [time for one in trials for time in (one.time_s, one.truth_s, one.lo_s, one.hi_s)]
+    times += [time for one in kept.upgrades for time in (one.base_s, one.time_s)]
+    times += [time for one in kept.losses for time in (*one.loss.measured_a, *one.loss.measured_b)]
+    if any(time is not None and time <= 0 for time in times):
+        raise ValueError("a time is not above 0")
+    for change in {one.change for one in kept.upgrades} - UPGRADES.keys():
+        raise ValueError(f"'{shown_name(change)}' is no change that is predicted")
+    for loss in (one.loss for one in kept.losses):
+        inputs = [share.input for share in loss.shares]
+        if not set(inputs) <= TITLES.keys() or inputs.count("residual") != 1:
+            raise ValueError("the shares of a loss are not those of its layers")
+        if not (loss.measured_a and loss.measured_b):
+            raise ValueError("a loss has no measured time")
+    if not all(isfinite(one) for one in _numbers(astuple(kept))):
+        raise ValueError("a number is not finite")
+
+
+def _numbers(values: Iterable[Any]) -> Iterator[float]:
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _numbers(value)
+        elif isinstance(value, float):
+            yield value
+
+
 def read_kept(text: bytes | None, run: Path) -> Kept | None:
     """Read what a run directory keeps; None where nothing was predicted, or by another version.
 
@@ -135,9 +174,12 @@ def read_kept(text: bytes | None, run: Path) -> Kept | None:
         return None
     try:
         kept = _adapter().validate_json(text)
-    except ValidationError as error:
+        _check(kept)
+    except ValueError as error:
+        problem = problem_of(error) if isinstance(error, ValidationError) else None
+        told = f"key '{problem.key}': {problem.said}" if problem else error
         raise StoreError(
-            "the predictions are damaged",
+            f"the predictions are damaged: {told}",
             where=str(run),
             hint=f"write them again: `bareline predict --validate {run}`",
         ) from error

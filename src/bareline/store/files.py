@@ -70,8 +70,9 @@ def _opened(path: Path, how: int) -> TextIO:
     except OSError:
         os.close(descriptor)
         raise
-    mode = "a" if how & os.O_APPEND else "w"
-    return os.fdopen(descriptor, mode, encoding="utf-8", errors="replace")
+    return os.fdopen(
+        descriptor, "a" if how & os.O_APPEND else "w", encoding="utf-8", errors="replace"
+    )
 
 
 def make_folder(path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
 from dataclasses import replace
+from functools import reduce
 
 import pytest
 
@@ -85,6 +88,39 @@ def test_what_is_kept_is_read_back_whole(run):
     run.write_predictions(replace(planted(), version=VERSION + 1).to_json())
     assert read_kept(run.read_predictions(), run.path) is None
     run.write_predictions(planted().to_json())
+
+
+def spoiled(*path, value=None):
+    """Give what is kept with one value replaced, or removed."""
+    content = json.loads(planted().to_json())
+    *above, last = path
+    place = reduce(lambda one, key: one[key], above, content)
+    if value is None:
+        del place[last]
+    else:
+        place[last] = value
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (spoiled("upgrades", 0, "change", value="luck=x2"), "'luck=x2' is no change"),
+        (spoiled("losses", 0, "loss", "shares", 2), "shares of a loss"),
+        (spoiled("upgrades", 0, "base_s", value=0), "a time is not above 0"),
+        (spoiled("validation", "trials", 0, "truth_s", value=0), "a time is not above 0"),
+        (spoiled("validation", "trials", 0, "time_s", value=1e999), "not finite"),
+        (spoiled("validation", "trials", 0, "platform", value="moon"), "'moon'</li>"),
+        (spoiled("losses", 0, "loss", "measured_a", value=[]), "no measured time"),
+        (spoiled("strips", 0, "most"), "strips.0.most"),
+    ],
+)
+def test_predictions_that_cannot_be_drawn_are_a_gap_of_the_page(text, said, run):
+    run.write_predictions(text)
+    document = document_of(Comparison(read_runs([run])))
+    run.write_predictions(planted().to_json())
+    assert all(figures(document, kind) == [] for kind in KINDS)
+    assert said in html.unescape(render_page(document)) and document.undrawn
 
 
 def test_nothing_predicted_shows_nothing(document):

@@ -157,6 +157,8 @@ class Document:
         What the profiles of trials say, a line for each case and platform.
     predictions
         What was predicted from the run and held against it; None where nothing was.
+    undrawn
+        What cannot be drawn, and why.
     """
 
     comparison: Comparison
@@ -175,6 +177,7 @@ class Document:
     events: Sequence[str] = ()
     profiles: Sequence[ProfileLine] = ()
     predictions: Kept | None = None
+    undrawn: Sequence[str] = ()
 
     @property
     def baseline(self) -> str:

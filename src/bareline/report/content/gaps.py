@@ -93,7 +93,11 @@ def find(document: Document, empty: Sequence[ExhibitSpec]) -> Gaps:
         tuple(_holes(document)),
         tuple(_unfit(document)),
         tuple(_caveats(document)),
-        (*(_exhibit_name(spec) for spec in empty), *_unknown_publications(document)),
+        (
+            *(_exhibit_name(spec) for spec in empty),
+            *_unknown_publications(document),
+            *document.undrawn,
+        ),
     )
 
 

@@ -18,6 +18,7 @@ from bareline.report.content.profiles import profile_lines
 from bareline.report.content.published import published_points
 from bareline.store.cost import money
 from bareline.store.run import Run
+from bareline.vocabulary.errors import StoreError
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FACT_KEYS, Kind
 from bareline.vocabulary.model import Scalar
@@ -39,6 +40,7 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
     """
     records = comparison.records
     header = records.runs[0].header
+    predictions, undrawn = _predictions(records)
     facts = {name: records.facts.get(name, {}) for name in records.platforms}
     study = records.study
     return Document(
@@ -61,13 +63,27 @@ def document_of(comparison: Comparison, *, fact_rows: Sequence[Fact] | None = No
             for event in run.events()
         ],
         profiles=profile_lines(records),
-        predictions=_predictions(records),
+        predictions=predictions,
+        undrawn=undrawn,
     )
 
 
-def _predictions(records: Records) -> Kept | None:
-    found = (read_kept(run.read_predictions(), run.path) for run in records.runs)
-    return next(filter(None, found), None)
+def _predictions(records: Records) -> tuple[Kept | None, list[str]]:
+    """Give the first predictions of the runs, and which cannot be drawn, and why."""
+    kept: Kept | None = None
+    undrawn: list[str] = []
+    for run in records.runs:
+        try:
+            found = read_kept(run.read_predictions(), run.path)
+        except StoreError as error:
+            undrawn.append(f"predictions: {error}")
+            continue
+        unknown = sorted(found.platforms - set(records.platforms)) if found else []
+        if unknown:
+            undrawn.append(f"predictions of {run.path}: no platform '{shown_name(unknown[0])}'")
+        else:
+            kept = kept or found
+    return kept, undrawn
 
 
 @dataclass(frozen=True, slots=True)
