@@ -13,9 +13,8 @@ from bareline.report.blocks.prose import Block, Note, Prose, Words
 from bareline.report.blocks.table import Column, Field, Table, Tone
 from bareline.report.content.claims import ClaimRow, claims_of
 from bareline.report.content.grid import by_loss, grid, layers_of, legend
-from bareline.report.content.wording import count
 from bareline.vocabulary.caveats import briefs
-from bareline.vocabulary.units import listing
+from bareline.vocabulary.units import count, listing
 
 #: Causes that are named; `explain` names all.
 _MOST_CAUSES = 8
