@@ -78,7 +78,7 @@ def clusters() -> Iterable[Check]:
 
 def _openstack() -> Check:
     """Look for the SDK and for clouds that the user has; none of them is asked."""
-    from bareline.platforms.openstack.asking import known_clouds
+    from bareline.platforms.cloud.openstack import known_clouds
 
     name = "OpenStack"
     try:

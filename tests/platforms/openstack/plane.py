@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from bareline.platforms.openstack.asking import connect
+from bareline.platforms.cloud.openstack import connect
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "cluster"))
 sys.path.insert(0, str(Path(__file__).parent))

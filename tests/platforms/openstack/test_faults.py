@@ -9,9 +9,9 @@ import pytest
 
 from bareline.platforms.base import Context
 from bareline.platforms.cloud.journal import journals
+from bareline.platforms.cloud.openstack import OpenStackOptions
 from bareline.platforms.cloud.provider import QuotaReached
-from bareline.platforms.openstack.options import OpenStackOptions
-from bareline.platforms.openstack.platform import OpenStackPlatform
+from bareline.platforms.openstack import OpenStackPlatform
 from bareline.testing.bench import until
 from bareline.vocabulary.errors import NotNow, PlatformError
 from bareline.vocabulary.model import Command, Layout

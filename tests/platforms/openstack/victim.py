@@ -18,8 +18,8 @@ from pathlib import Path
 from bareline.platforms.base import Context
 from bareline.platforms.cloud import remains
 from bareline.platforms.cloud.journal import Journal
-from bareline.platforms.openstack.options import OpenStackOptions
-from bareline.platforms.openstack.platform import OpenStackPlatform
+from bareline.platforms.cloud.openstack import OpenStackOptions
+from bareline.platforms.openstack import OpenStackPlatform
 from bareline.vocabulary.model import Layout
 from bareline.vocabulary.platform import PlatformSpec
 

@@ -1,4 +1,4 @@
-"""What bareline makes in an OpenStack cloud: key pair, server group, ports, servers."""
+"""Instances of an OpenStack cloud, as Nebula's were: key pair, server group, ports, servers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,12 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from bareline.platforms.cloud.journal import PREFIX
-from bareline.platforms.cloud.provider import (
-    INSTANCE,
-    Instance,
-    Launch,
-    QuotaReached,
-    State,
-    Thing,
-)
-from bareline.platforms.openstack.asking import asking, connect
-from bareline.platforms.openstack.options import OpenStackOptions
+from bareline.platforms.cloud.openstack import OpenStackOptions, asking, connect, known_clouds
+from bareline.platforms.cloud.platform import CloudPlatform
+from bareline.platforms.cloud.provider import INSTANCE, Instance, Launch, QuotaReached, State, Thing
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.platform import PlatformSpec
 
 if TYPE_CHECKING:
     from openstack.connection import Connection
@@ -292,3 +286,40 @@ def _is_marked(server: Any) -> bool:
     """Tell whether a server carries the mark that its name does."""
     mark = str((server.metadata or {}).get(_OWNER, ""))
     return bool(mark) and str(server.name).startswith(f"{PREFIX}{mark}")
+
+
+class OpenStackPlatform(CloudPlatform[OpenStackOptions]):
+    """Instances of an OpenStack cloud."""
+
+    type_name = "openstack"
+    summary = "instances of an OpenStack cloud, made and removed by bareline"
+    options = OpenStackOptions
+
+    @classmethod
+    def account(cls, options: OpenStackOptions) -> Mapping[str, str]:
+        """Name the cloud, as the user's ``clouds.yaml`` has it."""
+        region = {"region": options.region} if options.region else {}
+        return {"cloud": options.cloud, **region}
+
+    @classmethod
+    def steward(cls, account: Mapping[str, str]) -> OpenStackSteward:
+        """Reach a project to find and remove things."""
+        return OpenStackSteward(account["cloud"], account.get("region"))
+
+    @classmethod
+    def check(cls, spec: PlatformSpec[OpenStackOptions]) -> None:
+        """See that the cloud is in ``clouds.yaml``; it is not asked."""
+        known = known_clouds()
+        if spec.options.cloud not in known:
+            raise PlatformError(
+                f"clouds.yaml has no cloud '{spec.options.cloud}'",
+                hint=f"it has: {', '.join(known)}" if known else "see docs/how-to/openstack.md",
+            )
+        super().check(spec)
+
+    def provider(self) -> OpenStackProvider:
+        """Reach the cloud to make what the options ask for."""
+        return OpenStackProvider(self.spec.options)
+
+
+PLATFORM = OpenStackPlatform

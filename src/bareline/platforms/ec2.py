@@ -1,23 +1,19 @@
-"""What bareline makes in EC2: key pair, instances."""
+"""Instances of EC2, or of a cloud like it: key pair, instances."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, ClassVar
 
+from bareline.platforms.cloud.ec2 import Ec2Options, asking, connect, is_unknown, sdk_missing
 from bareline.platforms.cloud.journal import PREFIX
-from bareline.platforms.cloud.provider import (
-    INSTANCE,
-    Instance,
-    Launch,
-    State,
-    Thing,
-)
-from bareline.platforms.ec2.asking import asking, connect, is_unknown
-from bareline.platforms.ec2.options import Ec2Options
+from bareline.platforms.cloud.platform import CloudPlatform
+from bareline.platforms.cloud.provider import INSTANCE, Instance, Launch, State, Thing
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
+from bareline.vocabulary.platform import PlatformSpec
 
 KEY_PAIR = "key pair"
 #: A tag of instances: the mark of the process that they are for.
@@ -213,3 +209,36 @@ def _is_marked(instance: Mapping[str, Any]) -> bool:
     """Tell whether an instance carries the mark that its name does."""
     mark = _tag(instance, _OWNER)
     return bool(mark) and _tag(instance, "Name").startswith(f"{PREFIX}{mark}")
+
+
+class Ec2Platform(CloudPlatform[Ec2Options]):
+    """Instances of EC2, or of a cloud with its interface."""
+
+    type_name = "ec2"
+    summary = "instances of EC2, or of a cloud with its interface, made and removed by bareline"
+    options = Ec2Options
+
+    @classmethod
+    def account(cls, options: Ec2Options) -> Mapping[str, str]:
+        """Name region, profile and endpoint; the credentials are the user's."""
+        known = {name: getattr(options, name) for name in ("region", "profile", "endpoint")}
+        return {name: value for name, value in known.items() if value}
+
+    @classmethod
+    def steward(cls, account: Mapping[str, str]) -> Ec2Steward:
+        """Reach an account to find and remove things."""
+        return Ec2Steward(account)
+
+    @classmethod
+    def check(cls, spec: PlatformSpec[Ec2Options]) -> None:
+        """See that boto3 is here; the cloud is not asked."""
+        if find_spec("boto3") is None:
+            raise sdk_missing()
+        super().check(spec)
+
+    def provider(self) -> Ec2Provider:
+        """Reach the cloud to make what the options ask for."""
+        return Ec2Provider(self.account(self.spec.options), self.spec.options)
+
+
+PLATFORM = Ec2Platform
