@@ -127,6 +127,8 @@ def with_interval(value: Estimate, unit: str = "", write: Callable[[float], str]
 
 def _ends(held: Estimate | None, write: Callable[[float], str], to: str) -> str:
     lo, hi = (held.lo, held.hi) if held else (None, None)
+    if lo is not None and lo == hi:  # exact
+        return ""
     if lo is not None and hi is not None:
         # A dash before a minus would be read as one.
         return f"{write(lo)}{' to ' if min(lo, hi) < 0 and to == '–' else to}{write(hi)}"

@@ -130,6 +130,9 @@ class Held:
         known = [loss for loss in losses if loss.ratio is not None]
         if not known:
             return _unmeasured(_why(losses, check))
+        if "placement" not in check.at:
+            # Where no message leaves a node, networks are equal: that contradicts no order of them.
+            known = [loss for loss in known if not loss.place.on_one_node] or known
         statuses = [self._status(check, loss.ratio) for loss in known]
         # All must hold, so that each may be judged by its own interval.
         worst = next(
@@ -202,7 +205,7 @@ class Held:
             if cell is None or cell.verdict not in COMPARED or cell.ratio is None:
                 return Loss(place, None, _reason(name, cell), against)
             simulated = simulated or cell.simulated
-            parts.append(cell.ratio)
+            parts.append(_exact(cell.ratio) if cell.exact else cell.ratio)
         mine, theirs = parts
         ratio = mine if theirs is None else quotient(mine or Estimate(1.0, 1.0, 1.0), theirs)
         return Loss(place, ratio, "", against, simulated)
@@ -225,6 +228,11 @@ class Held:
             # What is certainly no more than equal within the margin is not what is claimed.
             return Status.NO
         return Status.YES if toward.lo > 1 else Status.CANNOT_TELL
+
+
+def _exact(ratio: Estimate) -> Estimate:
+    """Close the interval of what has no noise: it is its value, unless a model's error is known."""
+    return ratio if ratio.bounded else Estimate(ratio.value, ratio.value, ratio.value)
 
 
 def holds_at(at: Mapping[str, Condition], place: Place) -> bool:

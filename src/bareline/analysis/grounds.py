@@ -332,7 +332,7 @@ def _published_speaks(source: Source, ratio: PublishedRatio) -> bool:
     if ratio.probe is None or ratio.probe_metric != source.metric:
         return False
     alike = fnmatchcase(ratio.probe, source.probe) or (
-        ratio.probe.endswith("*") and fnmatchcase(source.probe, ratio.probe)
+        ratio.probe.endswith("*") and ratio.measured_by(source.probe)
         and source.probe not in _UNCOUPLED
     )  # fmt: skip
     return alike and _published_size(source.size, ratio.conditions.get("size_bytes"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fnmatch import fnmatchcase
 from statistics import median
 
 from bareline.published.model import PublishedStudy, Result, Trials
@@ -44,6 +45,7 @@ class PublishedRatio:
     - `text`: what it prints.
     - `probe`, `probe_metric`: what measures the same here; None where nothing does.
     - `results`: ids of the results that it comes from.
+    - `excludes`: programs that the document leaves out of it.
     """
 
     publication: str
@@ -60,6 +62,7 @@ class PublishedRatio:
     probe: str | None = None
     probe_metric: str | None = None
     results: tuple[str, ...] = ()
+    excludes: tuple[str, ...] = ()
     part: str = ""
     where: str = ""
     note: str = ""
@@ -69,6 +72,15 @@ class PublishedRatio:
     def conditions(self) -> dict[str, Condition]:
         """Conditions by name."""
         return dict(self.at)
+
+    def leaves_out(self, probe: str) -> bool:
+        """Tell whether the document leaves out what a probe runs: ``npb.cg`` where CG is."""
+        return probe.rpartition(".")[2].upper() in self.excludes
+
+    def measured_by(self, probe: str) -> bool:
+        """Tell whether a probe measures it."""
+        alike = self.probe is not None and fnmatchcase(probe, self.probe)
+        return alike and not self.leaves_out(probe)
 
 
 def span_of(result: Result) -> Span | None:
@@ -211,6 +223,7 @@ def _ratio(
         probe=found.probe if found else None,
         probe_metric=found.metrics.get(result.metric) if found else None,
         results=(result.id,),
+        excludes=tuple(result.excludes),
         part=f"{study.id}:{result.part}",
         where=result.where,
         note=result.note,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -175,6 +176,33 @@ def test_an_order_holds_against_each_of_them_or_not_at_all() -> None:
     assert status(order, *both, other="o") is Status.YES
     assert status(order, cell(3.0), cell(4.0, platform="o"), other="o") is Status.NO
     assert status(order, *both) is Status.YES  # nobody stands for the other
+
+
+def simulated(ratio: float, *, ranks: int = 16, platform: str = "c") -> Cell:
+    """A cell between two simulations: a value without noise, and no known error of the model."""
+    return replace(cell(ratio, ranks=ranks, platform=platform), exact=True, ratio=Estimate(ratio))
+
+
+def test_what_is_simulated_is_judged_by_its_value() -> None:
+    assert status(CHECK, simulated(1.3)) is Status.YES
+    assert status(CHECK, simulated(0.9)) is Status.NO
+    equal = CHECK.model_copy(update={"expect": "equal", "within": 1.1})
+    assert status(equal, simulated(1.05)) is Status.YES
+    assert status(equal, simulated(1.17)) is Status.NO
+    grows = CHECK.model_copy(update={"kind": "grows"})
+    assert status(grows, simulated(1.2), simulated(1.4, ranks=32)) is Status.YES
+
+
+def test_an_order_is_not_judged_where_no_message_leaves_a_node() -> None:
+    order = CHECK.model_copy(update={"kind": "order"})
+    inside, between = simulated(1.0, ranks=8), simulated(1.5, ranks=16)
+    held = Held([inside, between], "h", {"cloud": "c", "hpc": "h"}, 0.02)
+    found = held.outcome(order, lambda place: False)
+    assert found.status is Status.YES and found.losses[0].place.ranks == 16
+    # Where nothing else was measured, or where the document speaks of one node, that counts.
+    assert status(order, inside) is Status.NO
+    within = order.model_copy(update={"at": {"placement": "intra_node"}})
+    assert status(within, inside, between) is Status.NO
 
 
 def test_what_a_mean_leaves_out_is_told() -> None:

@@ -137,8 +137,7 @@ class PublishedPoint:
 
     def measures(self, probe: str, metric: str) -> bool:
         """Tell whether a probe's metric is what it measured."""
-        own = self.ratio.probe
-        return own is not None and fnmatchcase(probe, own) and self.ratio.probe_metric == metric
+        return self.ratio.measured_by(probe) and self.ratio.probe_metric == metric
 
 
 def same_place(ratio: PublishedRatio, place: Place) -> bool:
@@ -148,7 +147,7 @@ def same_place(ratio: PublishedRatio, place: Place) -> bool:
     """
     told = {name: ratio.conditions[name] for name in _WHERE if name in ratio.conditions}
     named = not {"ranks", "nodes"}.isdisjoint(told) or told.get("placement") == "intra_node"
-    return named and holds_at(told, place)
+    return named and not ratio.leaves_out(place.probe) and holds_at(told, place)
 
 
 def where_printed(ratio: PublishedRatio) -> str:
