@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from bareline.doctor.check import Area, Check, Status, ask
 from bareline.facts import parse_node, script
-from bareline.vocabulary.fact_values import format_fact
+from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
 
 _STEAL_LIMIT = 0.005

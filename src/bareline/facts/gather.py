@@ -15,8 +15,7 @@ from bareline.facts.software import parse_software
 from bareline.facts.storage import parse_storage
 from bareline.facts.system import parse_system
 from bareline.vocabulary.errors import PlatformError
-from bareline.vocabulary.fact_values import same_value
-from bareline.vocabulary.facts import Kind, describe, key_of_nodes
+from bareline.vocabulary.facts import Kind, describe, key_of_nodes, same_value
 from bareline.vocabulary.model import Scalar
 
 _PARSERS = (

@@ -8,8 +8,7 @@ import pytest
 
 from bareline.facts import parse_node
 from bareline.report.content.facts import table, to_rows
-from bareline.vocabulary.fact_values import format_fact
-from bareline.vocabulary.facts import Group, Kind
+from bareline.vocabulary.facts import Group, Kind, format_fact
 
 DATA = Path(__file__).parents[2] / "facts" / "data"
 CAPTURES = ("kvm-guest", "intel-smt", "minimal-guest")

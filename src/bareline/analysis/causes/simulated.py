@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from bareline.analysis.causes.case import Case, number
 from bareline.analysis.causes.cause import DECADE, WITHIN_NODE, Absent, Cause
 from bareline.analysis.causes.rule import Need, Rule
-from bareline.vocabulary.fact_values import format_fact
+from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 from bareline.vocabulary.verdicts import DEFAULT_MARGIN
 

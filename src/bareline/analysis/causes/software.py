@@ -7,7 +7,7 @@ import re
 from bareline.analysis.causes.case import Case, Facts
 from bareline.analysis.causes.cause import Absent, Cause
 from bareline.analysis.causes.rule import Need, Rule
-from bareline.vocabulary.fact_values import format_fact
+from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Layer
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from bareline.vocabulary.fact_values import format_fact, same_value
-from bareline.vocabulary.facts import FACT_KEYS, FactKey, Group, Kind, describe, split_nodes
+from bareline.vocabulary.facts import (
+    FACT_KEYS,
+    FactKey,
+    Group,
+    Kind,
+    describe,
+    format_fact,
+    same_value,
+    split_nodes,
+)
 from bareline.vocabulary.instructions import BLAS_KERNELS
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.nodeset import told_numbers, unfold_numbers

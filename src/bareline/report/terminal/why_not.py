@@ -12,7 +12,7 @@ from bareline.analysis.causes.cause import Word
 from bareline.analysis.causes.why_not import Answer, Measured, WhyNot
 from bareline.report.writers.columns import Column, print_table
 from bareline.report.writers.console import clean
-from bareline.vocabulary.fact_values import format_fact
+from bareline.vocabulary.facts import format_fact
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.units import listing
 
