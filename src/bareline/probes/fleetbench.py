@@ -104,7 +104,6 @@ class EachNode(Probe[Any]):
     benchmark: ClassVar[str]
 
     def command(self, params: Any, layout: Layout) -> Command:
-        """Run fleetbench under MPI, a rank on each node."""
         words = options(params, "duration_s")
         if isinstance(params, NodeMemoryParams):
             words += ("--array-bytes", str(params.array_bytes))
@@ -165,7 +164,6 @@ class EachPair(Probe[PairParams]):
     }
 
     def command(self, params: PairParams, layout: Layout) -> Command:
-        """Run fleetbench under MPI, a rank on each node."""
         words = options(params, "pairs", "size_bytes", "repeats", "iterations")
         together = ("--together",) if params.together else ()
         return native("fleetbench", "pairs", *words, *together, *NAMES, mpi=True)

@@ -55,7 +55,6 @@ class NullProbe(Probe[NullParams]):
     metrics: ClassVar = {"time": Metric("s", "lower")}
 
     def command(self, params: NullParams, layout: Layout) -> Command:
-        """Hand the planted distribution to the null platform."""
         plan = {
             "median_s": params.median_s,
             "spread": params.spread,
@@ -66,7 +65,6 @@ class NullProbe(Probe[NullParams]):
         return Command(argv=("null", json.dumps(plan)))
 
     def parse(self, params: NullParams, output: Output) -> Iterable[Sample]:
-        """Read one JSON list of times."""
         try:
             times = json.loads(output.stdout)
             if len(times) != params.points:

@@ -8,75 +8,29 @@ for how many of the trials it holds.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 
 from bareline.vocabulary.verdicts import MIN_LAUNCHES
 
-#: What each caveat code means, as it stands under a table. Probes may add codes of their own
-#: that are sentences already.
-CAVEATS: Mapping[str, str] = MappingProxyType(
-    {
-        "oversubscribed": "more ranks or threads than cores: they take turns",
-        "emulated-cpu": "emulated CPU: compute and memory figures say nothing about hardware "
-        "virtualization",
-        "sandbox-kernel": "every system call goes to a sandbox's own kernel, not to the machine's",
-        "page-cache": "data may come from the page cache instead of the device",
-        "in-cache": "the arrays are no larger than the last-level cache: the rate may be the "
-        "cache's, not memory's",
-        "host-cache": "the disk is virtual: its host may answer from memory",
-        "memory-file-system": "the file system lies in memory: no device is measured",
-        "loop-file": "the file system lies in a file: the page cache below it may answer for the "
-        "device",
-        "server-cache": "the file system is another program's or machine's, which may answer from "
-        "its memory",
-        "not-direct": "direct I/O may have gone through the page cache",
-        "not-synced": "the data was handed to the kernel, nothing waited for the device",
-        "own-data": "a network file system: nodes read what they had written themselves, less than "
-        "they have memory, and its client may have kept it",
-        "node-local": "each node worked in a file system of its own: the rate is the sum of theirs",
-        "too-short": "the phase was over within 10 s: no rate that lasts (IO500 asks for 300 s)",
-        "short-file": "the time budget ended the file before its full size",
-        "n-too-small": f"fewer than {MIN_LAUNCHES} trials: no interval and no verdict",
-        "precision-not-reached": "the interval is wider than the study asked for",
-        "steal-time": "the hypervisor took processor time away during the trial",
-        "busy-machine": "other programs used this machine's processors during the trial",
-        "edited": "run.toml was changed after the run was made: it and the results may not belong "
-        "together",
-        "simulated": "simulated time, not wall time",
-        "exact-in-model": "simulated: exact within the model, so one trial is enough; an interval "
-        "is the error that calibration found, never a spread",
-        "recorded-busy": "what the program computes was recorded once, while other programs used "
-        "this machine's processors",
-        "profiled": "measured under the profiler, which adds a little to every MPI call",
-        "imported": "imported from an existing output: bareline did not run it",
-        "unpaired": "not measured in common blocks: drift between the platforms is not removed",
-        "output-cut": "part of a long output, or of a file, was not kept and not read",
-        "cut": "sizes were cut because they exceeded their time budget",
-        "pages-not-given": "working sets left out: the node did not give their pages or memory",
-        "drifting": "the values drift over the run: the order of trials matters",
-        "dependent": "neighbouring trials resemble each other: the interval is too narrow",
-        "few-boots": f"fewer than {MIN_LAUNCHES} boots (hosts or guests made anew, jobs of a batch "
-        "system): what is said holds for these boots, another one may differ",
-        "two-modes": "the values lie in two groups: the median is in one of them",
-        "within-control": "no larger than what the baseline differs from itself by: it may be the "
-        "machine's, not the platform's",
-        "lopsided-noise": "launches spread unequally and to one side: so small a difference may be "
-        "one of the spread, not of the middle",
-        "two-machines": "measured on two machines, since the run was continued on another one: "
-        "launches of each are compared with their like only",
-        "link-below-rate": "this machine cannot fill its limited links: TCP reached less than "
-        "80 % of their rate",
-        "shared-host": "all nodes of this platform share one machine's cores and memory",
-        "cores-with-neighbours": "busy neighbours run on the same cores: they take turns",
-        "generic-blas": "OpenBLAS ran kernels for an old processor (SSE) on one with AVX2 or "
-        "AVX-512, as it does where it does not know the processor; OPENBLAS_CORETYPE chooses "
-        "others",
-    }
-)
 
+def _table(column: str) -> Mapping[str, str]:
+    """Give a column of ``caveats.toml``, whose head says what its columns are, by code."""
+    return MappingProxyType(
+        {
+            code: row[column].replace("{least}", str(MIN_LAUNCHES))
+            for code, row in _ROWS.items()
+            if column in row
+        }
+    )
+
+
+_ROWS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+CAVEATS, _BRIEF, _NEXT = _table("text"), _table("brief"), _table("next")
 
 #: Codes of caveats that carry a detail or a number, which no record could hold as a bare code.
 OTHER_LAYOUT = "other layout"  # than the baseline's; the detail says both
@@ -103,77 +57,6 @@ _OF_ONE: Mapping[str, str] = MappingProxyType(
 
 #: From this share of the trials on a caveat speaks for the figure: what voids a verdict does so.
 MOST_TRIALS = 0.5
-
-#: What matters so much that a sentence must say it, in a few words.
-_BRIEF: Mapping[str, str] = MappingProxyType(
-    {
-        "oversubscribed": "more ranks than cores",
-        "emulated-cpu": "emulated processor",
-        "page-cache": "perhaps from the page cache",
-        "in-cache": "arrays within the cache",
-        "host-cache": "perhaps from the host's memory",
-        "memory-file-system": "a file system in memory",
-        "loop-file": "a file system in a file",
-        "server-cache": "perhaps from the file server's memory",
-        "own-data": "read where it was written",
-        "node-local": "each node's own file system",
-        "too-short": "too short to last",
-        "steal-time": "processor time stolen",
-        "busy-machine": "busy machine",
-        "simulated": "simulated time",
-        "recorded-busy": "computation recorded on a busy machine",
-        "cut": "sizes cut",
-        "dependent": "trials not independent",
-        "few-boots": "few boots",
-        "two-modes": "two modes",
-        "unpaired": "not in common blocks",
-        "within-control": "as small as the baseline's differences from itself",
-        "lopsided-noise": "no larger than launches spread, which is to one side",
-        "two-machines": "measured on two machines",
-        "link-below-rate": "links below their rate",
-        "cores-with-neighbours": "cores shared with busy neighbours",
-        "generic-blas": "BLAS kernels of an old processor",
-    }
-)
-
-#: What a reader can do about a caveat.
-_NEXT: Mapping[str, str] = MappingProxyType(
-    {
-        "oversubscribed": "ask for no more ranks than cores, or choose a platform with more",
-        "emulated-cpu": "run where `bareline doctor` finds hardware virtualization",
-        "page-cache": "write more than the memory holds, or use direct I/O",
-        "in-cache": "leave the size to the probe, or give arrays of four times the cache",
-        "memory-file-system": "name a folder on a device",
-        "loop-file": "write more than the memory holds, or set `direct` of `filesystem`",
-        "server-cache": "write more than the server's memory holds",
-        "own-data": 'run on two nodes or more, with `readers = "other"`, or write more',
-        "node-local": "name a folder that all nodes share as `io_folder`",
-        "too-short": "give a `duration_s` or more `items`, segments or ranks",
-        "n-too-small": "run the study with `--launches 6` or more",
-        "precision-not-reached": "measure more launches, or on a quieter machine",
-        "steal-time": "measure while the host's other guests are idle",
-        "busy-machine": "measure again on a quiet machine",
-        "recorded-busy": "remove the recordings (`compute` in the cache folder) and run again on a "
-        "quiet machine",
-        "unpaired": "measure both platforms in one run",
-        "lopsided-noise": "look at the launches: what delays some of them is the difference",
-        "within-control": "a quieter machine, or platforms that boot more often (blocks_per_boot)",
-        "few-boots": f"at least {MIN_LAUNCHES} launches, with guests made anew for every block "
-        "(`blocks_per_boot = 1`)",
-        "output-cut": "let the program print less, or write its log to a file that nobody reads",
-        "cut": "raise the probe's time budget",
-        "two-machines": "measure again into a new folder, on one machine",
-        "ranks placed otherwise": "see what else binds ranks there: a wrapper of the launcher, "
-        "variables of the library, the batch system",
-        "MPI talks otherwise": "see among the facts what carries messages, and which transports "
-        "the library has",
-        "another MPI library": "load the library that the programs were built with, or build for "
-        "this one (`bareline build --on`)",
-        "cores-with-neighbours": "to see what else neighbours cost, give them cores of their own "
-        "(`neighbours.cores`)",
-        "generic-blas": "set OPENBLAS_CORETYPE in the platform's environment",
-    }
-)
 
 _SHARE = re.compile(r"(?P<text>.*) \((?P<some>\d+) of (?P<every>\d+) trials\)", re.DOTALL)
 _NUMBER = re.compile(rf"(?P<some>\d+) (?P<code>{'|'.join(map(re.escape, _WITH_NUMBER))})")

@@ -85,7 +85,6 @@ class Planewave(MiniProgram):
     """The program that calls BLAS."""
 
     def facts(self, params: MiniAppParams, output: Output) -> Mapping[str, Scalar]:
-        """Tell whose kernels the BLAS ran."""
         return kernels_of_header(read_report(output, self.suite, self.kernel).header)
 
 

@@ -61,7 +61,6 @@ class Dgemm(Probe[DgemmParams]):
     }
 
     def command(self, params: DgemmParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         return native(
             "nodebench",
             "dgemm",
@@ -71,7 +70,6 @@ class Dgemm(Probe[DgemmParams]):
         )
 
     def parse(self, params: DgemmParams, output: Output) -> Iterable[Sample]:
-        """Read nodebench's JSON lines."""
         report = read_report(output, "nodebench", "dgemm")
         check_options(report, {"n": params.n, "mode": params.mode})
         cores = count_of(report, "threads")
@@ -85,7 +83,6 @@ class Dgemm(Probe[DgemmParams]):
         yield Sample("slowest_core_rate", slowest)
 
     def facts(self, params: DgemmParams, output: Output) -> Mapping[str, Scalar]:
-        """Tell whose kernels the BLAS ran."""
         return kernels_of_header(read_report(output, "nodebench", "dgemm").header)
 
 

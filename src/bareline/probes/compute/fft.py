@@ -64,7 +64,6 @@ class Fft(Probe[FftParams]):
     }
 
     def command(self, params: FftParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         return native(
             "nodebench",
             "fft",
@@ -74,7 +73,6 @@ class Fft(Probe[FftParams]):
         )
 
     def parse(self, params: FftParams, output: Output) -> Iterable[Sample]:
-        """Read nodebench's JSON lines."""
         report = read_report(output, "nodebench", "fft")
         check_options(report, {"mode": params.mode, "plan": params.plan})
         asked = [("1d", params.n), ("3d", params.n3)]

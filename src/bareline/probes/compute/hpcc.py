@@ -89,7 +89,6 @@ class Hpcc(Probe[HpccParams]):
     min_ranks: ClassVar[int] = 2
 
     def command(self, params: HpccParams, layout: Layout) -> Command:
-        """Run hpcc under MPI in a directory with its input."""
         threads = str(layout.threads_per_rank)
         return Command(
             argv=("hpcc",),
@@ -106,7 +105,6 @@ class Hpcc(Probe[HpccParams]):
         )
 
     def parse(self, params: HpccParams, output: Output) -> Iterable[Sample]:
-        """Read the summary of the program's output file."""
         text = output.files.get(_OUTPUT, "")
         ranks = _check_whole(text)
         values: dict[str, float] = {}
@@ -134,7 +132,6 @@ class Hpcc(Probe[HpccParams]):
         }
 
     def facts(self, params: HpccParams, output: Output) -> Mapping[str, Scalar]:
-        """Tell whose kernels the BLAS ran."""
         return kernels_printed(output)
 
 

@@ -73,7 +73,6 @@ class Linpack(Probe[LinpackParams]):
     }
 
     def command(self, params: LinpackParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         size = "memory_share" if params.memory_share else "n"
         return native(
             "nodebench",
@@ -84,7 +83,6 @@ class Linpack(Probe[LinpackParams]):
         )
 
     def parse(self, params: LinpackParams, output: Output) -> Iterable[Sample]:
-        """Read nodebench's JSON lines."""
         report = read_report(output, "nodebench", "linpack")
         check_options(report, {"mode": params.mode})
         if not params.memory_share:
@@ -94,7 +92,6 @@ class Linpack(Probe[LinpackParams]):
         yield Sample("order", solved_order(only_point(report)))
 
     def facts(self, params: LinpackParams, output: Output) -> Mapping[str, Scalar]:
-        """Tell whose kernels the BLAS ran."""
         return kernels_of_header(read_report(output, "nodebench", "linpack").header)
 
 

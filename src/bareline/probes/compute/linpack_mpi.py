@@ -116,7 +116,6 @@ class LinpackMpi(Probe[LinpackMpiParams]):
         return ()
 
     def facts(self, params: LinpackMpiParams, output: Output) -> Mapping[str, Scalar]:
-        """Tell whose kernels the BLAS ran."""
         if hpl.TITLE.search(output.stdout):
             return kernels_printed(output)
         return kernels_of_header(read_report(output, "linpack_mpi", "linpack").header)

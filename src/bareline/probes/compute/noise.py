@@ -87,7 +87,6 @@ class Noise(Probe[NoiseParams]):
     }
 
     def command(self, params: NoiseParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         return native(
             "nodebench",
             "noise",

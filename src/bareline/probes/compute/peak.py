@@ -55,7 +55,6 @@ class Peak(Probe[PeakParams]):
     }
 
     def command(self, params: PeakParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         return native(
             "nodebench", "peak", *options(params, "repeat"), *thread_options(params.mode, layout)
         )

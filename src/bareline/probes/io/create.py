@@ -79,7 +79,6 @@ class Create(Probe[CreateParams]):
     }
 
     def command(self, params: CreateParams, layout: Layout) -> Command:
-        """Run iobench in the trial's working directory with the layout's threads."""
         units = -(-params.file_bytes // _UNIT_BYTES) + 1  # the file's own entry
         return native(
             *("iobench", "create", "--folder", "{workdir}", *options(params, "files")),

@@ -96,7 +96,6 @@ class Fio(Probe[FioParams]):
     }
 
     def command(self, params: FioParams, layout: Layout) -> Command:
-        """Run one job in the trial's working directory."""
         return Command(
             argv=(
                 *("fio", "--output-format=json", f"--name={_JOB}", "--directory={workdir}"),

@@ -74,7 +74,6 @@ class Metadata(Probe[MetadataParams]):
     }
 
     def command(self, params: MetadataParams, layout: Layout) -> Command:
-        """Run iobench_mpi in the trial's working directory with all ranks."""
         units = -(-params.file_bytes // _UNIT_BYTES) + 1  # the file's own entry
         return native(
             *("iobench_mpi", "metadata", "--folder", "{workdir}", *options(params, "items")),

@@ -121,7 +121,6 @@ class Parallel(Probe[ParallelParams]):
     }
 
     def command(self, params: ParallelParams, layout: Layout) -> Command:
-        """Run iobench_mpi in the trial's working directory with all ranks."""
         amounts = ("transfer_bytes", "block_bytes", "segments")
         duration = ("duration_s",) if params.duration_s else ()
         return native(

@@ -83,7 +83,6 @@ class Sequential(Probe[SequentialParams]):
     }
 
     def command(self, params: SequentialParams, layout: Layout) -> Command:
-        """Run iobench in the trial's working directory."""
         blocks = ",".join(map(str, params.blocks_bytes))
         return native(
             *("iobench", "sequential", "--folder", "{workdir}", "--size", str(params.file_bytes)),
@@ -92,7 +91,6 @@ class Sequential(Probe[SequentialParams]):
         )
 
     def parse(self, params: SequentialParams, output: Output) -> Iterable[Sample]:
-        """Read iobench's JSON lines."""
         points = read_report(output, "iobench", "sequential").points
         found = [point.at.get("block_bytes") for point in points]
         if found != list(params.blocks_bytes):

@@ -82,7 +82,6 @@ class MemoryLatency(Probe[LatencyParams]):
     }
 
     def command(self, params: LatencyParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         return native(
             "nodebench",
             "latency",

@@ -65,12 +65,10 @@ class RandomAccess(Probe[RandomAccessParams]):
     }
 
     def command(self, params: RandomAccessParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         size = ("--size", str(params.table_bytes)) if params.table_bytes else ()
         return native("nodebench", "random_access", *size, *options(params, "mode", "budget_s"))
 
     def parse(self, params: RandomAccessParams, output: Output) -> Iterable[Sample]:
-        """Read nodebench's JSON lines."""
         report = read_report(output, "nodebench", "random_access")
         if len(report.points) != 1:
             raise ParseError(f"{len(report.points)} points instead of one")
@@ -84,7 +82,6 @@ class RandomAccess(Probe[RandomAccessParams]):
         yield Sample("rate_loop_mean", mean)
 
     def arrays(self, params: RandomAccessParams, output: Output) -> Mapping[str, int]:
-        """Give the size that the node chose, or was given."""
         return {"": asked_size(output)}
 
 

@@ -67,13 +67,11 @@ class Stream(Probe[StreamParams]):
     }
 
     def command(self, params: StreamParams, layout: Layout) -> Command:
-        """Run nodebench on one node."""
         threads = ("--threads", str(layout.threads_per_rank)) if params.mode == "single" else ()
         size = ("--size", str(params.array_bytes)) if params.array_bytes else ()
         return native("nodebench", "stream", *size, *options(params, "repeat", "stores"), *threads)
 
     def parse(self, params: StreamParams, output: Output) -> Iterable[Sample]:
-        """Read nodebench's JSON lines."""
         report = read_report(output, "nodebench", "stream")
         points, threads = report.points, report.header.get("threads")
         if not isinstance(threads, int) or threads < 1:
@@ -87,7 +85,6 @@ class Stream(Probe[StreamParams]):
             yield Sample("bandwidth_per_core", per_core, point.at)
 
     def arrays(self, params: StreamParams, output: Output) -> Mapping[str, int]:
-        """Give the size that the node chose, or was given."""
         return {"": asked_size(output)}
 
 

@@ -155,7 +155,6 @@ class MpiFunction(Probe[MpiParams]):
     smallest_bytes: ClassVar[int] = 0
 
     def command(self, params: MpiParams, layout: Layout) -> Command:
-        """Run mpibench under MPI."""
         options = params.options(self.smallest_bytes)
         return native("mpibench", self._benchmark(params), *options, mpi=True)
 

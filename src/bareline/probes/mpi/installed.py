@@ -62,7 +62,6 @@ class InstalledOsuParams:
             raise ValueError(f"min_bytes = {self.min_bytes} is above max_bytes = {self.max_bytes}")
 
     def options(self) -> tuple[str, ...]:
-        """Give OSU's options."""
         sizes = ("-m", f"{self.min_bytes or 1}:{self.max_bytes}") if self.max_bytes else ()
         counts = ("-i", str(self.iterations)) if self.iterations else ()
         skipped = ("-x", str(self.warmup)) if self.warmup else ()
@@ -106,7 +105,6 @@ class Osu(Probe[Any]):
     min_ranks: ClassVar[int] = 2
 
     def command(self, params: Any, layout: Layout) -> Command:
-        """Find the program on the nodes and run it under MPI."""
         # A barrier has no sizes, and refuses to be told some.
         options = () if params.program == "barrier" else params.options()
         return installed_command(f"osu_{params.program}", options, params, _OSU_FOLDER)
@@ -118,7 +116,6 @@ class Osu(Probe[Any]):
         return {name: metric for name, metric in self.metrics.items() if name != "message_rate"}
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        """Read OSU's table."""
         largest_bytes = 0 if params.program == "barrier" else params.max_bytes
         readings = osu.read(output.stdout)
         return only_samples(readings, f"osu.{params.program}", self.metrics, largest_bytes)
@@ -199,7 +196,6 @@ class Imb(Probe[ImbParams]):
     min_ranks: ClassVar[int] = 2
 
     def command(self, params: ImbParams, layout: Layout) -> Command:
-        """Find the program on the nodes and run it under MPI."""
         options = (params.benchmark, *params.options(layout.ranks))
         return installed_command("IMB-MPI1", options, params, _IMB_FOLDER)
 

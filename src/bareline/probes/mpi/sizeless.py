@@ -39,7 +39,6 @@ class MpiSizelessParams:
     budget_s: Annotated[float, Field(gt=0)] = 0.2
 
     def options(self) -> tuple[str, ...]:
-        """Give the program's options."""
         return effort(self.iterations, self.warmup, self.budget_s)
 
 
@@ -48,7 +47,6 @@ class InitParams:
     """MPI_Init takes no parameters."""
 
     def options(self) -> tuple[str, ...]:
-        """Give the program's options."""
         return ()
 
 
@@ -58,7 +56,6 @@ class SizelessFunction(Probe[Any]):
     layer: ClassVar[Layer] = Layer.MPI
 
     def command(self, params: Any, layout: Layout) -> Command:
-        """Run mpibench under MPI."""
         return native("mpibench", self._benchmark, *params.options(), mpi=True)
 
     @property
@@ -66,7 +63,6 @@ class SizelessFunction(Probe[Any]):
         return self.name.removeprefix("mpi.")
 
     def parse(self, params: Any, output: Output) -> Iterable[Sample]:
-        """Read mpibench's JSON lines."""
         points = read_report(output, "mpibench", self._benchmark).points
         if [dict(point.at) for point in points] != [{}]:
             raise ParseError(f"{len(points)} points of a benchmark that has one")

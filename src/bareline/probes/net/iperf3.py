@@ -58,7 +58,6 @@ class Iperf3(Probe[Iperf3Params]):
     }
 
     def command(self, params: Iperf3Params, layout: Layout) -> Command:
-        """Run a server on the last node and the client on the first."""
         options = ["-t", str(params.duration_s), "-P", str(params.streams), "-i", "1"]
         if params.window_bytes:
             options += ["-w", str(params.window_bytes)]
@@ -69,7 +68,6 @@ class Iperf3(Probe[Iperf3Params]):
         )
 
     def parse(self, params: Iperf3Params, output: Output) -> Iterable[Sample]:
-        """Read iperf3's JSON object."""
         transfer = iperf3.read(output.stdout)
         if transfer.udp or transfer.streams != params.streams:
             raise ParseError(f"not the {params.streams} TCP streams that were asked for")

@@ -55,7 +55,6 @@ class Nuttcp(Probe[NuttcpParams]):
     }
 
     def command(self, params: NuttcpParams, layout: Layout) -> Command:
-        """Run a server on the last node and the transmitter on the first."""
         options = ["-fparse", "-T", str(params.duration_s)]
         if params.streams > 1:
             options += ["-N", str(params.streams)]
@@ -75,7 +74,6 @@ class Nuttcp(Probe[NuttcpParams]):
         return {name: metric for name, metric in self.metrics.items() if name != "retransmissions"}
 
     def parse(self, params: NuttcpParams, output: Output) -> Iterable[Sample]:
-        """Read the line of key=value pairs."""
         transfer = nuttcp.read(output.stdout)
         yield Sample("rate", transfer.rate_bps)
         yield Sample("cpu_sender", transfer.cpu_sender)

@@ -46,7 +46,6 @@ class Perftest(Probe[PerftestParams]):
         return self.name.removeprefix("net.")
 
     def command(self, params: PerftestParams, layout: Layout) -> Command:
-        """Run the program as server on the last node and as client on the first."""
         options = ["-a", "-F", "-p", "{server_port}"]
         if params.iterations:
             options += ["-n", str(params.iterations)]
@@ -59,7 +58,6 @@ class Perftest(Probe[PerftestParams]):
         )
 
     def parse(self, params: PerftestParams, output: Output) -> Iterable[Sample]:
-        """Read the table of message sizes."""
         found = list(format_.read(output.stdout))
         if len(found) != 1 or found[0].probe != f"perftest.{self._program}":
             raise ParseError(f"not the output of one {self._program}")

@@ -77,7 +77,6 @@ class Sockperf(Probe[SockperfParams]):
     }
 
     def command(self, params: SockperfParams, layout: Layout) -> Command:
-        """Run a server on the last node and the client on the first."""
         size, length = ("-m", str(params.size_bytes)), ("-t", str(params.duration_s))
         where = ("-i", "{server_host}", "-p", "{server_port}")
         return Command(
@@ -87,7 +86,6 @@ class Sockperf(Probe[SockperfParams]):
         )
 
     def parse(self, params: SockperfParams, output: Output) -> Iterable[Sample]:
-        """Read the statistics that stand after the test."""
         text = _COLOURS.sub("", output.stdout)
         if failed := _ERROR.search(text):
             raise ParseError(f"sockperf says: {failed[1]}")

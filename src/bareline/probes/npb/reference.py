@@ -108,7 +108,6 @@ class Reference(Probe[ReferenceParams]):
     }
 
     def command(self, params: ReferenceParams, layout: Layout) -> Command:
-        """Find the binary on the nodes and run it under MPI."""
         folder = params.folder or os.environ.get(FOLDER_VARIABLE, "")
         what = (params.kernel, params.problem_class, str(layout.ranks))
         return Command(
@@ -126,7 +125,6 @@ class Reference(Probe[ReferenceParams]):
         )
 
     def parse(self, params: ReferenceParams, output: Output) -> Iterable[Sample]:
-        """Read the summary at the end."""
         summary = _read_summary(output.stdout, params)
         time_s = _decimal(summary, "Time in seconds")
         rate = _decimal(summary, "Mop/s total") * 1e6
