@@ -69,7 +69,7 @@ OUTPUTS: Mapping[str, Any] = MappingProxyType(
 
 def files() -> dict[str, Callable[[], dict[str, Any]]]:
     """Give what makes the schema of each file."""
-    from bareline.platforms.schema import platforms_schema
+    from bareline.platforms.config import platforms_schema
     from bareline.store.schema import run_schemas
     from bareline.study.schema import study_schema
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.json_schema import models_json_schema
 
 from bareline.platforms.base import load_platform_types
 from bareline.vocabulary.errors import PlatformError, did_you_mean
@@ -24,7 +25,14 @@ from bareline.vocabulary.texts import shown_name
 DEFAULT_FILE = Path("platforms.toml")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 #: What a table of every type may hold beside its options.
-_COMMON = ("type", "title", "cores_per_node", "environment", "build", *Terms.model_fields)
+_COMMON_SCHEMA: dict[str, Any] = {
+    "title": {"type": "string"},
+    "cores_per_node": {"type": "integer", "minimum": 1},
+    "environment": {"type": "object", "additionalProperties": {"type": "string"}},
+    "build": {"type": "string"},
+    **Terms.model_json_schema()["properties"],
+}
+_COMMON = ("type", *_COMMON_SCHEMA)
 #: Nodes of the largest machines have fewer.
 _MOST_CORES = 1_000_000
 
@@ -191,3 +199,30 @@ def choose_platforms(names: list[str], path: Path | None = None) -> list[Platfor
         if names.count(name) > 1:
             raise PlatformError(f"the platform '{name}' is named twice")
     return [specs[name] for name in names]
+
+
+def platforms_schema() -> dict[str, Any]:
+    """Give the schema of a file such as `load_platforms` reads, plug-ins' types included."""
+    types = load_platform_types()
+    models = [(platform.options, "validation") for platform in types.values()]
+    found, shared = models_json_schema(models)  # type: ignore[arg-type]
+    definitions = shared.get("$defs", {})
+    tables = []
+    for name, platform in types.items():
+        place = found[platform.options, "validation"]["$ref"].rpartition("/")[2]
+        options = definitions[place]
+        kind = {"type": {"const": name}}
+        definitions[f"type-{name}"] = {
+            **options,
+            "properties": {**_COMMON_SCHEMA, **options.get("properties", {}), **kind},
+            "required": [*options.get("required", []), "type"],
+        }
+        tables.append({"$ref": f"#/$defs/type-{name}"})
+    one = {"patternProperties": {f"^{PLATFORM_NAME.pattern}$": {"oneOf": tables}}}
+    return {
+        "title": "platforms",
+        "type": "object",
+        "properties": {"platform": {"type": "object", **one, "additionalProperties": False}},
+        "additionalProperties": False,
+        "$defs": definitions,
+    }

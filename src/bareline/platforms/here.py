@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -173,3 +174,23 @@ class HereAllocation(HostsAllocation):
         if self.mounted is not None:
             return self.mounted.folder
         return str((self._io_folder or self._context.scratch).absolute())
+
+
+def core_facts(cores: Mapping[str, Sequence[int]]) -> dict[str, Scalar]:
+    """Tell which of this machine's cores each node may use, and which of them it shares.
+
+    Two nodes on one core look like two nodes on two in every other fact.
+
+    `cores`: numbers of the cores by the node's name.
+    """
+    users = Counter(core for each in cores.values() for core in set(each))
+    shared = sorted(core for core, count in users.items() if count > 1)
+    listed = [f"{name}: {_numbers(each)}" for name, each in cores.items()]
+    return {
+        "cpu.pinned_to": "; ".join(listed),
+        "cpu.shared_cores": _numbers(shared) or "none",
+    }
+
+
+def _numbers(cores: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(cores)))

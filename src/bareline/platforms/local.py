@@ -15,12 +15,12 @@ from pydantic import Field
 from bareline.build.native import NativeBuild
 from bareline.host.owner import has_ended, owner_mark
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.cores import core_facts
 from bareline.platforms.here import (
     HereAllocation,
     build_here,
     check_cores,
     check_neighbours,
+    core_facts,
     mpi_availability,
 )
 from bareline.platforms.hosts import contained
@@ -32,11 +32,16 @@ from bareline.platforms.launchers import (
 from bareline.platforms.layers.container.boxes import check_runtime
 from bareline.platforms.layers.container.options import ContainerKeys
 from bareline.platforms.layers.filesystem.available import check_here
-from bareline.platforms.layers.filesystem.held import Mounts, private_mounts
-from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below
+from bareline.platforms.layers.filesystem.mounted import (
+    Mounted,
+    Mounts,
+    Peer,
+    folder_below,
+    mount_volume,
+    private_mounts,
+)
 from bareline.platforms.layers.filesystem.nfs import mount_served
 from bareline.platforms.layers.filesystem.options import Nfs, OneNode
-from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.layers.neighbours import Neighbours
 from bareline.platforms.node import Node
 from bareline.platforms.workdir import MEMORY, SESSION, check_io_folder

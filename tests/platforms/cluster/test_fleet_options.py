@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from bareline.platforms.remote.differences import common_set
+from bareline.platforms.remote.description import common_set
 from bareline.platforms.remote.fleet import fleet_facts, read_topology, scattered
 from bareline.platforms.slurm.options import SlurmOptions
 from bareline.platforms.ssh.options import SshOptions

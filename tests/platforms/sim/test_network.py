@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from bareline.platforms.config import make_spec
 from bareline.platforms.sim import compute
-from bareline.platforms.sim.algorithms import collectives, made_anew
-from bareline.platforms.sim.cluster import settings
+from bareline.platforms.sim.cluster import collectives, made_anew, settings
 from bareline.platforms.sim.network import (
     Network,
     SharedMemory,

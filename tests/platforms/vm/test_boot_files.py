@@ -9,8 +9,7 @@ import subprocess
 
 import pytest
 
-from bareline.platforms.vm.initramfs import File, archive
-from bareline.platforms.vm.kernel import load_order, read_module, unpack_kernel
+from bareline.platforms.vm.kernel import File, archive, load_order, read_module, unpack_kernel
 from bareline.vocabulary.errors import PlatformError
 
 ELF = b"\x7fELF" + bytes(range(256)) * 40

@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 from bareline.host.cache import cache_folder
 from bareline.platforms.config import make_spec
 from bareline.platforms.vm import preflight
+from bareline.platforms.vm.devices import Boot, Places
 from bareline.platforms.vm.domain import domain_xml, pool_xml
 from bareline.platforms.vm.guest import make_guests
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.places import Boot, Places
 from bareline.platforms.vm.platform import VmPlatform
 from bareline.platforms.vm.preflight import check_host
 from bareline.vocabulary.errors import PlatformError

@@ -10,8 +10,7 @@ from pydantic import ValidationError
 
 from bareline.platforms.config import make_spec
 from bareline.platforms.remote.keys import Keys
-from bareline.platforms.vm.exports import exported
-from bareline.platforms.vm.filesystem import TARGET, with_share
+from bareline.platforms.vm.filesystem import TARGET, exported, with_share
 from bareline.platforms.vm.guest import SERVER, make_guests, settings_files
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.platform import VmPlatform

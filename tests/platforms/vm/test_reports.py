@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bareline.platforms.layers.filesystem.nfs import ganesha_config
 from bareline.platforms.remote.keys import Keys, known_hosts
-from bareline.platforms.vm.exports import exported
+from bareline.platforms.vm.filesystem import exported
 from bareline.platforms.vm.guest import (
     last_words,
     make_guests,

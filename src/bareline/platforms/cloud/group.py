@@ -20,7 +20,7 @@ from bareline.platforms.cloud.provider import (
     State,
     Thing,
 )
-from bareline.platforms.cloud.release import remove
+from bareline.platforms.cloud.remains import remove
 from bareline.vocabulary.errors import NotNow, PlatformError
 
 _LOOK_S = 1.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bareline.platforms.launchers.hydra import Hydra
 from bareline.platforms.launchers.job import Job
+from bareline.platforms.launchers.mpich import Hydra
 
 
 class IntelMpi(Hydra):

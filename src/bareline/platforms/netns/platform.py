@@ -9,13 +9,13 @@ from pathlib import Path
 
 from bareline.build.native import NativeBuild
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.cores import core_facts
 from bareline.platforms.held import tool
 from bareline.platforms.here import (
     HereAllocation,
     build_here,
     check_cores,
     check_neighbours,
+    core_facts,
     mpi_availability,
 )
 from bareline.platforms.hosts import contained
@@ -24,10 +24,9 @@ from bareline.platforms.launchers.agent import agent_text
 from bareline.platforms.layers.container.boxes import check_runtime
 from bareline.platforms.layers.filesystem.available import check_here
 from bareline.platforms.layers.filesystem.gluster import mount_gluster
-from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, folder_below, mount_volume
 from bareline.platforms.layers.filesystem.nfs import mount_served
 from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, Tmpfs
-from bareline.platforms.layers.filesystem.volume import mount_volume
 from bareline.platforms.netns import links
 from bareline.platforms.netns.namespaces import (
     Namespaces,

@@ -19,8 +19,7 @@ from bareline.platforms.node import Node
 from bareline.platforms.placeholders import expand, mentions, needs_folder
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.remote.conversation import Conversation, conversation, script
-from bareline.platforms.remote.description import number_of
-from bareline.platforms.remote.differences import CommonSet, common_set
+from bareline.platforms.remote.description import CommonSet, common_set, number_of
 from bareline.platforms.remote.native import NativePrograms, Way, build_there
 from bareline.platforms.remote.software import loader, try_software
 from bareline.platforms.remote.trial import Housekeeping, house_script, housekeeping

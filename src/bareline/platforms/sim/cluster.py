@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
-from bareline.platforms.sim.algorithms import made_anew
 from bareline.platforms.sim.network import Network
 from bareline.platforms.sim.options import SimOptions
+from bareline.vocabulary.collectives import COLLECTIVES
+
+_SELECTORS: Mapping[str, str] = MappingProxyType({"openmpi": "ompi", "mpich": "mpich"})
+
+
+def made_anew(library: str, chosen: Mapping[str, str]) -> tuple[str, ...]:
+    """Name the functions that the simulated cluster has algorithms of its own for.
+
+    Those that the user names an algorithm for keep that.
+    """
+    if library != "openmpi":
+        return ()
+    return tuple(
+        each.name for each in COLLECTIVES.values() if each.anew and each.name not in chosen
+    )
+
+
+def collectives(library: str, chosen: Mapping[str, str]) -> dict[str, str]:
+    """Give SMPI's options for the collective functions of a library.
+
+    `library`: ``openmpi`` or ``mpich``.
+    `chosen`: algorithms that the user names, by function in lower case.
+    """
+    return {
+        "smpi/coll-selector": _SELECTORS[library],
+        **{f"smpi/{function}": name for function, name in sorted(chosen.items())},
+    }
+
 
 #: Speed of every simulated core. Seconds are injected as this many operations, so it cancels.
 SPEED = "1Gf"

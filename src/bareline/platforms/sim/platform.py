@@ -20,8 +20,14 @@ from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Context, Platform
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.sim import compute, replay
-from bareline.platforms.sim.algorithms import collectives, made_anew
-from bareline.platforms.sim.cluster import SPEED, cluster_xml, eager_bytes, settings
+from bareline.platforms.sim.cluster import (
+    SPEED,
+    cluster_xml,
+    collectives,
+    eager_bytes,
+    made_anew,
+    settings,
+)
 from bareline.platforms.sim.network import Network, stretches
 from bareline.platforms.sim.options import FOLDED, RECORDED, SimOptions, runs_simulated
 from bareline.platforms.sim.processor import (

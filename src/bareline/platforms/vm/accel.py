@@ -16,9 +16,9 @@ from pathlib import Path
 
 from bareline.host.locks import file_lock
 from bareline.platforms.process import local_environment, run_process
+from bareline.platforms.vm.devices import Accelerator
 from bareline.platforms.vm.image import AutoImage
-from bareline.platforms.vm.initramfs import File, archive
-from bareline.platforms.vm.places import Accelerator
+from bareline.platforms.vm.kernel import File, archive
 from bareline.vocabulary.errors import PlatformError
 
 _DEVICE = Path("/dev/kvm")

@@ -10,10 +10,9 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from bareline.platforms.vm.devices import NIC_ALIAS, POOL, add_devices, paravirtual
+from bareline.platforms.vm.devices import NIC_ALIAS, POOL, Places, add_devices, paravirtual
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import parse_cpu_set
-from bareline.platforms.vm.places import Places
 
 _QEMU_NAMESPACE = "http://libvirt.org/schemas/domain/qemu/1.0"
 

@@ -11,23 +11,45 @@ from pathlib import Path
 
 from bareline.platforms.held import SETUP_S
 from bareline.platforms.layers.filesystem.gluster import mount_gluster
-from bareline.platforms.layers.filesystem.mounted import Mounted, Peer
-from bareline.platforms.layers.filesystem.nfs import facts_of, mount_options, mount_served
-from bareline.platforms.layers.filesystem.options import (
-    Gluster,
-    Loop,
-    Nfs,
-    NineP,
-    Tmpfs,
-    Virtiofs,
+from bareline.platforms.layers.filesystem.mounted import Mounted, Peer, mount_volume
+from bareline.platforms.layers.filesystem.nfs import (
+    Export,
+    facts_of,
+    mount_options,
+    mount_served,
+    serve,
 )
-from bareline.platforms.layers.filesystem.volume import mount_volume
+from bareline.platforms.layers.filesystem.options import Gluster, Loop, Nfs, NineP, Tmpfs, Virtiofs
 from bareline.platforms.process import Finished, local_environment, run_process
 from bareline.platforms.vm.access import Access
+from bareline.platforms.vm.devices import share_tag
 from bareline.platforms.vm.guest import Guest
+from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Share
 from bareline.vocabulary.model import Scalar
+
+
+def exported(shares: Sequence[Share]) -> list[Export]:
+    """Give the shares that go over the network."""
+    return [
+        Export(share.source, share_tag(number), share.read_only)
+        for number, share in enumerate(shares)
+        if share.kind == "nfs"
+    ]
+
+
+def start_exports(shares: Sequence[Share], hypervisor: Hypervisor) -> None:
+    """Start the server where a share needs it; it ends with the enclosure."""
+
+    def inside(argv: Sequence[str], stdin: str) -> Finished:
+        line = hypervisor.inside(argv)
+        return run_process(line, env=local_environment(), timeout_s=SETUP_S, stdin=stdin)
+
+    exports = exported(shares)
+    if exports:
+        serve(inside, exports, hypervisor.address, str(hypervisor.folder / "nfs"))
+
 
 #: Where guests mount it.
 TARGET = "/mnt/bareline"

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from bareline.platforms.process import local_environment, run_process
 from bareline.platforms.vm import room
 from bareline.platforms.vm.access import Access
+from bareline.platforms.vm.devices import Accelerator, Boot, Places
 from bareline.platforms.vm.domain import domain_xml, moved
 from bareline.platforms.vm.guest import (
     Guest,
@@ -25,7 +26,6 @@ from bareline.platforms.vm.guest import (
 )
 from bareline.platforms.vm.hypervisor import Hypervisor
 from bareline.platforms.vm.options import VmOptions
-from bareline.platforms.vm.places import Accelerator, Boot, Places
 from bareline.platforms.vm.states import SavedStates
 from bareline.vocabulary.errors import PlatformError
 

@@ -11,7 +11,7 @@ from importlib import resources
 from bareline.platforms.remote.keys import Keys, known_hosts
 from bareline.platforms.vm.access import guest_client_config, server_config
 from bareline.platforms.vm.devices import MANAGEMENT_MAC, MEASURED_MAC, share_tag
-from bareline.platforms.vm.initramfs import File
+from bareline.platforms.vm.kernel import File
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.nic import Nic
 from bareline.platforms.vm.tuning import arguments, script

@@ -15,17 +15,16 @@ from bareline.build.native import NativeBuild, ensure_native
 from bareline.host.cache import cache_folder
 from bareline.host.tools import require
 from bareline.platforms.base import Allocation, Availability, Context, Platform
-from bareline.platforms.cores import core_facts
-from bareline.platforms.here import build_here
+from bareline.platforms.here import build_here, core_facts
 from bareline.platforms.launchers import MpiInstallation, find_mpi
 from bareline.platforms.remote.keys import make_keys
 from bareline.platforms.vm import remains, room
 from bareline.platforms.vm.accel import choose_accelerator, known_verdict, qemu_version
 from bareline.platforms.vm.access import Access
 from bareline.platforms.vm.allocation import VmAllocation
+from bareline.platforms.vm.devices import Accelerator, Boot, Places
 from bareline.platforms.vm.domain import domain_xml, pool_xml, vcpu_pins
-from bareline.platforms.vm.exports import start_exports
-from bareline.platforms.vm.filesystem import with_share
+from bareline.platforms.vm.filesystem import start_exports, with_share
 from bareline.platforms.vm.fleet import Fleet, Medium
 from bareline.platforms.vm.guest import SERVER, Guest, host_address, make_guests
 from bareline.platforms.vm.hypervisor import TOOLS, Hypervisor, import_libvirt
@@ -35,7 +34,6 @@ from bareline.platforms.vm.medium import AutoMedium, CloudMedium, counter_argume
 from bareline.platforms.vm.mpi import guest_mpi, mpi_caveats
 from bareline.platforms.vm.options import VmOptions
 from bareline.platforms.vm.options.hardware import Image, parse_cpu_set
-from bareline.platforms.vm.places import Accelerator, Boot, Places
 from bareline.platforms.vm.preflight import check_host, physical_function
 from bareline.platforms.vm.states import SavedStates, states_of
 from bareline.platforms.vm.tenant import TenantAllocation

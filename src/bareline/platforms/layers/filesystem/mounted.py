@@ -10,7 +10,9 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 
-from bareline.platforms.process import Finished
+from bareline.platforms.held import SETUP_S, WAIT, system_environment, tool, wait_ready
+from bareline.platforms.layers.filesystem.options import Loop, Tmpfs
+from bareline.platforms.process import Finished, holding, run_process
 from bareline.platforms.workdir import PREFIX, folder_name, is_abandoned
 from bareline.vocabulary.errors import PlatformError
 from bareline.vocabulary.model import Scalar
@@ -82,3 +84,51 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
         )
     lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
     return {key: value.strip() for key, value in lines}
+
+
+@dataclass(frozen=True, slots=True)
+class Mounts:
+    """A mount namespace of this machine, and a process namespace for what serves it.
+
+    `pid`: process that holds them.
+    """
+
+    pid: int
+
+    def enter(self, argv: Sequence[str]) -> list[str]:
+        """Give the command line of a program that sees the mounts, and is otherwise as usual."""
+        return [tool("nsenter"), f"--target={self.pid}", "--mount", "--", *argv]
+
+    def run(self, argv: Sequence[str], stdin: str) -> Finished:
+        """Run what mounts or serves; whatever it leaves running ends with the namespaces."""
+        line = [tool("nsenter"), f"--target={self.pid}", "--mount", "--pid", "--", *argv]
+        return run_process(line, env=system_environment(), timeout_s=SETUP_S, stdin=stdin)
+
+
+@contextmanager
+def private_mounts() -> Iterator[Mounts]:
+    """Hold a mount namespace, which ends with this context or with bareline."""
+    kinds = ["--mount", "--pid", "--fork", "--kill-child"]
+    argv = [tool("unshare"), *kinds, "--", "sh", "-c", WAIT]
+    with holding(argv, env=system_environment()) as process:
+        yield Mounts(wait_ready(process, "the file system"))
+
+
+def mount_volume(run: Run, chosen: Tmpfs | Loop, folder: Path, below: Path) -> Mounted:
+    """Mount one on a node.
+
+    `below`: folder of the node in which the sparse file is made.
+    """
+    at, size = str(folder), str(chosen.size_bytes)
+    if isinstance(chosen, Tmpfs):
+        run_script(run, "volume", "tmpfs", at, size, chosen.options)
+        return Mounted(at, {"fs.layer": chosen.type})
+    image = str(below / "image")
+    direct = "yes" if chosen.direct else "no"
+    said = run_script(run, "volume", chosen.kind, at, size, chosen.options, image, direct)
+    facts = {
+        "fs.layer": chosen.type,
+        "fs.below": said["below"],
+        "fs.below_cache": "none: direct" if chosen.direct else "page cache",
+    }
+    return Mounted(at, facts, () if chosen.direct else ("loop-file",))
