@@ -16,7 +16,7 @@ from bareline.predict.costs import Costs
 from bareline.predict.curve import Curve, CurveKey
 from bareline.predict.ladder import LadderGaps
 from bareline.predict.needs import Need, merged, needs_of, plan_study
-from bareline.predict.prediction import Case, check_base, predict
+from bareline.predict.prediction import Case, Clock, base_time_s, check_base, predict
 from bareline.predict.questions import parse_what_if
 from bareline.predict.replay import replay
 from bareline.predict.shares import explain_loss, shapley
@@ -389,6 +389,64 @@ def test_what_is_not_explained_is_said():
     assert found.shares[-1].input == "residual"
     assert found.shares[-1].share == pytest.approx(0.5, abs=0.02)
     assert found.explained == pytest.approx(0.5, abs=0.02)
+
+
+def test_computing_is_not_scaled_by_what_the_replay_lacks():
+    """A replay that lacks 12 % lacks it of messages: what computing costs is in the trace."""
+    same = {"latency": 2e-6, "rate": 5e9}
+    right = replay(program(steps=STEPS), Costs(network("a", **FAST))).time_s
+    factor = ComputeFactor(1.5, 1.45, 1.55, "")
+    planted = case(b=same, compute=factor, truth=right / 0.88)
+    measured = base_time_s(planted.profile)
+    cost = STEPS * 0.5e-3
+    found = explain_loss(planted, [measured] * 6, [measured + cost] * 6, paired=True)
+    share = next(one for one in found.shares if one.input == "compute")
+    assert share.time_s == pytest.approx(cost, rel=0.02)
+    # A factor that is known to 10 % gives a share of a width.
+    assert share.lo_s < 0.95 * cost < 1.05 * cost < share.hi_s
+    assert share.hi_s - share.lo_s == pytest.approx(STEPS * 0.1e-3, rel=0.3)
+
+
+def test_shares_are_paired_by_block():
+    """Blocks differ by 15 %, the platforms by 6 % in each: that is clear, the same twice is not."""
+    planted = case()
+    on_a = replay(planted.trace, Costs(planted.a)).time_s
+    rng = np.random.default_rng(4)
+    own = [on_a * math.exp(0.15 * rng.standard_normal()) for _ in range(8)]
+    slower = [1.06 * time for time in own]
+    found = explain_loss(planted, own, slower, paired=True)
+    assert found.loss_s == pytest.approx(0.06 * float(np.median(own)), rel=0.01)
+    with pytest.raises(AnalysisError, match="within noise"):
+        explain_loss(planted, own, slower)
+    with pytest.raises(AnalysisError, match=r"interval 1\.000 to 1\.000"):
+        explain_loss(planted, own, own, paired=True)
+
+
+def test_what_two_ladders_have_in_common_does_not_widen_a_prediction():
+    def noisy(name, drawn):
+        ladder, rng = network(name, **SLOW), np.random.default_rng(drawn)
+        curves = {
+            key: Curve(key, one.sizes, one.raw[None, :] * np.exp(rng.normal(0, 0.4, (6, 1))))
+            for key, one in ladder.curves.items()
+        }
+        return replace(ladder, curves=curves)
+
+    same = predict(replace(case(a=SLOW), a=noisy("a", 1), b=noisy("b", 1)))
+    assert same.time_s == pytest.approx(same.base_s)
+    assert same.hi_s / same.lo_s < 1.3
+    # A network that differs keeps what unseen programs were off by.
+    assert predict(case()).residual > 0.1
+
+
+def test_a_prediction_is_of_the_applications_own_clock():
+    """What the clock leaves out computes; the median launch counts, not the profiled one."""
+    planted = case()
+    wall = base_time_s(planted.profile)
+    truth = replay(planted.trace, Costs(planted.b)).time_s
+    clocked = replace(planted, clock=Clock(launch_s=0.9 * wall, median_s=1.8 * wall))
+    found = predict(clocked)
+    assert found.base_s == pytest.approx(1.8 * wall)
+    assert found.time_s == pytest.approx(2 * (truth - 0.1 * wall), rel=0.01)
 
 
 def test_wait_rows_are_charged_one_latency():

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from bareline.analysis.profiled import LaunchKey, launch_values
 from bareline.analysis.records import Records
 from bareline.predict.compute import program_of
-from bareline.predict.prediction import base_time_s
+from bareline.predict.prediction import Clock, base_time_s
 from bareline.predict.reading import read_trace
 from bareline.profile.files import is_profile, read_profile
 from bareline.profile.model import Profile
@@ -33,6 +34,9 @@ class Launch:
     layout: Layout
     openly_shared: bool = False
     """Whether its ranks had to share cores: then they wait for one by design."""
+    clock_s: float | None = None
+    """Its time by its own clock; None where it says none."""
+    key: LaunchKey | None = None
 
     @cached_property
     def profile(self) -> Profile:
@@ -41,8 +45,8 @@ class Launch:
 
     @cached_property
     def time_s(self) -> float:
-        """Its time."""
-        return base_time_s(self.profile)
+        """Its time: what it says itself, as a comparison has it, or all of the profile."""
+        return base_time_s(self.profile) if self.clock_s is None else self.clock_s
 
     @cached_property
     def queued(self) -> float:
@@ -85,6 +89,11 @@ class Application:
     def median_s(self) -> float:
         """Their median."""
         return float(np.median(self.times_s))
+
+    @property
+    def clock(self) -> Clock:
+        """Its time by its own clock, of the typical launch and of all."""
+        return Clock(self.typical.time_s, self.median_s)
 
     @property
     def typical(self) -> Launch:
@@ -179,6 +188,7 @@ def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
     for (platform, *case), own in trials.group_by("platform", *CASE, maintain_order=True):
         place = Place.of(dict(zip(CASE, case, strict=True)))
         launches = []
+        times = launch_values(records, str(platform), tuple(case))
         for row in own.sort("run", "block").iter_rows(named=True):
             run = records.runs[row["run"]]
             paths = [
@@ -187,7 +197,9 @@ def _launches(records: Records) -> Iterator[tuple[str, str, list[Launch]]]:
             ]
             if paths[0].exists():
                 shared = "oversubscribed" in (row["caveats"] or ())
-                launches.append(Launch(paths[0], paths[1], Layout.parse(row["layout"]), shared))
+                key = row["run"], row["block"]
+                layout = Layout.parse(row["layout"])
+                launches.append(Launch(paths[0], paths[1], layout, shared, times.get(key), key))
         if launches:
             yield _name(place), str(platform), launches
 

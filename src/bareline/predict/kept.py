@@ -121,7 +121,9 @@ def _upgrades(records: Records, one: Application) -> list[Upgrade]:
     launch = one.typical
     try:
         ladder = read_ladder(records, one.platform, launch.layout)
-        return upgrades(one.name, Case(launch.profile, launch.trace, ladder, ladder, _AS_IT_IS))
+        return upgrades(
+            one.name, Case(launch.profile, launch.trace, ladder, ladder, _AS_IT_IS, clock=one.clock)
+        )
     except BarelineError:
         return []  # the same refusal stands in the validation
 

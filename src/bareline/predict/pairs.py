@@ -94,7 +94,7 @@ class _Pairs:
             profile = replace(profile, rank_table=quiet)
         a, b = self._ladder(base), self._ladder(target)
         factor = factor_between(a, b, self.records, program=base.program)
-        case = Case(profile, launch.trace, a, b, factor)
+        case = Case(profile, launch.trace, a, b, factor, clock=base.clock)
         case.take_base(self.bases.setdefault((base.name, base.platform), case))
         return case
 
@@ -106,7 +106,7 @@ class _Pairs:
 
 
 def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]:
-    launch, profile, a, b = base.typical, case.profile, case.a, case.b
+    profile, a, b = case.profile, case.a, case.b
 
     def trial(model: str, time_s: float, drawn: float, warnings: tuple[str, ...] = ()) -> Trial:
         return Trial(
@@ -114,7 +114,7 @@ def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]
             base=base.platform,
             platform=target.platform,
             model=model,
-            base_s=launch.time_s,
+            base_s=base.median_s,
             time_s=time_s,
             truth_s=target.median_s,
             truth=tuple(target.times_s),
@@ -135,12 +135,12 @@ def _pair(case: Case, base: Application, target: Application) -> Iterator[Trial]
             why = reasons(case, base, target, error, reproduced)
             one = trial(model, done.time_s, done.ladder, done.warnings)
             yield replace(one, reasons=why)
-    yield trial("no-change", launch.time_s, 0.0)
+    yield trial("no-change", base.median_s, 0.0)
     shortest = [one.message("mpi.pingpong", min(2, one.layout.nodes)) for one in (a, b)]
     before, after = shortest
     if before is not None and after is not None:
         computing = profile.computing_s
-        calls = max(0.0, launch.time_s - computing)
+        calls = max(0.0, base.median_s - computing)
         yield trial("latency-ratio", computing + calls * after.latency_s / before.latency_s, 0.0)
 
 

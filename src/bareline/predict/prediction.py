@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from bareline.predict.compute import ComputeFactor
-from bareline.predict.costs import Costs, StartUp, start_up
+from bareline.predict.costs import INPUTS, Costs, StartUp, mixed, start_up
 from bareline.predict.curve import UNSURE
 from bareline.predict.delta import delta, message_share
 from bareline.predict.ladder import Gap, Ladder, LadderGaps
@@ -30,6 +30,8 @@ Form = Literal["ratio", "difference"]
 #: 90 % of the errors |ln(true/predicted)| of programs that were not looked at, by model, where no
 #: validation of one's own is at hand (docs/method/prediction.md).
 RESIDUAL = {"replay": 0.18, "delta": 0.25}
+#: Half-width that is left where nothing differs: a launch is no median.
+_LEAST_UNSEEN = 0.05
 #: How far a replay may be from the time that it replays.
 _WARN, REFUSE = 0.05, 0.15
 #: Shorter programs are predicted with a wider interval.
@@ -49,8 +51,8 @@ class Prediction:
     """A predicted time.
 
     - `base`, `platform`: where the profile was taken, and where the time is meant for.
-    - `base_s`: time on the base, from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took
-      longest.
+    - `base_s`: time on the base by the application's own clock, as a median; of a profile without
+      records from ``MPI_Init`` to ``MPI_Finalize``, of the rank that took longest.
     - `time_s`, `lo_s`, `hi_s`: predicted time with its 90 % interval; no point where only bounds
       are known.
     - `reproduced`: the replay of the base over its time; None without a replay.
@@ -171,6 +173,18 @@ def _refuse_contradictions(profile: Profile, ladder: Ladder, drawn: float) -> No
         raise LadderGaps(ladder.platform, gaps)
 
 
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """An application's time by its own clock, which is what a comparison compares.
+
+    - `launch_s`: of the profiled launch.
+    - `median_s`: of all launches.
+    """
+
+    launch_s: float
+    median_s: float
+
+
 @dataclass(frozen=True)
 class Case:
     """One application between two platforms, ready to be predicted.
@@ -184,12 +198,29 @@ class Case:
     b: Ladder
     compute: ComputeFactor
     io: float = 1.0
+    clock: Clock | None = None
     _replayed: dict[float | None, float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
     _base: dict[float | None, float] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @property
+    def base_s(self) -> float:
+        """The application's time on A: the median by its own clock, where that is known."""
+        return self.clock.median_s if self.clock else base_time_s(self.profile)
+
+    def on_clock(self, time_s: float, factor: float) -> float:
+        """Turn a time from ``MPI_Init`` to ``MPI_Finalize`` into the application's own.
+
+        What its clock leaves out (setting up, verification) is taken to compute.
+        """
+        if self.clock is None:
+            return time_s
+        outside_s = max(0.0, base_time_s(self.profile) - self.clock.launch_s)
+        own_s = max(time_s - factor * outside_s, 0.01 * self.clock.launch_s)
+        return own_s * self.clock.median_s / self.clock.launch_s
 
     def replayed_s(self, factor: float | None) -> float:
         """Replay the trace, once: on A (None), or on B with this factor of computing."""
@@ -214,12 +245,11 @@ class Case:
         if min(self.a.n, self.b.n) < 2:
             return 0.0
         rng = np.random.default_rng(1)
-        base_s = base_time_s(self.profile)
         factor = self.compute.value or math.sqrt(self.compute.lo * self.compute.hi)
         logs = []
         for _ in range(_DRAWS):
-            one = replace(self, a=self.a.resampled(rng), b=self.b.resampled(rng))
-            logs.append(math.log(_time(one, "delta", "ratio", base_s, factor)))
+            one = drawn_case(self, rng)
+            logs.append(math.log(_time(one, "delta", "ratio", factor)))
         low, high = np.quantile(logs, [0.05, 0.95])
         return float(high - low) / 2
 
@@ -242,17 +272,17 @@ def predict(
     """
     check_base(case.profile, openly_shared=case.a.cores is not None)
     check_ladders(case.profile, case.a, case.b)
-    base_s = base_time_s(case.profile)
-    chosen, reproduced, notes = _choose(case, model, base_s)
+    base_s = case.base_s
+    chosen, reproduced, notes = _choose(case, model)
     factors = (case.compute.lo, case.compute.value, case.compute.hi)
-    times = [_time(case, chosen, form, base_s, one) if one is not None else None for one in factors]
+    times = [_time(case, chosen, form, one) if one is not None else None for one in factors]
     low, middle, high = times
     assert low is not None and high is not None
     drawn = case.drawn
     if drawn > _DRAWN:
         for ladder in (case.a, case.b):
             _refuse_contradictions(case.profile, ladder, drawn)
-    unseen = residual if residual is not None else RESIDUAL[chosen]
+    unseen = residual if residual is not None else _unseen(case, chosen, case.compute.hi)
     notes += list(_widening(case, base_s))
     if reproduced is not None and abs(reproduced - 1) > _WARN and chosen == "replay":
         notes.append(f"the replay gives {reproduced:.3f} of the measured time on {case.a.platform}")
@@ -288,14 +318,29 @@ def point(case: Case, model: Model = "auto") -> tuple[float, float]:
     check_ladders(case.profile, case.a, case.b)
     if case.compute.value is None:
         raise AnalysisError("only bounds of computing are known", hint="use --calibrate RUN")
-    base_s = base_time_s(case.profile)
-    chosen, _, _ = _choose(case, model, base_s)
-    return base_s, _time(case, chosen, "ratio", base_s, case.compute.value)
+    chosen, _, _ = _choose(case, model)
+    return case.base_s, _time(case, chosen, "ratio", case.compute.value)
 
 
-def _choose(
-    case: Case, model: Model, base_s: float
-) -> tuple[Literal["replay", "delta"], float | None, list[str]]:
+def drawn_case(case: Case, rng: np.random.Generator) -> Case:
+    """Draw launches anew, the same blocks on both sides: what they have in common cancels."""
+    seed = int(rng.integers(2**63))
+    a, b = (one.resampled(np.random.default_rng(seed)) for one in (case.a, case.b))
+    return replace(case, a=a, b=b)
+
+
+def _unseen(case: Case, model: str, factor: float) -> float:
+    """Give what unseen programs are off by, in ln: no more than all that differs moves.
+
+    Between two ladders that price every call alike the error of a price cancels.
+    """
+    a, b = case.costs(factor)
+    changes = (delta(case.profile, a, mixed(a, b, {name})) for name in INPUTS)
+    moved = math.log1p(sum(map(abs, changes)) / base_time_s(case.profile))
+    return min(RESIDUAL[model], max(_LEAST_UNSEEN, moved))
+
+
+def _choose(case: Case, model: Model) -> tuple[Literal["replay", "delta"], float | None, list[str]]:
     """Choose the model by what there is, and say why it is not the better one."""
     if model == "delta" or (model == "auto" and case.trace is None):
         return "delta", None, []
@@ -308,7 +353,7 @@ def _choose(
     reason = why_not_replayable(case.trace)
     reproduced = None
     if not reason:
-        reproduced = case.replayed_s(None) / base_s
+        reproduced = case.replayed_s(None) / base_time_s(case.profile)
         if abs(reproduced - 1) > REFUSE:
             reason = f"its replay gives {reproduced:.2f} of the measured time"
     if not reason:
@@ -322,11 +367,15 @@ def _choose(
     return "delta", reproduced, [f"the trace is not replayed: {reason}"]
 
 
-def _time(case: Case, model: str, form: Form, base_s: float, factor: float) -> float:
+def _time(case: Case, model: str, form: Form, factor: float) -> float:
+    """Predict the application's time, whose launch on A took `base_time_s`."""
+    wall_s = base_time_s(case.profile)
     if model == "delta":
-        return max(base_s + delta(case.profile, *case.costs(factor)), 0.01 * base_s)
-    on_a, on_b = case.replayed_s(None), case.replayed_s(factor)
-    return base_s * on_b / on_a if form == "ratio" else max(base_s + on_b - on_a, 0.01 * base_s)
+        time_s = wall_s + delta(case.profile, *case.costs(factor))
+    else:
+        on_a, on_b = case.replayed_s(None), case.replayed_s(factor)
+        time_s = wall_s * on_b / on_a if form == "ratio" else wall_s + on_b - on_a
+    return case.on_clock(max(time_s, 0.01 * wall_s), factor)
 
 
 def _widening(case: Case, base_s: float) -> Iterator[str]:

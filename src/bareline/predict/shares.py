@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,10 +25,11 @@ from bareline.predict.compute import ComputeFactor, factor_between
 from bareline.predict.costs import INPUTS, Costs, Input, mixed
 from bareline.predict.delta import delta
 from bareline.predict.ladder import read_ladder
-from bareline.predict.prediction import REFUSE, Case, base_time_s, check_ladders
+from bareline.predict.prediction import REFUSE, Case, base_time_s, check_ladders, drawn_case
 from bareline.predict.replay import replay
 from bareline.profile.trace import Trace
 from bareline.vocabulary.errors import AnalysisError
+from bareline.vocabulary.units import format_value
 
 #: How inputs are called in sentences.
 TITLES: Mapping[str, str] = {
@@ -38,10 +39,11 @@ TITLES: Mapping[str, str] = {
     "collectives": "algorithms of collectives",
     "cores": "waiting for a shared core",
     "io": "files",
-    "start-up": "start-up",
     "residual": "not explained",
 }
 _DRAWS = 40
+#: Half-width of the middle 90 % of a normal distribution, in standard deviations.
+_NORMAL_90 = 1.645
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,8 @@ class Share:
 class Loss:
     """A measured loss and its shares, the largest first, the residual last.
 
-    Attributes
-    ----------
-    measured_a, measured_b
-        Times of the launches on both platforms from ``MPI_Init`` to ``MPI_Finalize``, in s.
-    start_up_s
-        What ``MPI_Init`` takes longer on B: a part of the loss.
-    control
-        What one node alone says, in words.
+    - `measured_a`, `measured_b`: the application's times on both platforms by its own clock, in s.
+    - `control`: what one node alone says, in words, and what starting takes longer.
     """
 
     base: str
@@ -99,13 +95,12 @@ class Loss:
     measured_b: tuple[float, ...]
     reproduced: float
     shares: tuple[Share, ...]
-    start_up_s: float = 0.0
     control: str = ""
 
     @property
     def loss_s(self) -> float:
-        """What the application takes longer on B, start-up included."""
-        return float(np.median(self.measured_b) - np.median(self.measured_a)) + self.start_up_s
+        """What the application takes longer on B."""
+        return float(np.median(self.measured_b) - np.median(self.measured_a))
 
     def rows(self) -> list[dict[str, Any]]:
         """Give a tidy row for each share, in SI units: the steps of a waterfall."""
@@ -124,38 +119,31 @@ def explain_loss(
     measured_a: Sequence[float],
     measured_b: Sequence[float],
     *,
-    start_up_s: float = 0.0,
+    paired: bool = False,
     control: str = "",
     margin: float = 0.02,
     seed: int = 1,
 ) -> Loss:
     """Split the loss of an application between two platforms on which it was measured.
 
-    Raises
-    ------
-    AnalysisError
-        The loss is within noise, or the replay does not reproduce the time on A.
+    `paired`: the times of both are of the same blocks, in the same order.
+
+    Raises AnalysisError: the loss is within noise, or the replay does not reproduce the time on A.
     """
-    a_s, b_s = float(np.median(measured_a)), float(np.median(measured_b))
     rng = np.random.default_rng(seed)
-    drawn = _drawn_medians(measured_b, rng) / _drawn_medians(measured_a, rng)
-    _check_clear(case, drawn, b_s / a_s, margin)
-    trace, on_a, reproduced = _replayed(case)
+    measured = _Measured(np.asarray(measured_a, float), np.asarray(measured_b, float), paired)
+    _check_clear(case, measured, rng, margin)
     factor = case.compute.value or math.sqrt(case.compute.lo * case.compute.hi)
-    a, b = case.costs(factor)
-    inputs = _differing(a, b)
-    scale = a_s / on_a
-    values = shapley(inputs, lambda swapped: scale * replay(trace, mixed(a, b, swapped)).time_s)
-    spread = _spreads(case, inputs, factor, rng)
-    loss = b_s - a_s + start_up_s
-    noise = float(np.quantile(drawn, 0.95) - np.quantile(drawn, 0.05)) / 2 * a_s
-    shares = [_share(name, value, spread.get(name, 0.0), loss) for name, value in values.items()]
-    if start_up_s:
-        shares.append(_share("start-up", start_up_s, 0.0, loss))
+    values, reproduced = _values(case, factor, measured.a_s)
+    spread = _spreads(case, list(values), rng)
+    # What the baseline's own launches leave open of the scale is open of every share.
+    rough = measured.base_width(rng)
+    widths = {name: math.hypot(spread[name], values[name] * rough) for name in values}
+    loss = measured.b_s - measured.a_s
+    shares = [_share(name, value, widths[name], loss) for name, value in values.items()]
     shares.sort(key=lambda share: -abs(share.time_s))
-    explained = sum(values.values())
-    width = math.hypot(noise, *spread.values())
-    shares.append(_share("residual", loss - start_up_s - explained, width, loss))
+    width = math.hypot(measured.loss_width_s(rng), *widths.values())
+    shares.append(_share("residual", loss - sum(values.values()), width, loss))
     return Loss(
         base=case.a.platform,
         platform=case.b.platform,
@@ -163,20 +151,94 @@ def explain_loss(
         measured_b=tuple(measured_b),
         reproduced=reproduced,
         shares=tuple(shares),
-        start_up_s=start_up_s,
         control=control,
     )
 
 
-def _check_clear(case: Case, drawn: Any, ratio: float, margin: float) -> None:
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """The times of both platforms, in s; `paired` where each two are of one block."""
+
+    a: Any
+    b: Any
+    paired: bool
+
+    @property
+    def a_s(self) -> float:
+        return float(np.median(self.a))
+
+    @property
+    def b_s(self) -> float:
+        return float(np.median(self.b))
+
+    def ratio(self, rng: np.random.Generator) -> tuple[float, float, float]:
+        """Give how many times as long B takes, with a 90 % interval."""
+        if self.paired:
+            ratios = self.b / self.a
+            drawn, value = _medians(ratios, rng), float(np.median(ratios))
+        else:
+            drawn, value = _medians(self.b, rng) / _medians(self.a, rng), self.b_s / self.a_s
+        low, high = np.quantile(drawn, _ENDS)
+        return value, float(low), float(high)
+
+    def base_width(self, rng: np.random.Generator) -> float:
+        """Give the half-width of A's median, over it."""
+        return _half_width(_medians(self.a, rng)) / self.a_s
+
+    def loss_width_s(self, rng: np.random.Generator) -> float:
+        """Give the half-width of the loss."""
+        if self.paired:
+            return _half_width(_medians(self.b - self.a, rng))
+        return _half_width(_medians(self.b, rng) - _medians(self.a, rng))
+
+
+_ENDS = (0.05, 0.95)
+
+
+def _medians(values: Any, rng: np.random.Generator) -> Any:
+    return np.median(rng.choice(values, (1000, len(values))), axis=1)
+
+
+def _half_width(drawn: Any) -> float:
+    low, high = np.quantile(drawn, _ENDS)
+    return float(high - low) / 2
+
+
+def _check_clear(case: Case, measured: _Measured, rng: np.random.Generator, margin: float) -> None:
     """Refuse a loss within noise: there is nothing to share out."""
-    low, high = np.quantile(drawn, [0.05, 0.95])
+    ratio, low, high = measured.ratio(rng)
     if low < 1 + margin and high > 1 - margin:
         raise AnalysisError(
             f"no loss to share out: {case.b.platform} takes {ratio:.3f} times as long as "
             f"{case.a.platform} (90 % interval {low:.3f} to {high:.3f}), which is within noise",
             hint="measure more launches, or a larger problem",
         )
+
+
+#: Inputs that a replay takes from the trace itself, and thus has in full.
+_TRACED = ("compute", "cores", "io")
+
+
+def _values(case: Case, factor: float, a_s: float) -> tuple[dict[str, float], float]:
+    """Give what each input costs, in s, and the replay of A over the profiled time.
+
+    A replay that lacks a part of the time lacks it of messages: computing is in the trace. So they
+    alone are scaled. All are then of the median launch instead of the profiled one.
+    """
+    trace, on_a, reproduced = _replayed(case)
+    a, b = case.costs(factor)
+    values = shapley(_differing(a, b), lambda swapped: replay(trace, mixed(a, b, swapped)).time_s)
+    wall_s = base_time_s(case.profile)
+    computing_s = min(case.profile.computing_s, wall_s)
+    launch_s = case.clock.launch_s if case.clock else wall_s
+    scale = (wall_s - computing_s) / (on_a - computing_s) if on_a > computing_s else 1.0
+    if "compute" in values:  # nor is that which the application's own clock leaves out
+        values["compute"] -= (factor - 1) * max(0.0, wall_s - launch_s)
+    median = a_s / launch_s
+    scaled = {
+        name: value * median * (1.0 if name in _TRACED else scale) for name, value in values.items()
+    }
+    return scaled, reproduced
 
 
 def _replayed(case: Case) -> tuple[Trace, float, float]:
@@ -198,11 +260,6 @@ def _replayed(case: Case) -> tuple[Trace, float, float]:
 
 def _share(name: str, value: float, width: float, loss: float) -> Share:
     return Share(name, value, value - width, value + width, value / loss)
-
-
-def _drawn_medians(values: Sequence[float], rng: np.random.Generator) -> Any:
-    array = np.asarray(values, float)
-    return np.median(rng.choice(array, (1000, len(array))), axis=1)
 
 
 def _differing(a: Costs, b: Costs) -> list[Input]:
@@ -245,28 +302,28 @@ def shapley(
     return shares
 
 
-def _spreads(
-    case: Case, inputs: Sequence[Input], factor: float, rng: np.random.Generator
-) -> dict[str, float]:
-    """Give half-widths of the shares over draws of the ladders, by the difference model."""
-    if min(case.a.n, case.b.n) < 2:
-        return {}
+def _spreads(case: Case, inputs: Sequence[str], rng: np.random.Generator) -> dict[str, float]:
+    """Give half-widths of the shares over draws of ladders and of computing's factor.
+
+    By the difference model.
+    """
     drawn: dict[str, list[float]] = {name: [] for name in inputs}
+    chosen = [name for name in INPUTS if name in drawn]
+    low, high = math.log(case.compute.lo), math.log(case.compute.hi)
     for _ in range(_DRAWS):
-        one = replace(case, a=case.a.resampled(rng), b=case.b.resampled(rng))
-        a, b = one.costs(factor)
+        one = drawn_case(case, rng)
+        a, b = one.costs(math.exp(rng.normal((low + high) / 2, (high - low) / 2 / _NORMAL_90)))
         values = shapley(
-            inputs,
+            chosen,
             lambda swapped, a=a, b=b: delta(case.profile, a, mixed(a, b, swapped)),  # type: ignore[misc]
         )
         for name, value in values.items():
             drawn[name].append(value)
-    return {
-        name: float(np.quantile(values, 0.95) - np.quantile(values, 0.05)) / 2
-        for name, values in drawn.items()
-    }
+    return {name: _half_width(values) for name, values in drawn.items()}
 
 
+#: What starting takes longer is said from this share of the application's time on.
+_START_UP = 0.005
 #: A one-node control that differs by more blames the node before the network.
 _CONTROL = 0.05
 
@@ -302,12 +359,15 @@ def explain_application(
     check_ladders(launch.profile, a, b)
     control, factor = _control(found, name, one, other)
     compute = factor or factor_between(a, b, records, program=one.program)
+    times = [{launch.key: launch.time_s for launch in each.launches} for each in (one, other)]
+    blocks = [key for key in times[0] if key in times[1]]
+    paired = len(blocks) >= min(map(len, times))
     return explain_loss(
-        Case(launch.profile, launch.trace, a, b, compute),
-        one.times_s,
-        other.times_s,
-        start_up_s=_start_up(other) - _start_up(one),
-        control=control,
+        Case(launch.profile, launch.trace, a, b, compute, clock=one.clock),
+        [times[0][key] for key in blocks] if paired else one.times_s,
+        [times[1][key] for key in blocks] if paired else other.times_s,
+        paired=paired,
+        control="; ".join(filter(None, [control, _start_up(one, other)])),
         margin=records.margin,
     )
 
@@ -341,8 +401,16 @@ def _control(
     return "no one-node control was measured: computing is taken to be the same", None
 
 
-def _start_up(one: Application) -> float:
-    times = [
-        float(launch.profile.rank_table["init_ns"].to_numpy().max()) for launch in one.launches
-    ]
-    return float(np.median(times)) * 1e-9
+def _start_up(*both: Application) -> str:
+    """Say what MPI_Init takes longer on the second, which the application's clock leaves out."""
+    a_s, b_s = (
+        float(
+            np.median([one.profile.rank_table["init_ns"].to_numpy().max() for one in app.launches])
+        )
+        * 1e-9
+        for app in both
+    )
+    if abs(b_s - a_s) < _START_UP * both[0].median_s:
+        return ""
+    longer = f"{format_value(abs(b_s - a_s), 's')} {'longer' if b_s > a_s else 'less'}"
+    return f"MPI_Init takes {longer}, which is no part of this time"
