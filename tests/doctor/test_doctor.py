@@ -18,17 +18,29 @@ import pytest
 from rich.console import Console
 
 import bareline
-from bareline.doctor import Area, Check, Status, examine, render, summary, to_rows
+from bareline.doctor import (
+    Area,
+    Check,
+    Status,
+    examine,
+    render,
+    render_purposes,
+    summary,
+    to_rows,
+)
 from bareline.doctor.conditions import judge
 from bareline.doctor.containers import runtimes
 from bareline.doctor.examine import look_safely
 from bareline.doctor.isolation import kvm
 from bareline.doctor.programs import benchmarks, program
+from bareline.doctor.purposes import Purpose, lines, purposes
+from bareline.doctor.study import needs
 from bareline.doctor.toolchain import cache, native
 from bareline.facts import parse_node
 from bareline.platforms.vm import accel
 from bareline.platforms.vm.accel import Verdict
 from bareline.probes.listing import required_programs
+from bareline.study.catalogue import find_study
 from bareline.vocabulary.errors import PlatformError
 
 FACTS = Path(__file__).parents[1] / "facts" / "data"
@@ -50,7 +62,7 @@ def find(checks: Iterable[Check], name: str) -> Check:
 
 
 def test_every_area_is_looked_at(checks: list[Check]) -> None:
-    assert {check.group for check in checks} == set(Area)
+    assert {check.group for check in checks} == set(Area) - {Area.PLATFORMS}
     assert not [check for check in checks if "check itself failed" in check.detail]
 
 
@@ -361,3 +373,57 @@ def test_container_runtimes_are_told_one_by_one_and_those_that_are_not_here_toge
     assert (podman.name, podman.status) == ("Podman", Status.OK)
     assert podman.detail.startswith("4.3.1 ")
     assert "Apptainer" in others.detail and "Podman" not in others.detail
+
+
+# What a machine is ready for ---------------------------------------------------------------------
+
+
+def _purpose(checks: list[Check], name: str) -> Purpose:
+    return next(one for one in purposes(checks) if one.name == name)
+
+
+def test_a_purpose_is_as_ready_as_its_worst_need() -> None:
+    namespaces = Check("namespaces", Area.NETNS, Status.OK, "can be made as root")
+    links = Check("virtual links", Area.NETNS, Status.MISSING, "the kernel has no veth")
+    bridge = Check("bridge", Area.NETNS, Status.OK, "works")
+    found = _purpose([namespaces, links, bridge], "two hosts on this machine")
+    assert (found.status, found.why) == (Status.MISSING, links)
+    assert _purpose([namespaces], "two hosts on this machine").status is Status.MISSING
+
+
+def test_the_best_of_several_ways_counts() -> None:
+    one = Check("Podman", Area.CONTAINERS, Status.MISSING, "not installed")
+    other = Check("bubblewrap", Area.CONTAINERS, Status.OK, "0.8.0")
+    assert _purpose([one, other], "containers").status is Status.OK
+    assert _purpose([one], "containers").why == one
+
+
+def test_a_controller_that_does_not_answer_makes_no_cluster() -> None:
+    srun = Check("Slurm", Area.CLUSTERS, Status.OK, "/usr/bin/srun")
+    controller = Check("Slurm controller", Area.CLUSTERS, Status.MISSING, "does not answer: dead")
+    said = dict(lines([srun, controller, *_NO_AREA]))
+    assert "Slurm" not in said.get("ready", "")
+    assert _purpose([srun, controller], "Slurm").why == controller
+
+
+_NO_AREA = [Check("ssh", Area.CLUSTERS, Status.OK, "9.2")]
+
+
+def test_the_summary_is_short_and_names_a_command_that_works_here(checks: list[Check]) -> None:
+    out = io.StringIO()
+    render_purposes(checks, Console(file=out, width=100))
+    text = out.getvalue()
+    assert text.count("\n") <= 20
+    ready = _purpose(checks, "two hosts on this machine").status is not Status.MISSING
+    if _purpose(checks, "one node").status is not Status.MISSING:
+        assert ("--on bare-pair" in text) == ready
+    assert "bareline doctor --all" in text
+
+
+def test_a_study_is_told_what_its_roles_and_probes_need() -> None:
+    found = list(needs(find_study("nebula")))
+    names = {check.name: check for check in found}
+    assert {"bare: bare-pair", "nuttcp"} <= set(names)
+    assert not {"iperf3", "fio"} & set(names), "no probe of the study runs them"
+    lost = [check for check in found if check.status is Status.MISSING]
+    assert all(check.detail and check.hint for check in lost)

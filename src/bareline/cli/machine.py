@@ -14,15 +14,32 @@ app = typer.Typer()
 
 @app.command()
 def doctor(
-    deep: Annotated[bool, typer.Option("--deep", help="Also compile and run an MPI job.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every check, with the command that mends it.")
+    ] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="Every check; also compile and run an MPI job.")
+    ] = False,
+    study: Annotated[
+        str | None,
+        typer.Option("--for", metavar="STUDY", help="Only what this study needs."),
+    ] = None,
+    platforms: PlatformsOption = None,
     as_json: JsonOption = False,
     _out: FileOption = None,
 ) -> None:
-    """Say what works here, what does not, why, and the command that mends it."""
-    from bareline.doctor import examine, render, to_rows
+    """Say what this machine is ready for, what it is not, and what mends it."""
+    from bareline.doctor import examine, render, render_purposes, to_rows
 
-    checks = examine(deep=deep)
-    emit(as_json, lambda: to_rows(checks), lambda console: render(checks, console))
+    if study is not None:
+        from bareline.doctor.study import needs
+        from bareline.study.catalogue import find_study
+
+        checks = list(needs(find_study(study), platforms))
+    else:
+        checks = examine(deep=deep)
+    show = render if every or deep or study else render_purposes
+    emit(as_json, lambda: to_rows(checks), lambda console: show(checks, console))
 
 
 @app.command()

@@ -2,6 +2,6 @@
 
 from bareline.doctor.check import Area, Check, Status
 from bareline.doctor.examine import examine
-from bareline.doctor.render import render, summary, to_rows
+from bareline.doctor.render import render, render_purposes, summary, to_rows
 
-__all__ = ["Area", "Check", "Status", "examine", "render", "summary", "to_rows"]
+__all__ = ["Area", "Check", "Status", "examine", "render", "render_purposes", "summary", "to_rows"]

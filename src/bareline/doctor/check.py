@@ -39,6 +39,7 @@ class Area(StrEnum):
     CLUSTERS = "Clusters and clouds"
     SIMULATION = "Simulation"
     PAGES = "Pages"
+    PLATFORMS = "Platforms"
 
 
 @dataclass(frozen=True, slots=True)

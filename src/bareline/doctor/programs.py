@@ -101,7 +101,7 @@ def _slurm_controller() -> Check:
         return Check(
             name,
             Area.CLUSTERS,
-            Status.WARN,
+            Status.MISSING,
             f"does not answer: {last_line(done)}",
             "start slurmctld, or work where the cluster's configuration is",
         )

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bareline.doctor.check import Area, Check, Status
+from bareline.doctor.purposes import lines, next_command
 
 _MARKS = {Status.OK: ("✓", "green"), Status.WARN: ("!", "yellow"), Status.MISSING: ("–", "dim")}
 
@@ -28,6 +29,27 @@ def render(checks: Sequence[Check], console: Console) -> None:
             _print_check(check, indent, console)
         _print(console, Text())
     _print(console, Text(summary(checks), style="bold"))
+
+
+def render_purposes(checks: Sequence[Check], console: Console) -> None:
+    """Print what this machine is ready for, what it is not, and the first command to type."""
+    last = ""
+    for head, text in lines(checks):
+        told = head if head != last else ""
+        _print_lines(console, f"{told:12} ", text)
+        last = head
+    _print_lines(console, f"{'next':12} ", next_command(checks))
+    _print(console, Text())
+    about = f"{len(checks)} checks, with what mends each: `bareline doctor --all`"
+    _print(console, Text(f"{about}; for a study: `--for nebula`", style="dim"))
+
+
+def _print_lines(console: Console, head: str, text: str) -> None:
+    width = max(30, console.width - len(head)) if console.is_terminal else None
+    first, *rest = _wrapped(text, width)
+    _print(console, Text.assemble((head, "bold"), first))
+    for line in rest:
+        _print(console, Text(" " * len(head) + line))
 
 
 def _print_check(check: Check, indent: int, console: Console) -> None:

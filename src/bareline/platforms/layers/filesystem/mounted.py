@@ -80,7 +80,7 @@ def run_script(run: Run, name: str, *arguments: str) -> dict[str, str]:
         raise PlatformError(
             f"the file system cannot be mounted: {why}",
             where="filesystem",
-            hint="`bareline doctor` says which programs are missing",
+            hint="`bareline doctor --all` says which programs are missing",
         )
     lines = (line.partition(" ")[::2] for line in done.stdout.splitlines())
     return {key: value.strip() for key, value in lines}

@@ -1,0 +1,94 @@
+"""What this machine can be used for: the checks of each purpose, summed up in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bareline.doctor.check import Area, Check, Status
+
+#: What a purpose needs, each as alternatives: names of checks, or all of an area.
+_NEEDS: Mapping[str, tuple[tuple[str, ...] | Area, ...]] = {
+    "one node": (("C compiler",), ("CMake",), ("native programs",), Area.MPI),
+    "two hosts on this machine": (("namespaces",), ("virtual links",), ("bridge",)),
+    "containers": (Area.CONTAINERS,),
+    "virtual machines": (("QEMU",), ("libvirt",), ("libvirt-python",), ("mmdebstrap",), ("KVM",)),
+    "simulated machines": (("SimGrid SMPI",),),
+    "ssh hosts": (("ssh",),),
+    "Slurm": (("Slurm",), ("Slurm controller", "Slurm")),
+    "clouds": (("OpenStack",),),
+    "InfiniBand or RoCE": (("RDMA devices",),),
+    "SR-IOV": (("SR-IOV adapters",), ("IOMMU",)),
+}
+_BEST = (Status.OK, Status.WARN, Status.MISSING)
+#: What spoils measurements on this machine whatever they are for.
+_SPOILS = Area.LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """Something that a machine is, or is not, ready for; `why` is the check that limits it."""
+
+    name: str
+    status: Status
+    why: Check | None
+
+
+def purposes(checks: Sequence[Check]) -> list[Purpose]:
+    """Say of each purpose how ready this machine is: as its worst need, whose best way counts."""
+    return [_purpose(name, needs, checks) for name, needs in _NEEDS.items()]
+
+
+def disturbances(checks: Sequence[Check]) -> list[Check]:
+    """Give what would spoil any measurement here now."""
+    return [c for c in checks if c.group is _SPOILS and c.status is not Status.OK]
+
+
+def _purpose(
+    name: str, needs: Sequence[tuple[str, ...] | Area], checks: Sequence[Check]
+) -> Purpose:
+    met = [_best(need, checks) for need in needs]
+    if None in met:
+        return Purpose(name, Status.MISSING, None)
+    worst = max(filter(None, met), key=lambda check: _BEST.index(check.status))
+    return Purpose(name, worst.status, None if worst.status is Status.OK else worst)
+
+
+def _best(need: tuple[str, ...] | Area, checks: Sequence[Check]) -> Check | None:
+    """Give the check that meets a need best; the first name counts where it was looked for."""
+    found = [check for check in checks if _meets(check, need)]
+    if isinstance(need, tuple):
+        return min(found, key=lambda check: need.index(check.name), default=None)
+    return min(found, key=lambda check: _BEST.index(check.status), default=None)
+
+
+def _meets(check: Check, need: tuple[str, ...] | Area) -> bool:
+    return check.name in need if isinstance(need, tuple) else check.group is need
+
+
+def lines(checks: Sequence[Check]) -> Iterator[tuple[str, str]]:
+    """Sum up in a few lines, each with its head."""
+    found = purposes(checks)
+    ready = [one.name for one in found if one.status is Status.OK]
+    if ready:
+        yield "ready", ", ".join(ready)
+    for head, status in (("with limits", Status.WARN), ("not here", Status.MISSING)):
+        for one in found:
+            if one.status is status:
+                yield head, f"{one.name}: {_reason(one.why)}" if one.why else one.name
+    for check in disturbances(checks):
+        yield "look at", f"{check.name}: {check.detail}"
+
+
+def _reason(why: Check) -> str:
+    return f"{why.name} {why.detail}" if why.detail.startswith(("not ", "does ")) else why.detail
+
+
+def next_command(checks: Sequence[Check]) -> str:
+    """Give a first comparison that works here, or what says why there is none."""
+    ready = {one.name for one in purposes(checks) if one.status is not Status.MISSING}
+    if "one node" not in ready:
+        return "bareline doctor --all"
+    if "two hosts on this machine" in ready:
+        return "bareline run quick --on bare-pair --on net-10g"
+    return "bareline run quick --scale one-node"
