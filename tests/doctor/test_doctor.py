@@ -421,7 +421,8 @@ def test_the_summary_is_short_and_names_a_command_that_works_here(checks: list[C
 
 
 def test_a_study_is_told_what_its_roles_and_probes_need() -> None:
-    found = list(needs(find_study("nebula")))
+    study = find_study("nebula")
+    found = list(needs(study.named_platforms, study.probes))
     names = {check.name: check for check in found}
     assert {"bare: bare-pair", "nuttcp"} <= set(names)
     assert not {"iperf3", "fio"} & set(names), "no probe of the study runs them"

@@ -35,7 +35,8 @@ def doctor(
         from bareline.doctor.study import needs
         from bareline.study.catalogue import find_study
 
-        checks = list(needs(find_study(study), platforms))
+        asked = find_study(study)
+        checks = list(needs(asked.named_platforms, asked.probes, platforms))
     else:
         checks = examine(deep=deep)
     show = render if every or deep or study else render_purposes

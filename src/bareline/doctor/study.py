@@ -1,8 +1,8 @@
-"""What a study needs here: the platforms of its roles, and the programs of its probes."""
+"""What a study needs here: the platforms that it names, and the programs of its probes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from bareline.doctor.check import Area, Check, Status
@@ -10,31 +10,25 @@ from bareline.doctor.programs import program
 from bareline.platforms.base import availability_of
 from bareline.platforms.config import load_platforms
 from bareline.probes.listing import required_programs
-from bareline.study.study import Study
 
 
-def needs(study: Study, platforms: Path | None = None) -> Iterator[Check]:
-    """Look at what a study would be measured on, and with."""
+def needs(
+    named: Mapping[str, str], probes: Collection[str], platforms: Path | None = None
+) -> Iterator[Check]:
+    """Look at what would be measured on, and with.
+
+    - `named`: platforms by role, or by their own name where the study has no roles.
+    """
     known = load_platforms(platforms)
-    for name, title in _named(study):
-        spec = known.get(name)
-        label = f"{title}: {name}" if title else name
-        if spec is None:
-            hint = f"define it in platforms.toml, or map another one: --as {title}=PLATFORM"
+    for role, name in named.items():
+        label = name if role == name else f"{role}: {name}"
+        if name not in known:
+            hint = f"define it in platforms.toml, or map another one: --as {role}=PLATFORM"
             yield Check(label, Area.PLATFORMS, Status.MISSING, "is not defined", hint)
             continue
-        found = availability_of(spec)
+        found = availability_of(known[name])
         status = Status.MISSING if not found.ok else Status.WARN if found.reason else Status.OK
         yield Check(label, Area.PLATFORMS, status, found.reason or "can be used", found.hint)
-    probes = {measure.probe for measure in study.measures}
     for tool, wanted in required_programs().items():
         if asking := [probe for probe in wanted if probe in probes]:
             yield program(tool, Area.PROGRAMS, needed_by=asking)
-
-
-def _named(study: Study) -> Iterable[tuple[str, str]]:
-    """Give the platforms that a study names, each with its role."""
-    for role, declared in study.roles.items():
-        yield declared.platform or role, role
-    for name in study.platforms:
-        yield name, ""

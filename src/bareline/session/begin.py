@@ -202,7 +202,7 @@ def create_run(
     study = study.model_copy(update={"cases_per_turn": cases_per_turn(study, platforms)})
     platforms = [spec.settled() for spec in platforms]
     make_plan(study, platforms, seed=seed)
-    names = sorted({measure.probe for measure in study.measures})
+    names = study.probes
     header = Header(
         study=study.to_toml(),
         platforms={spec.name: spec.to_dict() for spec in platforms},

@@ -122,7 +122,7 @@ def _row(study: Study) -> dict[str, Any]:
         "study": study.name,
         "title": study.title,
         "description": study.description,
-        "probes": sorted({measure.probe for measure in study.measures}),
+        "probes": study.probes,
         "platforms": study.platforms
         or [role.platform for role in study.roles.values() if role.platform],
         "roles": {name: role.title for name, role in study.roles.items()},

@@ -201,6 +201,17 @@ class Study(Limits, BaseModel):
             return probe.defaults()
         return self._defaults.get(probe.name, {})  # runs of before there were any have none
 
+    @property
+    def probes(self) -> list[str]:
+        """Names of the probes that are measured, in alphabetical order."""
+        return sorted({measure.probe for measure in self.measures})
+
+    @property
+    def named_platforms(self) -> dict[str, str]:
+        """Platforms that it names: by role, which a platform of the same name takes by default."""
+        by_role = {name: role.platform or name for name, role in self.roles.items()}
+        return by_role or {name: name for name in self.platforms}
+
     @cached_property
     def _own_probes(self) -> Mapping[str, Probe[Any]]:
         return {

@@ -345,5 +345,5 @@ def _must(where: Namespaces, argv: Sequence[str], lines: Sequence[str] = ()) -> 
         said = (done.stderr.strip().splitlines() or ["no reason given"])[0]
         raise PlatformError(
             f"'{argv[0]}' could not set up the network: {said}",
-            hint="`bareline doctor --all` says whether the kernel has veth, bridge, sch_htb, sch_tbf",
+            hint="`bareline doctor --all` says whether there are veth, bridge, sch_htb, sch_tbf",
         )
