@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.box import Box
 from rich.cells import cell_len
@@ -14,8 +15,10 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from bareline.report.blocks.table import Kind
 from bareline.report.writers.console import clean
+
+if TYPE_CHECKING:  # what only lists loads no tables of figures
+    from bareline.report.blocks.table import Kind
 
 #: Only a line under the heads.
 _RULE = Box("    \n    \n ── \n    \n    \n    \n    \n    \n")
