@@ -31,21 +31,10 @@ from bareline.vocabulary.errors import ProfileError
 from bareline.vocabulary.files import open_regular
 
 #: Columns of the call table that add up over rows.
-_SUMS = (
-    "count",
-    "bytes",
-    "sent_bytes",
-    "received_bytes",
-    "time_ns",
-    "squares_ns2",
-    "waited_ns",
-    "finished",
-    "window_ns",
-    "flight_ns",
-    "queued_ns",
-    "receives",
-    "awaited_bytes",
-    "ranks",
+_SUMS = tuple(
+    name
+    for name in CALL_COLUMNS
+    if name not in CALL_KEYS and not name.endswith(("min_ns", "max_ns"))
 )
 
 Record = Any  # one element of a structured array: numpy has no static type for its fields
@@ -319,10 +308,10 @@ def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.D
     seen = int(one["seen"]["ns"]) - int(one["began"]["ns"])
     spent = round(sum(sums.values()) + waited + paused)
     values: Mapping[str, Any] = {
+        **dict.fromkeys(RANK_COLUMNS, -1),
         "rank": int(one["rank"]),
         "node": int(one["node"]),
         "host": _text(one["host"]),
-        "processor": -1,
         "threads": threads,
         "wall_ns": max(seen, spent),
         "compute_ns": round(sums["compute"]),
@@ -331,15 +320,7 @@ def _rank_row(file: _File, at: int, one: Record, names: list[list[str]]) -> pl.D
         "waited_ns": round(waited),
         "paused_ns": round(paused),
         "init_ns": round(init),
-        "processor_ns": -1,
         "calls": calls,
-        "voluntary_switches": -1,
-        "involuntary_switches": -1,
-        "minor_faults": -1,
-        "major_faults": -1,
-        "memory_bytes": -1,
-        "steal_ns": -1,
-        "queued_ns": -1,
         "clock": "cycle counter" if one["counter"] else "clock_gettime(CLOCK_MONOTONIC)",
         "clock_source": _text(one["clock_source"]),
         "dropped": dropped,

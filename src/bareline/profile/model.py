@@ -25,99 +25,38 @@ VERSION = 2
 OLDEST = 1
 ADDED = ("processor_ns", "queued_ns", "receives", "awaited_bytes")
 
+_TYPES = {"": pl.Int64, "text": pl.String, "flag": pl.Boolean, "real": pl.Float64}
+
+
+def _columns(text: str) -> Mapping[str, type[pl.DataType]]:
+    """Give columns with their types: whole numbers where none is named."""
+    named = (word.partition(":") for word in text.split())
+    return MappingProxyType({name: _TYPES[kind] for name, _, kind in named})
+
+
 #: Columns of the tables of a profile; every line of its kind has all of them.
-RANK_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
-    {
-        "rank": pl.Int64,
-        "node": pl.Int64,
-        "host": pl.String,
-        "processor": pl.Int64,
-        "threads": pl.Int64,
-        "wall_ns": pl.Int64,
-        "compute_ns": pl.Int64,
-        "mpi_ns": pl.Int64,
-        "posix_ns": pl.Int64,
-        "waited_ns": pl.Int64,
-        "paused_ns": pl.Int64,
-        "init_ns": pl.Int64,
-        "processor_ns": pl.Int64,
-        "calls": pl.Int64,
-        "voluntary_switches": pl.Int64,
-        "involuntary_switches": pl.Int64,
-        "minor_faults": pl.Int64,
-        "major_faults": pl.Int64,
-        "memory_bytes": pl.Int64,
-        "steal_ns": pl.Int64,
-        "queued_ns": pl.Int64,
-        "clock": pl.String,
-        "clock_source": pl.String,
-        "dropped": pl.Int64,
-        "untracked": pl.Int64,
-    }
+RANK_COLUMNS = _columns(
+    """
+    rank node host:text processor threads wall_ns compute_ns mpi_ns posix_ns waited_ns paused_ns
+    init_ns processor_ns calls voluntary_switches involuntary_switches minor_faults major_faults
+    memory_bytes steal_ns queued_ns clock:text clock_source:text dropped untracked
+    """
+)
+CALL_COLUMNS = _columns(
+    """
+    call:text kind:text region size_low size_high comm_size comm_nodes inter:flag peer:text count
+    bytes sent_bytes received_bytes time_ns squares_ns2:real min_ns max_ns waited_ns waited_min_ns
+    finished window_ns flight_ns queued_ns receives awaited_bytes ranks rank_min_ns rank_max_ns
+    """
 )
 #: What tells the rows of the call table apart.
-CALL_KEYS = (
-    "call",
-    "kind",
-    "region",
-    "size_low",
-    "size_high",
-    "comm_size",
-    "comm_nodes",
-    "inter",
-    "peer",
-)
-CALL_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
-    {
-        "call": pl.String,
-        "kind": pl.String,
-        "region": pl.Int64,
-        "size_low": pl.Int64,
-        "size_high": pl.Int64,
-        "comm_size": pl.Int64,
-        "comm_nodes": pl.Int64,
-        "inter": pl.Boolean,
-        "peer": pl.String,
-        "count": pl.Int64,
-        "bytes": pl.Int64,
-        "sent_bytes": pl.Int64,
-        "received_bytes": pl.Int64,
-        "time_ns": pl.Int64,
-        "squares_ns2": pl.Float64,
-        "min_ns": pl.Int64,
-        "max_ns": pl.Int64,
-        "waited_ns": pl.Int64,
-        "waited_min_ns": pl.Int64,
-        "finished": pl.Int64,
-        "window_ns": pl.Int64,
-        "flight_ns": pl.Int64,
-        "queued_ns": pl.Int64,
-        "receives": pl.Int64,
-        "awaited_bytes": pl.Int64,
-        "ranks": pl.Int64,
-        "rank_min_ns": pl.Int64,
-        "rank_max_ns": pl.Int64,
-    }
-)
-SEND_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
-    {"from": pl.Int64, "to": pl.Int64, "count": pl.Int64, "bytes": pl.Int64}
-)
-SITE_COLUMNS: Mapping[str, type[pl.DataType]] = MappingProxyType(
-    {
-        "call": pl.String,
-        "object": pl.String,
-        "offset": pl.Int64,
-        "function": pl.String,
-        "file": pl.String,
-        "line": pl.Int64,
-        "count": pl.Int64,
-        "bytes": pl.Int64,
-        "time_ns": pl.Int64,
-        "max_ns": pl.Int64,
-        "ranks": pl.Int64,
-        "rank_min_ns": pl.Int64,
-        "rank_max_ns": pl.Int64,
-    }
+CALL_KEYS = tuple(CALL_COLUMNS)[: list(CALL_COLUMNS).index("count")]
+SEND_COLUMNS = _columns("from to count bytes")
+SITE_COLUMNS = _columns(
+    """
+    call:text object:text offset function:text file:text line count bytes time_ns max_ns ranks
+    rank_min_ns rank_max_ns
+    """
 )
 
 

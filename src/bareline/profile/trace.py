@@ -28,32 +28,18 @@ _VERSION = 1
 _STREAM_AT = 4096
 _AGAIN = "trace the program again"
 _SHORTER = "trace fewer steps of the program, or less with --limit"
-_HEAD = np.dtype(
-    [
-        ("magic", "S8"),
-        ("version", "u4"),
-        ("ranks", "u4"),
-        ("slice_size", "u8"),
-        ("began_unix_ns", "i8"),
-        ("calls", "u4"),
-        ("names_length", "u4"),
-        ("command", "S512"),
-        ("names", "S32768"),
-    ]
+_HEAD = layout.struct(
+    """
+    magic:S8 version:u4 ranks:u4 slice_size:u8 began_unix_ns:i8 calls:u4 names_length:u4
+    command:S512 names:S32768
+    """,
 )
-_SLICE = np.dtype(
-    [
-        ("state", "u4"),
-        ("rank", "u4"),
-        ("counter", "u4"),
-        ("shapes", "u4"),
-        ("prepared", layout.MOMENT),
-        ("began", layout.MOMENT),
-        ("seen", layout.MOMENT),
-        ("used", "u8"),
-        ("calls", "u8"),
-        ("lost", "u8"),
-    ]
+_SLICE = layout.struct(
+    """
+    state:u4 rank:u4 counter:u4 shapes:u4 prepared:moment began:moment seen:moment used:u8 calls:u8
+    lost:u8
+    """,
+    moment=layout.MOMENT,
 )
 
 
