@@ -22,7 +22,7 @@ from bareline.formats.document import (
     read_object,
     split_documents,
 )
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of
 from bareline.vocabulary.errors import ParseError, UsageError
 from bareline.vocabulary.model import Failed, Layer, Metric, Sample, Scalar, Stage
@@ -105,12 +105,6 @@ def read(text: str) -> Iterable[Reading]:
         yield from _readings(name, jobs, common)
 
 
-def facts(text: str) -> Mapping[str, Scalar]:
-    """Give the version."""
-    match = _VERSION.search(text)
-    return {"import.fio": match[1]} if match else {}
-
-
 def _options(given: Mapping[str, Any]) -> dict[str, Scalar]:
     return {name: _option(name, str(given[name])) for name in _OPTIONS if name in given}
 
@@ -186,5 +180,5 @@ IMPORTER = Importer(
     sniff=holding(re.compile(r'"fio version"\s*:\s*"fio-')),
     launches=split_documents,
     parse=read,
-    facts=facts,
+    facts=version_in("import.fio", _VERSION),
 )

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from statistics import median
 
-from bareline.formats.importer import Importer
+from bareline.formats.importer import Importer, version_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
 from bareline.formats.table import check_whole, integer, number, rounding, split_before
 from bareline.vocabulary.errors import ParseError
@@ -61,12 +61,6 @@ def read(text: str, *, end: str = _END) -> Iterable[Reading]:
     whole = end in text
     for results in cases.values():
         yield _imported(results, text, whole=whole)
-
-
-def facts(text: str) -> Mapping[str, Scalar]:
-    """Give the version."""
-    match = TITLE.search(text)
-    return {"import.hpl": match[1]} if match else {}
 
 
 def _results(text: str) -> list[_Result]:
@@ -208,5 +202,5 @@ IMPORTER = Importer(
     sniff=_sniff,
     launches=partial(split_before, TITLE),
     parse=read,
-    facts=facts,
+    facts=version_in("import.hpl", TITLE),
 )

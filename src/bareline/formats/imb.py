@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from itertools import groupby, pairwise
 
@@ -27,7 +26,7 @@ from bareline.formats.imb_table import (
     metrics_of,
     samples_of,
 )
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, holding, moment_in
 from bareline.formats.reading import UNKNOWN_RANKS, Reading, outcome_of
 from bareline.formats.table import Line, check_whole, number_lines, read_table, split_before
 from bareline.vocabulary.collectives import COLLECTIVES
@@ -118,17 +117,6 @@ def read(text: str) -> Iterable[Reading]:
             yield _missing(name)
     if not parts and not listed:
         raise ParseError("no benchmark is named: the output is truncated")
-
-
-def started(text: str) -> datetime | None:
-    """Give the date that IMB prints; it says no zone, UTC is taken."""
-    match = _DATE.search(text)
-    if match is None:
-        return None
-    try:
-        return datetime.strptime(match[1], "%a %b %d %H:%M:%S %Y").replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def facts(text: str) -> Mapping[str, Scalar]:
@@ -336,6 +324,6 @@ IMPORTER = Importer(
     sniff=holding(TITLE),
     launches=partial(split_before, TITLE),
     parse=read,
-    started=started,
+    started=moment_in(_DATE, "%a %b %d %H:%M:%S %Y"),
     facts=facts,
 )

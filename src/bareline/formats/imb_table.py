@@ -16,6 +16,7 @@ from bareline.formats.reading import (
     MESSAGE_RATE,
     OVERLAP,
     as_detail,
+    headline_first,
 )
 from bareline.formats.table import (
     Line,
@@ -88,11 +89,7 @@ def metrics_of(columns: Sequence[str]) -> dict[str, Metric]:
     if len(set(columns)) < len(columns):
         raise ParseError("a column title stands twice")
     given = [_COLUMNS[title][:2] for title in columns if title not in PLAIN]
-    headlines = [name for name, _ in given if name in ("latency", "bandwidth")]
-    if not headlines:
-        raise ParseError("there is no column of time or Mbytes/sec")
-    first = "latency" if "latency" in headlines else "bandwidth"
-    return dict(sorted(given, key=lambda one: one[0] != first))
+    return headline_first(given, "there is no column of time or Mbytes/sec")
 
 
 def samples_of(table: Table, name: str, launch: Launch, *, cut: bool) -> Iterator[Sample]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 
@@ -22,6 +22,31 @@ from bareline.vocabulary.plugins import brought, checked, named, own
 def holding(*marks: re.Pattern[str]) -> Callable[[str], bool]:
     """Give what finds any of these marks in a text."""
     return lambda text: any(mark.search(text) for mark in marks)
+
+
+def version_in(fact: str, mark: re.Pattern[str]) -> Callable[[str], Mapping[str, Scalar]]:
+    """Give what reads the version of a program as a fact: the group of a mark."""
+
+    def facts(text: str) -> Mapping[str, Scalar]:
+        match = mark.search(text)
+        version = match[match.re.groupindex.get("version", 1)] if match else None
+        return {fact: version} if version else {}
+
+    return facts
+
+
+def moment_in(mark: re.Pattern[str], form: str) -> Callable[[str], datetime | None]:
+    """Give what reads when a launch began: a mark's group in a form of `strptime`, UTC is taken."""
+
+    def started(text: str) -> datetime | None:
+        match = mark.search(text)
+        try:
+            found = datetime.strptime(match[1].strip(), form) if match else None
+        except ValueError:
+            return None
+        return found.replace(tzinfo=UTC) if found else None
+
+    return started
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

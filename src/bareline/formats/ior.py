@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 from statistics import fmean, median
 
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, holding, moment_in, version_in
 from bareline.formats.reading import BANDWIDTH, LATENCY, Reading, as_detail, outcome_of
 from bareline.formats.table import check_whole, number, rounding, split_before
 from bareline.vocabulary.errors import ParseError, UsageError
@@ -189,19 +188,6 @@ def _alike(summary: str, ends: Sequence[float], off: float) -> bool:
     )
 
 
-def _started(text: str) -> datetime | None:
-    match = _BEGAN.search(text)
-    try:
-        return datetime.strptime(match[1].strip(), "%a %b %d %H:%M:%S %Y") if match else None
-    except ValueError:
-        return None
-
-
-def _facts(text: str) -> Mapping[str, Scalar]:
-    match = _START.search(text)
-    return {"import.ior": match[1].rstrip(":")} if match else {}
-
-
 def _reading(
     way: str, params: Mapping[str, Scalar], outcome: Measured | Failed, ranks: int = 0
 ) -> Reading:
@@ -223,6 +209,6 @@ IMPORTER = Importer(
     sniff=holding(_START),
     launches=lambda text: split_before(_START, text),
     parse=read,
-    started=_started,
-    facts=_facts,
+    started=moment_in(_BEGAN, "%a %b %d %H:%M:%S %Y"),
+    facts=version_in("import.ior", _START),
 )

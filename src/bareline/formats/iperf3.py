@@ -6,8 +6,6 @@ The rate is what arrived at the receiver, over all streams.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -21,54 +19,12 @@ from bareline.formats.document import (
     read_object,
     split_documents,
 )
-from bareline.formats.importer import Importer, holding
-from bareline.formats.reading import Reading
-from bareline.formats.transfer import transfer_reading
+from bareline.formats.importer import Importer, holding, version_in
+from bareline.formats.transfer import Transfer, transfer_reader
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Scalar, Stage
+from bareline.vocabulary.model import Scalar
 
 _VERSION = re.compile(r'"version"\s*:\s*"iperf (3[^"\s]{0,20})')
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer:
-    """One test that ran to its end.
-
-    - `udp`: datagrams were sent, not a TCP stream.
-    - `streams`, `duration_s`, `omit_s`, `target_bps`: what was asked for.
-    - `rate_bps`: what arrived, over all streams, in bit/s.
-    - `stream_rates_bps`: what arrived by each stream, in bit/s; empty for UDP, where iperf3 does
-      not say it.
-    - `interval_rates_bps`: rates of the intervals as the client saw them, over all streams, in
-      bit/s.
-    - `cpu_sender`, `cpu_receiver`: processor time in percent of a core.
-    - `retransmissions`: of TCP segments; None where the system does not count them.
-    - `loss`, `jitter_s`: share of lost datagrams in percent, and their jitter; None for TCP.
-    """
-
-    udp: bool
-    streams: int
-    duration_s: int
-    omit_s: int
-    target_bps: int
-    rate_bps: float
-    stream_rates_bps: tuple[float, ...]
-    interval_rates_bps: tuple[float, ...]
-    cpu_sender: float
-    cpu_receiver: float
-    retransmissions: float | None = None
-    loss: float | None = None
-    jitter_s: float | None = None
-
-    @property
-    def params(self) -> dict[str, Scalar]:
-        """What tells this test from others: the options that were given."""
-        asked: dict[str, Scalar] = {"streams": self.streams, "duration_s": self.duration_s}
-        if self.omit_s:
-            asked["omit_s"] = self.omit_s
-        if self.target_bps:
-            asked["target_bps"] = self.target_bps
-        return asked
 
 
 class _Sum(JsonModel):
@@ -165,27 +121,23 @@ def read(text: str) -> Transfer:
     cpu = (end.cpu_utilization_percent.host_total, end.cpu_utilization_percent.remote_total)
     sender, receiver = reversed(cpu) if asked.reverse else cpu
     loss, jitter_s = _datagrams(end.sum_received) if udp else (None, None)
+    params: dict[str, Scalar] = {"streams": asked.num_streams, "duration_s": asked.duration}
+    params |= {"omit_s": asked.omit} if asked.omit else {}
+    params |= {"target_bps": asked.target_bitrate} if asked.target_bitrate else {}
     return Transfer(
         udp=udp,
-        streams=asked.num_streams,
-        duration_s=asked.duration,
-        omit_s=asked.omit,
-        target_bps=asked.target_bitrate,
-        rate_bps=rate_bps,
+        said={
+            "rate": rate_bps,
+            "retransmissions": None if udp else end.sum_sent.retransmits,
+            "loss": loss,
+            "jitter": jitter_s,
+            "cpu_sender": sender,
+            "cpu_receiver": receiver,
+        },
+        params=params,
         stream_rates_bps=_stream_rates(end, asked, udp=udp),
         interval_rates_bps=tuple(interval.sum.bits_per_second for interval in test.intervals),
-        cpu_sender=sender,
-        cpu_receiver=receiver,
-        retransmissions=None if udp else end.sum_sent.retransmits,
-        loss=loss,
-        jitter_s=jitter_s,
     )
-
-
-def facts(text: str) -> Mapping[str, Scalar]:
-    """Give the version."""
-    match = _VERSION.search(text)
-    return {"import.iperf3": match[1]} if match else {}
 
 
 def _stream_rates(end: _End, asked: _Asked, *, udp: bool) -> tuple[float, ...]:
@@ -224,29 +176,11 @@ def _datagrams(received: _Received) -> tuple[float, float]:
     return percent, received.jitter_ms * 1e-3
 
 
-def _parse(text: str) -> Iterable[Reading]:
-    try:
-        transfer = read(text)
-    except ParseError as error:
-        failed = Failed(Stage.PARSE, str(error))
-        yield transfer_reading("iperf3", failed, udp='"UDP"' in text)
-        return
-    values = {
-        "rate": transfer.rate_bps,
-        "retransmissions": transfer.retransmissions,
-        "loss": transfer.loss,
-        "jitter": transfer.jitter_s,
-        "cpu_sender": transfer.cpu_sender,
-        "cpu_receiver": transfer.cpu_receiver,
-    }
-    yield transfer_reading("iperf3", values, udp=transfer.udp, params=transfer.params)
-
-
 IMPORTER = Importer(
     name="iperf3",
     title="iperf3 --json",
     sniff=holding(re.compile(r'"version"\s*:\s*"iperf 3')),
     launches=split_documents,
-    parse=_parse,
-    facts=facts,
+    parse=transfer_reader("iperf3", read, lambda text: '"UDP"' in text),
+    facts=version_in("import.iperf3", _VERSION),
 )

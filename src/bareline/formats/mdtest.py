@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
 
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, holding, moment_in, version_in
 from bareline.formats.reading import UNTOLD, Reading, as_detail, outcome_of
 from bareline.formats.table import check_whole, number, rounding, split_before
 from bareline.vocabulary.errors import ParseError
@@ -109,19 +108,6 @@ def _metric(name: str) -> Metric:
     return as_detail(_RATE) if name.startswith("tree") else _RATE
 
 
-def _started(text: str) -> datetime | None:
-    match = _BEGAN.search(text)
-    try:
-        return datetime.strptime(match[1], "%m/%d/%Y %H:%M:%S") if match else None
-    except ValueError:
-        return None
-
-
-def _facts(text: str) -> Mapping[str, Scalar]:
-    match = _LAUNCHED.search(text)
-    return {"import.mdtest": match[1]} if match else {}
-
-
 def _reading(
     params: Mapping[str, Scalar],
     metrics: Mapping[str, Metric],
@@ -145,6 +131,6 @@ IMPORTER = Importer(
     sniff=holding(_LAUNCHED),
     launches=lambda text: split_before(_START, text),
     parse=read,
-    started=_started,
-    facts=_facts,
+    started=moment_in(_BEGAN, "%m/%d/%Y %H:%M:%S"),
+    facts=version_in("import.mdtest", _LAUNCHED),
 )

@@ -8,16 +8,13 @@ B. Fink and R. Scott, "nuttcp", https://www.nuttcp.net.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from bareline.formats.importer import Importer, holding
-from bareline.formats.reading import Reading
 from bareline.formats.table import number, rounding
-from bareline.formats.transfer import transfer_reading
+from bareline.formats.transfer import Transfer, transfer_reader
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Stage
 
 #: Bytes of nuttcp's MB.
 _MB = 1 << 20
@@ -36,31 +33,6 @@ _DATAGRAMS = re.compile(r"drop/pkt| drop=")
 _REQUIRED = ("megabytes", "real_seconds", "rate_Mbps", "tx_cpu", "rx_cpu")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer:
-    """One transfer that ran to its end.
-
-    - `rate_bps`: in bit/s.
-    - `cpu_sender`, `cpu_receiver`: processor time in percent of a core.
-    - `retransmissions`, `rtt_s`: of TCP; None where nuttcp does not say them, as with several
-      streams.
-    - `loss`: share of lost datagrams in percent; None for TCP.
-    """
-
-    rate_bps: float
-    duration_s: float
-    cpu_sender: float
-    cpu_receiver: float
-    retransmissions: float | None = None
-    rtt_s: float | None = None
-    loss: float | None = None
-
-    @property
-    def udp(self) -> bool:
-        """Datagrams were sent, not a TCP stream."""
-        return self.loss is not None
-
-
 def read(text: str) -> Transfer:
     """Read the line of results of one transfer.
 
@@ -71,13 +43,16 @@ def read(text: str) -> Transfer:
     _check(fields, values)
     rtt_ms = values.get("rtt_ms")
     return Transfer(
-        rate_bps=values["rate_Mbps"] * 1e6,
-        duration_s=values["real_seconds"],
-        cpu_sender=values["tx_cpu"],
-        cpu_receiver=values["rx_cpu"],
-        retransmissions=values.get("retrans"),
-        rtt_s=None if rtt_ms is None else rtt_ms * 1e-3,
-        loss=values.get("data_loss"),
+        udp="data_loss" in values,
+        said={
+            "rate": values["rate_Mbps"] * 1e6,
+            "cpu_sender": values["tx_cpu"],
+            "cpu_receiver": values["rx_cpu"],
+            "retransmissions": values.get("retrans"),  # not of several streams
+            "loss": values.get("data_loss"),
+            "rtt": None if rtt_ms is None else rtt_ms * 1e-3,
+        },
+        params={"duration_s": round(values["real_seconds"])},
     )
 
 
@@ -129,29 +104,10 @@ def _launches(text: str) -> Sequence[str]:
     return [text[low:high] for low, high in pairwise([0, *ends[:-1], len(text)])]
 
 
-def _parse(text: str) -> Iterable[Reading]:
-    try:
-        transfer = read(text)
-    except ParseError as error:
-        failed = Failed(Stage.PARSE, str(error))
-        yield transfer_reading("nuttcp", failed, udp=_DATAGRAMS.search(text) is not None)
-        return
-    values = {
-        "rate": transfer.rate_bps,
-        "cpu_sender": transfer.cpu_sender,
-        "cpu_receiver": transfer.cpu_receiver,
-        "retransmissions": transfer.retransmissions,
-        "loss": transfer.loss,
-        "rtt": transfer.rtt_s,
-    }
-    params = {"duration_s": round(transfer.duration_s)}
-    yield transfer_reading("nuttcp", values, udp=transfer.udp, params=params)
-
-
 IMPORTER = Importer(
     name="nuttcp",
     title="nuttcp",
     sniff=holding(_SNIFF),
     launches=_launches,
-    parse=_parse,
+    parse=transfer_reader("nuttcp", read, holding(_DATAGRAMS)),
 )

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.osu_programs import Program, program_of, words_of
 from bareline.formats.reading import (
     BANDWIDTH,
@@ -26,6 +26,7 @@ from bareline.formats.reading import (
     UNKNOWN_RANKS,
     Reading,
     as_detail,
+    headline_first,
     outcome_of,
 )
 from bareline.formats.table import (
@@ -134,12 +135,6 @@ def read(text: str) -> Iterable[Reading]:
         yield _imported(block, text)
 
 
-def facts(text: str) -> Mapping[str, Scalar]:
-    """Give the version."""
-    match = TITLE.search(text)
-    return {"import.osu": match["version"]} if match and match["version"] else {}
-
-
 def _blocks(text: str, program: Program, title: re.Match[str]) -> Iterator[_Block]:
     params: dict[str, Scalar] = {}
     if title["accelerator"]:
@@ -243,11 +238,8 @@ def _metrics(columns: Sequence[str]) -> dict[str, Metric]:
     names = [name for name, _, _ in given]
     if len(set(names)) < len(names):
         raise ParseError("two columns measure the same")
-    headlines = [name for name in ("latency", "bandwidth") if name in names]
-    if not headlines:
-        raise ParseError("there is no column of latency or bandwidth")
-    first = headlines[0]
-    return {name: metric for name, metric, _ in sorted(given, key=lambda one: one[0] != first)}
+    metrics = ((name, metric) for name, metric, _ in given)
+    return headline_first(metrics, "there is no column of latency or bandwidth")
 
 
 def _samples(table: Table, program: Program) -> Iterator[Sample]:
@@ -366,5 +358,5 @@ IMPORTER = Importer(
     sniff=holding(TITLE, _UNTITLED),
     launches=_launches,
     parse=read,
-    facts=facts,
+    facts=version_in("import.osu", TITLE),
 )

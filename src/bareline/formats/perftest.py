@@ -17,6 +17,7 @@ from bareline.formats.reading import (
     MESSAGE_RATE,
     Reading,
     as_detail,
+    headline_first,
     outcome_of,
 )
 from bareline.formats.table import (
@@ -84,8 +85,10 @@ def read(text: str) -> Iterable[Reading]:
         columns = _columns(lines[header])
         lines = _rows(lines[header + 1 :])
         told = _told(columns, lines)
-        metrics = {_COLUMNS[title][0]: _COLUMNS[title][1] for title in told}
-        metrics = _with_headline(metrics)
+        given = (_COLUMNS[title][:2] for title in told)
+        metrics = headline_first(
+            given, "there is no column of average bandwidth or typical latency"
+        )
     except ParseError as error:
         problem = error
         metrics = {"bandwidth": BANDWIDTH} if rate else {"latency": LATENCY}
@@ -148,13 +151,6 @@ def _columns(header: Line) -> list[str]:
     if len(set(columns)) < len(columns):
         raise ParseError(f"line {header.number}: a column title stands twice")
     return columns
-
-
-def _with_headline(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
-    for first in ("bandwidth", "latency"):
-        if first in metrics:
-            return dict(sorted(metrics.items(), key=lambda item: item[0] != first))
-    raise ParseError("there is no column of average bandwidth or typical latency")
 
 
 def _rows(lines: Sequence[Line]) -> list[Line]:

@@ -40,6 +40,18 @@ def as_detail(metric: Metric) -> Metric:
     return Metric(metric.unit, metric.better, detail=True)
 
 
+def headline_first(given: Iterable[tuple[str, Metric]], missing: str) -> dict[str, Metric]:
+    """Order the metrics of a table's columns: latency first, else bandwidth.
+
+    Raises ParseError: there is none of both.
+    """
+    metrics = dict(given)
+    first = next((name for name in ("latency", "bandwidth") if name in metrics), None)
+    if first is None:
+        raise ParseError(missing)
+    return {first: metrics[first], **metrics}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """One measurement found in the output of one launch.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -18,11 +18,11 @@ from pydantic import Field
 
 from bareline.formats import reframe_perflog
 from bareline.formats.document import JsonModel, find_object, read_object
-from bareline.formats.importer import Importer, holding
+from bareline.formats.importer import Importer, holding, version_in
 from bareline.formats.reading import UNTOLD, Reading
 from bareline.formats.reframe_check import Check, Figure
 from bareline.vocabulary.errors import ParseError
-from bareline.vocabulary.model import Failed, Layer, Scalar, Stage
+from bareline.vocabulary.model import Failed, Layer, Stage
 
 _SNIFF = re.compile(r'"session_info"\s*:\s*\{(?s:.*)"data_version"|"testcases"\s*:\s*\[')
 _VERSION = re.compile(r'"version"\s*:\s*"(\d[\w.+-]{0,20})"')
@@ -176,11 +176,6 @@ def _started(text: str) -> datetime | None:
         return None
 
 
-def _facts(text: str) -> Mapping[str, Scalar]:
-    match = _VERSION.search(text)
-    return {"import.reframe": match[1]} if match else {}
-
-
 IMPORTER = Importer(
     name="reframe",
     title="ReFrame's reports and performance logs",
@@ -188,5 +183,5 @@ IMPORTER = Importer(
     launches=split,
     parse=read,
     started=_started,
-    facts=_facts,
+    facts=version_in("import.reframe", _VERSION),
 )

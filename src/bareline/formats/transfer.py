@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from bareline.formats.reading import Reading
-from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar
+from bareline.vocabulary.errors import ParseError
+from bareline.vocabulary.model import Failed, Layer, Measured, Metric, Sample, Scalar, Stage
 
 _METRICS: Mapping[str, Metric] = {
     "rate": Metric("bit/s", "higher"),
@@ -18,29 +20,55 @@ _METRICS: Mapping[str, Metric] = {
 }
 
 
-def transfer_reading(
-    program: str,
-    outcome: Mapping[str, float | None] | Failed,
-    *,
-    udp: bool,
-    params: Mapping[str, Scalar] | None = None,
-) -> Reading:
-    """Give the trial of one transfer.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """One transfer that ran to its end; `udp` sends datagrams, not a TCP stream.
 
-    - `outcome`: the value of each metric, None where the program does not say it: systems other
-      than Linux count no retransmissions. Or why there is none.
-    - `udp`: datagrams were sent, not a TCP stream.
+    `said` has the value of each metric, None where the program does not say it: systems other than
+    Linux count no retransmissions. `params` are what was asked for. Rates of streams are what
+    arrived by each, rates of intervals what the client saw over all streams, in bit/s.
     """
-    values = {} if isinstance(outcome, Failed) else outcome
-    told = {name: value for name, value in values.items() if value is not None}
-    samples = tuple(Sample(name, told[name]) for name in _METRICS if name in told)
-    return Reading(
-        probe=f"{program}.{'udp' if udp else 'tcp'}",
-        title=f"{'UDP' if udp else 'TCP'} throughput ({program})",
-        layer=Layer.NETWORK,
-        metrics={
-            name: metric for name, metric in _METRICS.items() if name in told or name == "rate"
-        },
-        params=params or {},
-        outcome=outcome if isinstance(outcome, Failed) else Measured(samples),
-    )
+
+    udp: bool
+    said: Mapping[str, float | None]
+    params: Mapping[str, Scalar] = field(default_factory=dict)
+    stream_rates_bps: tuple[float, ...] = ()
+    interval_rates_bps: tuple[float, ...] = ()
+
+    @property
+    def values(self) -> dict[str, float]:
+        """What was said, in the order of the metrics."""
+        found = {name: self.said.get(name) for name in _METRICS}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+def transfer_reader(
+    program: str, read: Callable[[str], Transfer], is_udp: Callable[[str], bool]
+) -> Callable[[str], Iterable[Reading]]:
+    """Give the reader of the trial of one transfer; `is_udp` looks at one that cannot be read."""
+
+    def parse(text: str) -> Iterable[Reading]:
+        try:
+            transfer = read(text)
+        except ParseError as error:
+            yield reading(is_udp(text), {}, {}, Failed(Stage.PARSE, str(error)))
+            return
+        samples = tuple(Sample(*pair) for pair in transfer.values.items())
+        yield reading(transfer.udp, transfer.values, transfer.params, Measured(samples))
+
+    def reading(
+        udp: bool,
+        values: Mapping[str, float],
+        params: Mapping[str, Scalar],
+        outcome: Measured | Failed,
+    ) -> Reading:
+        return Reading(
+            probe=f"{program}.{'udp' if udp else 'tcp'}",
+            title=f"{'UDP' if udp else 'TCP'} throughput ({program})",
+            layer=Layer.NETWORK,
+            metrics={name: _METRICS[name] for name in values or ("rate",)},
+            params=params,
+            outcome=outcome,
+        )
+
+    return parse

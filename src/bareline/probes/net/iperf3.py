@@ -69,17 +69,15 @@ class Iperf3(Probe[Iperf3Params]):
 
     def parse(self, params: Iperf3Params, output: Output) -> Iterable[Sample]:
         transfer = iperf3.read(output.stdout)
-        if transfer.udp or transfer.streams != params.streams:
+        if transfer.udp or transfer.params["streams"] != params.streams:
             raise ParseError(f"not the {params.streams} TCP streams that were asked for")
-        if transfer.retransmissions is None:
+        values = transfer.values
+        if "retransmissions" not in values:
             raise ParseError("the kernel does not count retransmissions")
-        yield Sample("rate", transfer.rate_bps)
         yield Sample("rate_stream_min", min(transfer.stream_rates_bps))
         yield Sample("rate_stream_max", max(transfer.stream_rates_bps))
         yield Sample("slow_start", _slow_start(transfer.interval_rates_bps, params.duration_s))
-        yield Sample("retransmissions", transfer.retransmissions)
-        yield Sample("cpu_sender", transfer.cpu_sender)
-        yield Sample("cpu_receiver", transfer.cpu_receiver)
+        yield from (Sample(*pair) for pair in values.items() if pair[0] in self.metrics)
 
 
 def _slow_start(rates_bps: Sequence[float], duration_s: int) -> float:

@@ -75,13 +75,7 @@ class Nuttcp(Probe[NuttcpParams]):
 
     def parse(self, params: NuttcpParams, output: Output) -> Iterable[Sample]:
         transfer = nuttcp.read(output.stdout)
-        yield Sample("rate", transfer.rate_bps)
-        yield Sample("cpu_sender", transfer.cpu_sender)
-        yield Sample("cpu_receiver", transfer.cpu_receiver)
-        if transfer.retransmissions is not None:
-            yield Sample("retransmissions", transfer.retransmissions)
-        if transfer.rtt_s is not None:
-            yield Sample("rtt", transfer.rtt_s)
+        yield from (Sample(*pair) for pair in transfer.values.items() if pair[0] in self.metrics)
 
 
 PROBE = Nuttcp()
