@@ -19,7 +19,7 @@ from bareline.predict.validation import Trial, Validation
 from bareline.report.content.gather import document_of
 from bareline.report.exhibits.base import find_exhibit
 from bareline.report.exhibits.choice import draw_figures
-from bareline.report.exhibits.upgrades import ranked
+from bareline.report.exhibits.predictions import ranked
 from bareline.report.page.html import render_page
 from bareline.report.page.markdown import render_markdown
 from bareline.testing.runs import planted_run

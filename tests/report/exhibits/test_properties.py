@@ -16,7 +16,7 @@ from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.efficiency import efficiencies
 from bareline.report.exhibits.base import load_exhibits
-from bareline.report.exhibits.relative_performance import speeds
+from bareline.report.exhibits.lines import speeds
 from bareline.report.exhibits.rules import RULES, ruled_ratio
 from bareline.report.figures.figure import Figure
 from bareline.report.figures.marks import stretches
@@ -218,9 +218,9 @@ def test_efficiencies_divide_like_by_like(cells: tuple[Cell, ...], weak: bool) -
 @QUICK
 @given(cells=cell_sets())
 def test_relative_speeds_divide_like_by_like(cells: tuple[Cell, ...]) -> None:
-    for found in speeds("bare", of_one_line(cells), "ranks"):
-        assert not found.cell.simulated, "the baseline is measured: simulated speeds have no base"
-        assert found.speed.value > 0
+    for cell, speed in speeds("bare", of_one_line(cells), "ranks"):
+        assert not cell.simulated, "the baseline is measured: simulated speeds have no base"
+        assert speed.value > 0
 
 
 @given(

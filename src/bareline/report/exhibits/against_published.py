@@ -13,9 +13,9 @@ from bareline.published.quantities import Spread
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.score import Meeting, Score, given, score
-from bareline.report.exhibits.base import Exhibit, select
+from bareline.report.exhibits.base import Kind, Shown, select
 from bareline.report.figures.channels import heading
-from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import diamonds, marks, rows_axis
 from bareline.report.figures.rows import boxes, rule_at, value_axis, written
@@ -113,43 +113,34 @@ class Line:
         return f"{what}, {self.point.platform}{f', {at}' if at else ''}"
 
 
-class AgainstPublished(Exhibit):
-    """A row for each published ratio: its range, the run's ratios, and which lie inside."""
-
-    kind = "against-published"
-    summary = "published ratios, the run's own at the same places, and how many lie inside"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw all published ratios that the run has values for; named ones only, if any are."""
-        lines = published_lines(document, spec)
-        if not lines:
-            return []
-        pairs = [pair for line in lines for pair in line.pairs]
-        told = _score(document, lines).told
-        rows = [
-            f"{line.title}: printed {line.point.told}, here {line.span}, "
-            + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
-            for line in lines[:12]
-        ]
-        return [
-            self.figure(
-                spec,
-                spec.probe or "",
-                title="What was printed, and what this run found",
-                notes=[
-                    told,
-                    "Bars: printed ranges, open where only a bound was printed; a single number "
-                    f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
-                    "Hollow marks: simulated." if any(p.cell.simulated for p in pairs) else "",
-                ],
-                cells=[pair.cell for pair in pairs],
-                layer="",
-                panels=[_panel(document, lines)],
-                summary=f"{told} {'; '.join(rows)}.",
-                table=_table(document, lines),
-                data=(),
-            )
-        ]
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw all published ratios that the run has values for; named ones only, if any are."""
+    lines = published_lines(document, spec)
+    if not lines:
+        return
+    pairs = [pair for line in lines for pair in line.pairs]
+    told = _score(document, lines).told
+    rows = [
+        f"{line.title}: printed {line.point.told}, here {line.span}, "
+        + (f"{line.inside} of {len(line.counting)} inside" if line.counting else line.kind)
+        for line in lines[:12]
+    ]
+    yield Shown(
+        title="What was printed, and what this run found",
+        what=(spec.probe or "",),
+        notes=[
+            told,
+            "Bars: printed ranges, open where only a bound was printed; a single number "
+            f"(diamond) counts as the range from 1/{SINGLE:g} to {SINGLE:g} of it.",
+            "Hollow marks: simulated." if any(p.cell.simulated for p in pairs) else "",
+        ],
+        cells=[pair.cell for pair in pairs],
+        layer="",
+        drawing=Drawing([_panel(document, lines)]),
+        summary=f"{told} {'; '.join(rows)}.",
+        table=_table(document, lines),
+        data=(),
+    )
 
 
 def published_lines(document: Document, spec: ExhibitSpec) -> list[Line]:
@@ -286,4 +277,8 @@ def _foot(whole: Score) -> tuple[Field, ...]:
     return (Field("all ranges"), blank, blank, blank, *counts, off, blank, blank)
 
 
-EXHIBIT = AgainstPublished()
+EXHIBIT = Kind(
+    "against-published",
+    "published ratios, the run's own at the same places, and how many lie inside",
+    _shown,
+)

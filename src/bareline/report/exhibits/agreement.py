@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
-from bareline.report.exhibits.base import Exhibit, grouped_by, select
-from bareline.report.figures.figure import Field, Figure
+from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
+from bareline.report.figures.figure import Field
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.collectives import SIZED
@@ -70,44 +70,35 @@ class _Row:
         return max(self.deviations, key=lambda size: self.deviations[size])
 
 
-class Agreement(Exhibit):
-    """Median deviation over the sizes, and the size where it is greatest."""
-
-    kind = "agreement"
-    summary = "users' own OSU and IMB programs beside bareline's benchmarks, by program"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table of all programs of which both sides were measured."""
-        rows = list(_rows(document, select(document, spec)))
-        told = [f"{row.theirs} on {row.platform} {_percent(row.median)} %" for row in rows]
-        table = (
-            Rows(rows)
-            .text("theirs", lambda row: row.theirs)
-            .text("bareline", lambda row: row.ours)
-            .platform(lambda row: row.platform)
-            .number("sizes", lambda row: len(row.ratios))
-            .column("median deviation (%)", _median)
-            .column("greatest at", _greatest, "text")
-            .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
-            .interval(lambda row: row.ratios[row.worst])
-            .number("n", lambda row: row.n)
-            .table()
-        )
-        figure = self.figure(
-            spec,
-            title="bareline beside users' own OSU and IMB programs",
-            notes=[_CAPTION],
-            layer=Layer.MPI,
-            summary=f"Median deviation: {listing(told)}.",
-            table=table,
-        )
-        return [figure] if rows else []
-
-
-_CAPTION = (
-    "Of each program: how far the ratio of bareline's figure to the program's is from 1, as "
-    "the median over the sizes, and the size where it is greatest. Paired by block."
-)
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table of all programs of which both sides were measured."""
+    rows = list(_rows(document, select(document, spec)))
+    if not rows:
+        return
+    told = [f"{row.theirs} on {row.platform} {_percent(row.median)} %" for row in rows]
+    table = (
+        Rows(rows)
+        .text("theirs", lambda row: row.theirs)
+        .text("bareline", lambda row: row.ours)
+        .platform(lambda row: row.platform)
+        .number("sizes", lambda row: len(row.ratios))
+        .column("median deviation (%)", _median)
+        .column("greatest at", _greatest, "text")
+        .number("ours over theirs", lambda row: row.ratios[row.worst].value, significant)
+        .interval(lambda row: row.ratios[row.worst])
+        .number("n", lambda row: row.n)
+        .table()
+    )
+    yield Shown(
+        title="bareline beside users' own OSU and IMB programs",
+        notes=[
+            "Of each program: how far the ratio of bareline's figure to the program's is from 1, "
+            "as the median over the sizes, and the size where it is greatest. Paired by block."
+        ],
+        layer=Layer.MPI,
+        summary=f"Median deviation: {listing(told)}.",
+        table=table,
+    )
 
 
 def _rows(document: Document, cells: Sequence[Cell]) -> Iterator[_Row]:
@@ -173,4 +164,8 @@ def _percent(deviation: float) -> str:
     return f"{100 * deviation:.1f}"
 
 
-EXHIBIT = Agreement()
+EXHIBIT = Kind(
+    "agreement",
+    "users' own OSU and IMB programs beside bareline's benchmarks, by program",
+    _shown,
+)

@@ -18,6 +18,7 @@ from bareline.report.content.wording import (
     sentence_case,
     value_words,
 )
+from bareline.report.exhibits.declared import Chosen, Row
 from bareline.report.figures.figure import Chart
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import LABEL_GAP_PX, Places, printed_marks, reference
@@ -29,12 +30,11 @@ from bareline.report.figures.scales import (
     log_ticks,
     ratio_ticks,
     size_ticks,
-    unit_scale,
 )
 from bareline.report.figures.theme import Look, looks
 from bareline.vocabulary.place import parameter_value
 
-Row = dict[str, Any]
+Mark = dict[str, Any]
 
 #: Axes on which "inside a node" has places.
 _LAYOUT = ("ranks", "nodes")
@@ -80,17 +80,10 @@ class Along:
     published: Sequence[PublishedPoint]
 
     @classmethod
-    def around(
-        cls,
-        document: Document,
-        x: str,
-        cells: Sequence[Cell],
-        *,
-        others: Iterable[float] = (),
-        published: Sequence[PublishedPoint] = (),
-    ) -> Along:
+    def around(cls, chosen: Chosen, *, others: Iterable[float] = ()) -> Along:
         """Lay out axes that hold cells with their intervals, other values, published ratios."""
-        scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+        document, x, published = chosen.document, chosen.x, chosen.published
+        cells, scale = [row.cell for row in chosen.rows], chosen.unit
         across, zero = parameter_axis(x, {position(cell, x) for cell in cells})
         values = [end for cell in cells if cell.value for end in cell.value.known]
         ratios = [end for cell in cells if cell.ratio for end in cell.ratio.known]
@@ -121,7 +114,7 @@ class Along:
         """Say a cell's platform and place on the axis."""
         return f"{cell.platform}, {parameter_value(self.x, cell.place.coordinates[self.x])}"
 
-    def mark(self, cell: Cell, shown: Estimate, tip: str, factor: float = 1.0) -> Row:
+    def mark(self, cell: Cell, shown: Estimate, tip: str, factor: float = 1.0) -> Mark:
         """Lay a cell's mark out at a value, with its interval."""
         return {
             "x": self.at(position(cell, self.x)),
@@ -184,7 +177,7 @@ class Along:
         return replace(self._ratios(title, rows, cells, height), named=True, whiskers=True)
 
     def _ratios(
-        self, title: str, rows: Sequence[Row], cells: Sequence[Cell], height_px: float
+        self, title: str, rows: Sequence[Mark], cells: Sequence[Cell], height_px: float
     ) -> Strip:
         margin = self.document.method.margin
         return Strip(
@@ -210,7 +203,7 @@ class Along:
 
         Only those that speak of a cell of the panel, or of its platform and another place.
         """
-        rows: list[Row] = []
+        rows: list[Mark] = []
         told: set[str] = set()
         for point in self.published:
             own = [cell for cell in cells if _beside_line(point, cell, self.x)]
@@ -236,7 +229,7 @@ class Along:
             return ""
         return point.elsewhere(cells[0].place)
 
-    def _reaches(self, point: PublishedPoint, cells: Sequence[Cell]) -> Iterator[Row]:
+    def _reaches(self, point: PublishedPoint, cells: Sequence[Cell]) -> Iterator[Mark]:
         """Lay out each range of the parameter that a published ratio is told for, on the axes."""
         (least, most), (low, high) = self.across.domain, self.ratios.domain
         ranges = point.places(self.x)
@@ -262,6 +255,37 @@ class Along:
                 "colour": self.looks[point.platform].colour,
                 "tip": point.tip,
             }
+
+
+#: As few panels stand beside each other at their full size.
+ALL_LARGE = 2
+
+
+def largest(
+    groups: Mapping[str, Sequence[Row]], published: Sequence[PublishedPoint] = ()
+) -> int | None:
+    """Choose a panel by its place; None where all have room.
+
+    That is the one at whose ranks and nodes most of the published figures were measured, as the
+    publication drew it; without any, the one with the most ranks, where losses are the largest.
+    """
+    if len(groups) <= ALL_LARGE:
+        return None
+    layouts = [own[0].cell.place for own in groups.values()]
+    told = [
+        sum(_at(point, "ranks", place.ranks) and _at(point, "nodes", place.nodes, missing=True)
+            for point in published)
+        for place in layouts
+    ]  # fmt: skip
+    return max(
+        range(len(layouts)), key=lambda at: (told[at], layouts[at].ranks, layouts[at].nodes, -at)
+    )
+
+
+def _at(point: PublishedPoint, name: str, value: int, *, missing: bool = False) -> bool:
+    """Tell whether a published figure is told for so many ranks or nodes."""
+    stretches = point.places(name)
+    return any(low <= value <= high for low, high in stretches) if stretches else missing
 
 
 def _spread(point: PublishedPoint, cell: Cell, x: str) -> bool:

@@ -1,54 +1,390 @@
-"""Single numbers as bars from zero, with every trial visible."""
+"""Kinds of bars under each other, a group for each title and a bar for each platform."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from bareline.analysis.cell import Cell
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
-from bareline.report.content.published import points_for
-from bareline.report.content.wording import sentence_case, summed_up, verdict_word
-from bareline.report.exhibits.barpanel import BarExhibit, Bars
-from bareline.report.exhibits.columns import cells_table
-from bareline.report.figures.figure import Figure
+from bareline.report.content.published import PublishedPoint, beside
+from bareline.report.content.wording import (
+    metric_name,
+    sentence_case,
+    summed_up,
+    told_apart,
+    value_words,
+    verdict_word,
+)
+from bareline.report.exhibits.base import grouped_by, select, titled
+from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.declared import Chosen, Declared, Row, by_unit, labelled
+from bareline.report.exhibits.rules import RULES, lost, rule_text, ruled_ratio, ruled_value
+from bareline.report.figures.figure import Drawing
+from bareline.report.figures.rows import Bar, bar_chart
+from bareline.report.figures.scales import Scale, Ticks, signed_ticks, zero_ticks
+from bareline.report.figures.theme import looks
 from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.place import Place, varying
+from bareline.vocabulary.verdicts import Verdict
+
+#: Names and bars together.
+WIDTH_PX = 312
+#: Most bars in a panel; further groups go on in the next one.
+MOST_BARS = 27
+#: What the parts of `stacked` add up to, up to the ranks' different ends.
+TOTAL = "time"
+#: Metrics from the axis outwards, with their names and how strongly they are filled.
+PARTS = (("compute_mean", "computation", 0.62), ("communication_mean", "communication", 0.22))
+
+#: The parts of each platform's total, in the order of `PARTS`.
+Parts = Mapping[tuple[str, Place], Sequence[float]]
 
 
-class BarsOfTrials(BarExhibit):
-    """One bar per platform, grouped by metric and parameters of the same unit."""
+def drawing(
+    document: Document, groups: Mapping[str, Sequence[Bar]], title: str,
+    ticks: Callable[[Iterable[float]], Ticks], most: int = 0,
+) -> Drawing:  # fmt: skip
+    """Draw groups of bars, at most so many groups in a panel, all on one axis."""
+    axis = ticks(end for bars in groups.values() for bar in bars for end in bar.ends)
+    # As much room at the left as the platforms' names need.
+    labels_px = min(170.0, max(76.0, 26 + 6.3 * max(map(len, document.names))))
+    how = (title, axis, looks(document.names), WIDTH_PX - labels_px, labels_px)
+    every = list(groups.items())
+    # Panels of one height, rather than a last one with what is left.
+    each = math.ceil(len(every) / math.ceil(len(every) / most)) if most else len(every)
+    chunks = [dict(every[start : start + each]) for start in range(0, len(every), each)]
+    return Drawing([bar_chart(chunk, *how) for chunk in chunks])
 
-    kind = "bars"
-    summary = "single numbers as bars from zero, with every trial as a dot"
 
-    def draw(self, document: Document, spec: ExhibitSpec, cells: Sequence[Cell]) -> Figure:
-        """Draw the medians, and beside each its trials."""
-        published = points_for(document.published, spec, cells, document.baseline)
-        bars = Bars.around(document, cells, published=published)
-        probe = cells[0].place.probe
-        return self.figure(
-            spec,
-            probe,
-            *bars.metrics[:1],
-            title=sentence_case(bars.names),
-            notes=bars.notes,
-            cells=cells,
-            probe=probe,
-            panels=bars.panels(),
-            published=published,
-            summary=f"{probe}, medians. {_summary(bars)}",
-            table=cells_table(cells, published),
+def medians(
+    chosen: Chosen, text: Callable[[Cell, Scale], str] | None = None, parts: Parts | None = None
+) -> Drawing:
+    """Draw the rows' values from zero, with the trials behind them and what was published."""
+    document, divided = chosen.document, parts or {}
+    unit, dots = chosen.unit, grouped_by(chosen.trials.dots, lambda dot: dot.cell)
+    names: Sequence[str] = document.names
+    if divided:  # only who was asked: the study may give programs to some roles alone
+        names = [name for name in names if name in {row.cell.platform for row in chosen.rows}]
+
+    def bar(name: str, cells: Mapping[str, Cell]) -> Bar:
+        cell, base = cells.get(name), cells.get(document.baseline)
+        if cell is None:
+            return Bar(name, "missing")
+        printed = [
+            (value * unit.factor, point.tip, point.elsewhere(cell.place))
+            for point, value in expected(cell, base, chosen.published)
+        ]
+        if cell.value is None:
+            return Bar(name, verdict_word(cell.verdict) or "missing", printed=printed)
+        own = divided.get((name, cell.place), ())
+        told = [
+            f"{part} {unit.show(v)} {unit.unit}"
+            for v, (_, part, _) in zip(own, PARTS, strict=False)
+        ]
+        trials = sorted(dots.get(cell, ()), key=lambda dot: dot.trial)
+        return Bar(
+            name,
+            text(cell, unit) if text else unit.show(cell.median),
+            scaled(cell.value, unit.factor),
+            "; ".join([f"{name}: {value_words(cell, unit)}", *told]),
+            cell.simulated,
+            [
+                (
+                    one.value * unit.factor,
+                    f"{name}, trial {one.trial}: {unit.show(one.value)} {unit.unit}",
+                )
+                for one in trials
+            ],
+            printed,
+            [
+                (value * unit.factor, strength)
+                for value, (*_, strength) in zip(own, PARTS, strict=False)
+            ],
         )
 
+    groups = {}
+    for label, rows in chosen.groups.items():
+        cells = {row.cell.platform: row.cell for row in rows}
+        groups[label] = [bar(name, cells) for name in names]
+    return drawing(document, groups, unit.unit, zero_ticks, max(1, MOST_BARS // len(names)))
 
-def _summary(bars: Bars) -> str:
-    scale = bars.scale
 
+def scaled(shown: Estimate, factor: float) -> Estimate:
+    """Give an estimate in another unit."""
+    ends = (None if end is None else end * factor for end in (shown.lo, shown.hi))
+    return Estimate(shown.value * factor, *ends)
+
+
+def expected(
+    cell: Cell, base: Cell | None, published: Sequence[PublishedPoint]
+) -> list[tuple[PublishedPoint, float]]:
+    """Give what a platform would have measured here with the published ratio to the baseline."""
+    value = base.median if base else None
+    if not value or not cell.metric.directed:
+        return []
+    return [
+        (point, value / point.middle if cell.rate else value * point.middle)
+        for point in beside(published, cell)
+    ]
+
+
+def trial_notes(chosen: Chosen) -> tuple[str, ...]:
+    """Say what must be known of trials and diamonds."""
+    return chosen.trials.note, _EXPECTED if chosen.published else ""
+
+
+def _valued(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose probes and units in which anything has a value."""
+    for chosen in by_unit(document, spec):
+        if any(cell.value is not None for cell in chosen.cells):
+            metric = chosen.rows[0].cell.place.metric
+            yield replace(chosen, what=(chosen.probe, metric))
+
+
+def _medians_summary(chosen: Chosen) -> str:
     def told(cell: Cell) -> str:
         if cell.value is None:
             return f"{cell.platform} {verdict_word(cell.verdict) or 'missing'}"
-        return f"{cell.platform} {scale.show(cell.median)} {scale.unit}"
+        return f"{cell.platform} {chosen.unit.show(cell.median)} {chosen.unit.unit}"
 
-    return summed_up({label: map(told, cells) for label, cells in bars.groups})
+    groups = {label: [told(row.cell) for row in rows] for label, rows in chosen.groups.items()}
+    return f"{chosen.probe}, medians. {summed_up(groups)}"
 
 
-EXHIBIT = BarsOfTrials()
+def _ruled(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose cells as a rule reports them: their values, without the intervals of the medians."""
+    for chosen in _valued(document, spec):
+        if spec.rule not in RULES:
+            yield chosen
+            continue
+        bases = {c.place: c for c in chosen.cells if c.platform == document.baseline}
+        found = []
+        for row in chosen.rows:
+            cell, base = row.cell, bases.get(row.cell.place)
+            value = ruled_value(document, cell, spec.rule)
+            ratio = None if cell is base else ruled_ratio(document, cell, base, spec.rule)
+            shown = None if value is None else Estimate(value)
+            found.append(replace(row, cell=replace(cell, value=shown, ratio=ratio)))
+        yield replace(chosen, rows=found)
+
+
+def _with_loss(cell: Cell, unit: Scale) -> str:
+    """Write a value, and what is lost."""
+    value, share = unit.show(cell.median), lost(cell.ratio)
+    if cell.verdict is Verdict.NOT_COMPARABLE:
+        return f"{value}  ({verdict_word(cell.verdict)})"
+    if share is None:
+        return value
+    change = f"{-share.value:+.1f}".replace("-", "\u2212")
+    # The last space is slack: a reader's font may be wider than the one that was measured.
+    return f"{value}  ({change} %)\u2003"
+
+
+def _losses_summary(chosen: Chosen) -> str:
+    told = []
+    for cell in (row.cell for rows in chosen.groups.values() for row in rows):
+        if share := lost(cell.ratio):
+            told.append(f"{cell.platform} loses {share.value:.1f} %")
+        elif cell.verdict is Verdict.NOT_COMPARABLE:
+            told.append(f"{cell.platform} is {verdict_word(cell.verdict)}")
+    return f"{chosen.probe}: {'; '.join(told[:12]) or 'nothing to compare'}."
+
+
+def _divided(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose a figure for all probes of a layer that tell their parts."""
+    metrics = (TOTAL, *(metric for metric, *_ in PARTS))
+    cells = [
+        cell
+        for metric in metrics
+        for cell in select(document, spec.model_copy(update={"metric": metric}))
+    ]
+    known = {place.probe for _, place in parts_of(cells)}
+    cells = [cell for cell in cells if cell.place.probe in known]
+    for own in grouped_by(cells, lambda cell: cell.layer).values():
+        totals = [cell for cell in own if cell.place.metric == TOTAL]
+        places = {cell.place for cell in totals}
+        shown = [
+            cell
+            for cell in document.cells
+            if cell.place.metric in metrics and replace(cell.place, metric=TOTAL) in places
+        ]
+        probes = list(dict.fromkeys(cell.place.probe for cell in own))
+        what = probes[0] if len(probes) == 1 else spec.probe or own[0].layer
+        probe = probes[0] if len(probes) == 1 else ""
+        rows = _by_ranks(document, totals)
+        yield Chosen(document, spec, shown, rows, what=(what,), probe=probe)
+
+
+def _by_ranks(document: Document, totals: Sequence[Cell]) -> list[Row]:
+    """Put together what is compared: of several probes all on the fewest ranks first."""
+    rows, probes = labelled(totals), list(dict.fromkeys(cell.place.probe for cell in totals))
+    if len(probes) == 1:
+        return rows
+    titles = told_apart([document.probe_titles.get(probe, probe) for probe in probes])
+    shorts = dict(zip(probes, titles, strict=True))
+    rows.sort(key=lambda row: row.cell.place.ranks)
+    return [
+        replace(row, title=", ".join(filter(None, [shorts[row.cell.place.probe], row.title])))
+        for row in rows
+    ]
+
+
+def parts_of(cells: Iterable[Cell]) -> Parts:
+    """Give the parts of the totals of which all are known."""
+    known = {(cell.platform, cell.place): cell.median for cell in cells}
+    found = {}
+    for platform, place in known:
+        if place.metric == TOTAL:
+            own = [known.get((platform, replace(place, metric=metric))) for metric, *_ in PARTS]
+            values = [value for value in own if value is not None]
+            if len(values) == len(PARTS):
+                found[platform, place] = values
+    return found
+
+
+def _parts_summary(chosen: Chosen) -> str:
+    divided, unit = parts_of(chosen.cells), chosen.unit
+
+    def told(cell: Cell) -> str:
+        split = divided[cell.platform, cell.place]
+        share = 100 * split[-1] / sum(split) if sum(split) else 0.0
+        value = f"{unit.show(cell.median)} {unit.unit}"
+        return f"{cell.platform} {value}, {share:.0f} % of it communication"
+
+    groups = {
+        label: [told(one.cell) for one in rows if (one.cell.platform, one.cell.place) in divided]
+        for label, rows in chosen.groups.items()
+    }
+    return f"{chosen.what[0]}, median times. {summed_up(groups)}"
+
+
+def _degraded(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose the losses of all probes; of the headline metric of each without another."""
+    cells = [
+        cell
+        for cell in select(document, spec)
+        if cell.metric.directed and (spec.metric or cell.headline)
+    ]
+    bases = {cell.place: cell for cell in cells if cell.platform == document.baseline}
+    names = varying(cell.place for cell in cells)
+    rows = [
+        Row(
+            cell,
+            titled(document, cell, names, metric=False),
+            lost(ruled_ratio(document, cell, bases.get(cell.place), spec.rule)),
+        )
+        for cell in cells
+        if cell.platform != document.baseline
+    ]
+    if any(row.shown for row in rows):
+        rows = [row for own in grouped_by(rows, lambda row: row.title).values() for row in own]
+        what = (spec.probe or "all", spec.metric or "")
+        yield Chosen(document, spec, cells, rows, what=what)
+
+
+def _losses(chosen: Chosen) -> Drawing:
+    """Draw the performance lost; left of zero is a gain."""
+
+    def bar(row: Row) -> Bar:
+        cell, share = row.cell, row.shown
+        printed = [
+            (printed.value, point.tip, point.elsewhere(cell.place))
+            for point in beside(chosen.published, cell)
+            if (printed := lost(Estimate(point.middle)))
+        ]
+        if share is None:
+            return Bar(cell.platform, _loss_words(row), printed=printed)
+        amount = with_interval(share, "%", "{:.1f}".format)
+        tip = f"{cell.platform}: {amount} lost, n = {cell.n}"
+        return Bar(cell.platform, f"{share.value:.1f}", share, tip, cell.simulated, printed=printed)
+
+    groups = {title: [*map(bar, rows)] for title, rows in chosen.groups.items()}
+    return drawing(chosen.document, groups, "performance lost (%)", signed_ticks)
+
+
+def _loss_words(row: Row) -> str:
+    """Write the loss, or why there is none."""
+    if row.shown is None:
+        return verdict_word(row.cell.verdict) or "missing"
+    return f"{row.shown.value:.1f} %"
+
+
+def _degradation_title(chosen: Chosen) -> str:
+    metrics = {metric_name(row.cell.place.metric) for row in chosen.rows}
+    what = f", {metrics.pop()}" if len(metrics) == 1 else ""
+    return f"Performance lost against {chosen.document.baseline}{what}"
+
+
+def _degradation_summary(chosen: Chosen) -> str:
+    told = [f"{row.title} on {row.cell.platform} {_loss_words(row)}" for row in chosen.rows]
+    return f"Performance lost: {'; '.join(told[:12])}."
+
+
+#: What a diamond on an axis of values means, and on one of losses.
+_EXPECTED = (
+    "Diamonds: the baseline's value changed by the published ratio, pale where that was measured "
+    "elsewhere than here, which is written beside."
+)
+_PRINTED = (
+    "Diamonds: what the publication lost, pale where it was measured elsewhere than here, which "
+    "is written beside."
+)
+
+EXHIBITS = (
+    Declared(
+        kind="bars",
+        summary="single numbers as bars from zero, with every trial as a dot",
+        query=_valued,
+        columns=cells_table,
+        mark=medians,
+        notes=trial_notes,
+        words=_medians_summary,
+    ),
+    Declared(
+        kind="pairs",
+        summary="native and virtual as bars from zero, with the performance lost beside each",
+        query=_ruled,
+        columns=cells_table,
+        title=lambda chosen: f"{sentence_case(chosen.metric)}, and what is lost",
+        mark=lambda chosen: medians(chosen, _with_loss),
+        notes=lambda chosen: (
+            rule_text(chosen.spec.rule, chosen.document.baseline),
+            *trial_notes(chosen),
+        ),
+        words=_losses_summary,
+    ),
+    Declared(
+        kind="stacked",
+        summary="computation and communication stacked to the time, one bar per platform",
+        query=_divided,
+        columns=cells_table,
+        title=lambda _: "Computation and communication",
+        mark=lambda chosen: medians(chosen, parts=parts_of(chosen.cells)),
+        notes=lambda chosen: (
+            "Dark: computation; light: communication, waiting included (means over the ranks, "
+            "which add up to the time). The line across is the median time, the dots are the "
+            "trials.",
+            chosen.trials.note,
+        ),
+        words=_parts_summary,
+    ),
+    Declared(
+        kind="degradation",
+        summary="performance lost in percent by application and ranks, one bar per platform",
+        query=_degraded,
+        columns=lambda chosen: columns(
+            chosen, "benchmark platforms lost verdict printed n", lambda row: row.title
+        ),
+        title=_degradation_title,
+        mark=_losses,
+        notes=lambda chosen: (
+            "1 - 1/factor of the baseline's performance; left of zero is a gain.",
+            rule_text(chosen.spec.rule, chosen.document.baseline),
+            _PRINTED if chosen.published else "",
+        ),
+        words=_degradation_summary,
+    ),
+)

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
-from typing import ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from bareline.analysis.cell import Cell
-from bareline.predict.kept import Kept
 from bareline.report.content.anchors import slug
 from bareline.report.content.cells import tidy
 from bareline.report.content.document import Document
 from bareline.report.content.published import PublishedPoint
 from bareline.report.content.wording import caveat_notes, metric_name, sentence_case
-from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.figure import NO_DRAWING, DataTable, Drawing, Figure
 from bareline.vocabulary.errors import AnalysisError, did_you_mean
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Scalar
@@ -32,78 +31,90 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-class Exhibit(ABC):
-    """A kind of figure or table.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a kind says of one figure; what all kinds say alike is added to it.
 
     Attributes
     ----------
-    kind
-        Its name in a study's ``[[exhibit]]``.
-    summary
-        One line for the reference.
+    what
+        What tells it from others of its kind, for its name.
+    title, label
+        Where the specification has no title; what follows it to tell figures apart.
+    notes
+        What stands in the caption after the specification's own.
+    cells
+        What it shows: they give its layer, its caveats and its data, unless these are given.
+    spec
+        Another specification than the study's, whose title and caption are another figure's.
     """
 
-    kind: ClassVar[str]
-    summary: ClassVar[str]
+    title: str
+    what: tuple[str, ...] = ()
+    label: str = ""
+    notes: Iterable[str] = ()
+    summary: str = ""
+    drawing: Drawing = NO_DRAWING
+    table: DataTable | None = None
+    folded: bool = False
+    cells: Sequence[Cell] = ()
+    published: Iterable[PublishedPoint] = ()
+    probe: str = ""
+    layer: str | None = None
+    data: Iterable[Mapping[str, Scalar | None]] | None = None
+    spec: ExhibitSpec | None = None
+
+    def figure(self, asked: ExhibitSpec) -> Figure:
+        """Put the figure together."""
+        spec, drawing = self.spec or asked, self.drawing
+        layers = {cell.layer for cell in self.cells}
+        layer = layers.pop() if len(layers) == 1 else ""
+        return Figure(
+            id=slug(spec.kind, *self.what, self.label, spec.title),
+            title=", ".join(filter(None, [spec.title or self.title, self.label])),
+            caption=" ".join(filter(None, [spec.caption, *self.notes])),
+            probe=self.probe,
+            layer=layer if self.layer is None else self.layer,
+            panels=tuple(drawing.panels),
+            names=tuple(drawing.names),
+            large=drawing.large,
+            narrow=tuple(drawing.narrow),
+            wide=drawing.wide,
+            folded=self.folded,
+            text_summary=self.summary,
+            caveats=caveat_notes(self.cells) if drawing.panels else (),
+            sources=tuple(dict.fromkeys((point.anchor, point.source) for point in self.published)),
+            data_table=self.table,
+            data=tidy(self.cells) if self.data is None else tuple(self.data),
+        )
+
+
+class Exhibit(ABC):
+    """A kind of figure or table: its name in ``[[exhibit]]``, and a line for the reference."""
+
+    kind: str
+    summary: str
 
     @abstractmethod
     def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
         """Draw what the specification asks for; an empty list when the run holds none of it."""
 
-    def figure(
-        self,
-        spec: ExhibitSpec,
-        *what: str,
-        title: str,
-        label: str = "",
-        notes: Iterable[str] = (),
-        cells: Sequence[Cell] = (),
-        probe: str = "",
-        layer: str | None = None,
-        wide: bool = True,
-        panels: Iterable[Chart] = (),
-        names: Iterable[str] = (),
-        large: int | None = None,
-        narrow: Iterable[Chart] = (),
-        summary: str = "",
-        table: DataTable | None = None,
-        data: Iterable[Mapping[str, Scalar | None]] | None = None,
-        published: Iterable[PublishedPoint] = (),
-    ) -> Figure:
-        """Put a figure together: what all kinds say alike of what they draw.
+    def figure(self, spec: ExhibitSpec, *what: str, **shown: Any) -> Figure:
+        """Put a figure together of what `Shown` takes."""
+        return Shown(what=what, **shown).figure(spec)
 
-        Parameters
-        ----------
-        what
-            What tells it from others of its kind, for its name.
-        title, label
-            Where the specification has no title; what follows it to tell figures apart.
-        notes
-            What stands in the caption after the specification's own.
-        names, large, published
-            Of the panels, which of them is drawn large, and what is drawn of publications.
-        cells
-            What it shows: they give its layer, its caveats and its data, unless these are given.
-        """
-        layers = {cell.layer for cell in cells}
-        drawn = tuple(panels)
-        return Figure(
-            id=slug(self.kind, *what, label, spec.title),
-            title=", ".join(filter(None, [spec.title or title, label])),
-            caption=" ".join(filter(None, [spec.caption, *notes])),
-            probe=probe,
-            layer=(layers.pop() if len(layers) == 1 else "") if layer is None else layer,
-            panels=drawn,
-            names=tuple(names),
-            large=large,
-            narrow=tuple(narrow),
-            wide=wide,
-            text_summary=summary,
-            caveats=caveat_notes(cells) if drawn else (),
-            sources=tuple(dict.fromkeys((point.anchor, point.source) for point in published)),
-            data_table=table,
-            data=tidy(cells) if data is None else tuple(data),
-        )
+
+@dataclass(frozen=True)
+class Kind(Exhibit):
+    """A kind as a function that says what each of its figures shows."""
+
+    kind: str
+    summary: str
+    shown: Callable[[Document, ExhibitSpec], Iterable[Shown]]
+
+    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
+        """Draw what it says."""
+        return [one.figure(spec) for one in self.shown(document, spec)]
 
 
 @cache
@@ -169,26 +180,6 @@ def titled(document: Document, cell: Cell, names: Iterable[str], *, metric: bool
     title = sentence_case(document.probe_titles.get(cell.place.probe, cell.place.probe))
     what = "" if cell.headline or not metric else metric_name(cell.place.metric)
     return ", ".join(filter(None, [title, what, cell.place.told(names)]))
-
-
-def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
-    """Give the predictions of the applications that a specification asks for; None without any."""
-    kept = document.predictions
-    if kept is None or spec.probe is None:
-        return kept
-    pattern = spec.probe
-
-    def asked(application: str) -> bool:
-        return fnmatchcase(application.split(" ", 1)[0], pattern)
-
-    trials = tuple(one for one in kept.validation.trials if asked(one.application))
-    return replace(
-        kept,
-        validation=replace(kept.validation, trials=trials),
-        losses=tuple(one for one in kept.losses if asked(one.application)),
-        upgrades=tuple(one for one in kept.upgrades if asked(one.application)),
-        strips=tuple(one for one in kept.strips if asked(one.application)),
-    )
 
 
 def grouped_by(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
 from bareline.report.content.wording import metric_name, verdict_word
-from bareline.report.exhibits.base import Exhibit, grouped_by, select
+from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows
-from bareline.report.figures.figure import Field, Figure
+from bareline.report.figures.figure import Field
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
 from bareline.vocabulary.place import parameter_value, varying
@@ -37,29 +38,17 @@ class _Pair:
         return verdict_word(self.reference.verdict or self.ours.verdict) or "–"
 
 
-class Beside(Exhibit):
-    """Ratio of ours to the reference on each platform, paired by block."""
-
-    kind = "beside"
-    summary = "bareline's own programs over a user's programs of the same name, by platform"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table per reference probe and metric in which both sides were measured."""
-        found = []
-        for reference in select(document, spec):
-            ours = _counterpart(document, reference)
-            if ours is not None:
-                # Above 1 means that ours is faster, whatever the metric's direction.
-                sides = (
-                    (reference, ours) if reference.metric.better == "lower" else (ours, reference)
-                )
-                found.append(_Pair(ours, reference, block_ratio(document, *sides)))
-        groups = grouped_by(found, lambda pair: pair.reference.place.series[:2])
-        return [
-            self._table(spec, probe, metric, pairs) for (probe, metric), pairs in groups.items()
-        ]
-
-    def _table(self, spec: ExhibitSpec, probe: str, metric: str, pairs: list[_Pair]) -> Figure:
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table per reference probe and metric in which both sides were measured."""
+    found = []
+    for reference in select(document, spec):
+        ours = _counterpart(document, reference)
+        if ours is not None:
+            # Above 1 means that ours is faster, whatever the metric's direction.
+            sides = (reference, ours) if reference.metric.better == "lower" else (ours, reference)
+            found.append(_Pair(ours, reference, block_ratio(document, *sides)))
+    groups = grouped_by(found, lambda pair: pair.reference.place.series[:2])
+    for (probe, metric), pairs in groups.items():
         name = metric_name(metric)
         names = varying(pair.reference.place for pair in pairs)
         rows = CellRows(pairs, lambda pair: pair.reference)
@@ -68,11 +57,9 @@ class Beside(Exhibit):
         rows.platforms().column(f"ours over {probe}, {name}", _ratio)
         rows.interval(lambda pair: pair.faster.ratio).number("n", lambda pair: pair.faster.n)
         told = [f"{_where(pair.reference, names)} {pair.told}" for pair in pairs]
-        return self.figure(
-            spec,
-            probe,
-            metric,
+        yield Shown(
             title=f"Ours beside {probe}: {name}",
+            what=(probe, metric),
             notes=["Above 1: bareline's program is faster. Paired by block."],
             layer=pairs[0].reference.layer,
             summary=f"{name}, ours over {probe}: {listing(told)}.",
@@ -110,4 +97,6 @@ def _ratio(pair: _Pair) -> Field:
     return Field(pair.told, ratio.value if ratio else None, caveats=tuple(caveats))
 
 
-EXHIBIT = Beside()
+EXHIBIT = Kind(
+    "beside", "bareline's own programs over a user's programs of the same name, by platform", _shown
+)

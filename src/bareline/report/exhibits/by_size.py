@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from bareline.analysis.cell import Cell
 from bareline.report.content.document import Document
 from bareline.report.content.wording import metric_name, sentence_case
-from bareline.report.exhibits.base import Exhibit, grouped_by, select, titled
-from bareline.report.figures.figure import DataTable, Figure
+from bareline.report.exhibits.base import Kind, Shown, grouped_by, select, titled
+from bareline.report.figures.figure import DataTable
 from bareline.report.figures.scales import Scale
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
@@ -26,52 +25,35 @@ _SHOWN = ("size_bytes", "ranks", "nodes")
 _Row = tuple[Place, Mapping[str, Cell]]
 
 
-class BySize(Exhibit):
-    """One table for latencies and one for bandwidths, of all functions together."""
-
-    kind = "by-size"
-    summary = "MPI functions as OSU and IMB print them: size, and one column a platform"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give a table per metric that OSU and IMB have, too."""
-        return [
-            replace(self._table(document, spec, metric, cells), folded=True)
-            for metric in _SCALES
-            if (cells := _cells(document, spec, metric))
-        ]
-
-    def _table(
-        self, document: Document, spec: ExhibitSpec, metric: str, cells: Sequence[Cell]
-    ) -> Figure:
-        scale, means = _SCALES[metric], cells[0].place.metric.endswith(_MEAN)
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give a table per metric that OSU and IMB have, too: of all functions together."""
+    for metric, scale in _SCALES.items():
+        cells = _cells(document, spec, metric)
         places = grouped_by(cells, lambda cell: cell.place)
         names = {
             probe: [name for name in varying(own) if name not in _SHOWN]
             for probe, own in grouped_by(places, lambda place: place.probe).items()
         }
         titles = {
-            place: titled(
-                document,
-                replace(own[0], place=replace(place, metric=metric)),
-                names[place.probe],
-                metric=False,
-            )
+            place: titled(document, own[0], names[place.probe], metric=False)
             for place, own in places.items()
         }
+        means = any(place.metric.endswith(_MEAN) for place in places)
         what = metric_name(metric)
-        return self.figure(
-            spec,
-            metric,
-            title=f"{sentence_case(what)} by size",
-            label=what if spec.title else "",
-            notes=[
-                "The mean over a loop, as OSU and IMB print it; the median over launches."
-                if means
-                else "The median over launches of the slowest rank."
-            ],
-            cells=cells,
-            table=_rows(document, places, titles, scale),
-        )
+        if cells:
+            yield Shown(
+                title=f"{sentence_case(what)} by size",
+                what=(metric,),
+                label=what if spec.title else "",
+                notes=[
+                    "The mean over a loop, as OSU and IMB print it; the median over launches."
+                    if means
+                    else "The median over launches of the slowest rank."
+                ],
+                cells=cells,
+                table=_rows(document, places, titles, scale),
+                folded=True,
+            )
 
 
 def _rows(
@@ -123,4 +105,6 @@ def _order(place: Place, titles: Mapping[Place, str]) -> tuple[str, tuple[int, i
     return (titles[place], (place.nodes, place.ranks, place.threads), place.size_bytes or 0)
 
 
-EXHIBIT = BySize()
+EXHIBIT = Kind(
+    "by-size", "MPI functions as OSU and IMB print them: size, and one column a platform", _shown
+)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from bareline.report.content.document import Document, PlatformInfo
+from bareline.report.content.document import Document
 from bareline.report.content.wording import axis_title
 from bareline.report.exhibits.along import parameter_axis
-from bareline.report.exhibits.base import Exhibit, grouped_by
+from bareline.report.exhibits.base import Kind, Shown, grouped_by
 from bareline.report.figures.channels import Style, heading, layer
-from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.figure import Chart, DataTable, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import lines, marks, rows_axis, x_axis, y_axis
 from bareline.report.figures.rows import rule_at, value_axis, written
@@ -82,60 +82,41 @@ class Group:
         return max(self.checks, key=lambda check: abs(check.error))
 
 
-class Calibration(Exhibit):
-    """Curve and errors of every simulated platform that was calibrated; with `probe`, of those."""
-
-    kind = "calibration"
-    summary = "the curve that a simulated platform was calibrated with, and its errors"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one figure for each calibrated platform."""
-        drawn = []
-        for platform in document.platforms:
-            calibration = platform.calibration
-            checks = [
-                check
-                for check in (read_checks(calibration) if calibration else ())
-                if spec.probe is None or fnmatchcase(check.probe, spec.probe)
-            ]
-            if calibration and checks:
-                drawn.append(self._errors(document, spec, platform, calibration, checks))
-        return drawn
-
-    def _errors(
-        self,
-        document: Document,
-        spec: ExhibitSpec,
-        platform: PlatformInfo,
-        calibration: CalibrationKeys,
-        checks: Sequence[Check],
-    ) -> Figure:
-        name, look = platform.name, looks(document.names)[platform.name]
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw one figure for each calibrated platform; with `probe`, of those."""
+    for platform in document.platforms:
+        calibration, name = platform.calibration, platform.name
+        checks = [
+            check
+            for check in (read_checks(calibration) if calibration else ())
+            if spec.probe is None or fnmatchcase(check.probe, spec.probe)
+        ]
+        if not calibration or not checks:
+            continue
+        look = looks(document.names)[name]
         by_probe = grouped_by(checks, lambda check: (check.probe, check.ranks))
         groups = [Group(probe, ranks, own) for (probe, ranks), own in by_probe.items()]
-        bound = (
-            f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
-            "largest median of a probe that it is not made of."
-            if calibration.error is not None
-            else ""
-        )
         told = [
             f"{group.probe} on {group.ranks} ranks {plain(100 * group.median)} %, at worst "
             f"{plain(100 * abs(group.worst.error))} %"
             for group in groups
         ]
-        return self.figure(
-            spec,
-            name,
+        yield Shown(
             title=f"How far {name} lies from what it was calibrated with",
+            what=(name,),
             notes=[
                 f"{calibration.source[:1].upper()}{calibration.source[1:]}. Left: measured times "
                 "are joined, simulated ones hollow. Right: every point that both have, 0 is "
                 "agreement, the bar is the median of the points.",
-                bound,
+                f"Simulated values of {name} take an interval of {calibration.error:.0%}: the "
+                "largest median of a probe that it is not made of."
+                if calibration.error is not None
+                else "",
             ],
             layer="",
-            panels=[_curve_panel(look, calibration, checks), _error_panel(look, groups)],
+            drawing=Drawing(
+                [_curve_panel(look, calibration, checks), _error_panel(look, groups)]
+            ),
             summary=f"Median error of {name} against the measurements: {listing(told)}.",
             table=_table(groups),
             data=[
@@ -232,4 +213,6 @@ def _table(groups: Sequence[Group]) -> DataTable:
     )
 
 
-EXHIBIT = Calibration()
+EXHIBIT = Kind(
+    "calibration", "the curve that a simulated platform was calibrated with, and its errors", _shown
+)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bareline.published.catalogue import publications
 from bareline.published.model import PublishedPlatform
 from bareline.report.content.document import Document
 from bareline.report.content.facts import table
-from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.figure import Field, Figure
+from bareline.report.exhibits.base import Kind, Shown
+from bareline.report.figures.figure import Field
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.facts import FactKey, Group, describe
@@ -60,35 +60,29 @@ ROWS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
-class Characteristics(Exhibit):
-    """One row per characteristic; measured platforms first, then the publication's."""
-
-    kind = "characteristics"
-    summary = "what the platforms are, beside what the publication says of its own"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table; none where no platform told a fact."""
-        theirs = _published(document, spec)
-        known = {name: document.facts.get(name, {}) for name in document.names}
-        texts = {row.fact.key: row.texts for row in table(known)}
-        every: list[_Row] = []
-        for key, names, unit in ROWS:
-            own = [texts.get(key, {}).get(name, "") for name in document.names]
-            printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
-            if any([*own, *printed]):
-                every.append((_TOLD_ONLY.get(key) or describe(key), own, printed))
-        rows = Rows(every, lambda row: row[0].group)
-        first = {row[0].group: row[0].key for row in reversed(every)}
-        rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
-        rows.text("characteristic", lambda row: row[0].label)
-        for place, name in enumerate(document.names):
-            rows.text(name, _own(place))
-        for place, (short, platform) in enumerate(theirs):
-            rows.column(
-                f"{platform.name}, published", _theirs(place, f"{short}, {platform.where}"), "text"
-            )
-        title = "Characteristics of the platforms"
-        return [self.figure(spec, title=title, table=rows.table())] if every else []
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table, the publication's platforms last; none where no platform told a fact."""
+    theirs = _published(document, spec)
+    known = {name: document.facts.get(name, {}) for name in document.names}
+    texts = {row.fact.key: row.texts for row in table(known)}
+    every: list[_Row] = []
+    for key, names, unit in ROWS:
+        own = [texts.get(key, {}).get(name, "") for name in document.names]
+        printed = [_printed(platform.facts, names, unit) for _, platform in theirs]
+        if any([*own, *printed]):
+            every.append((_TOLD_ONLY.get(key) or describe(key), own, printed))
+    if not every:
+        return
+    rows = Rows(every, lambda row: row[0].group)
+    first = {row[0].group: row[0].key for row in reversed(every)}
+    rows.text("", lambda row: row[0].group.value if row[0].key in first.values() else "")
+    rows.text("characteristic", lambda row: row[0].label)
+    for place, name in enumerate(document.names):
+        rows.text(name, _own(place))
+    for place, (short, platform) in enumerate(theirs):
+        field = _theirs(place, f"{short}, {platform.where}")
+        rows.column(f"{platform.name}, published", field, "text")
+    yield Shown(title="Characteristics of the platforms", table=rows.table())
 
 
 def _own(place: int) -> Callable[[_Row], str]:
@@ -134,4 +128,6 @@ def _text(value: Any) -> str:
     return "" if value in ("NA", "") else str(value)
 
 
-EXHIBIT = Characteristics()
+EXHIBIT = Kind(
+    "characteristics", "what the platforms are, beside what the publication says of its own", _shown
+)

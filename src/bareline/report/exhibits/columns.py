@@ -14,12 +14,15 @@ from bareline.analysis.cell import Cell
 from bareline.report.content.cells import headline_first
 from bareline.report.content.published import PublishedPoint, beside
 from bareline.report.content.wording import axis_name, metric_name, verdict_word
+from bareline.report.exhibits.declared import Chosen, Row
+from bareline.report.exhibits.rules import RULES, lost
 from bareline.report.figures.figure import DataTable, Field, Tone
-from bareline.report.figures.scales import Scale, unit_scale
+from bareline.report.figures.scales import Scale
 from bareline.report.figures.tables import Rows
+from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.model import Scalar
 from bareline.vocabulary.place import parameter_value, varying
-from bareline.vocabulary.units import plain
+from bareline.vocabulary.units import format_value, plain
 from bareline.vocabulary.verdicts import Verdict
 
 R = TypeVar("R")
@@ -151,15 +154,9 @@ def _published(points: Sequence[PublishedPoint], cell: Cell) -> Field:
     )
 
 
-def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ()) -> DataTable:
-    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict.
-
-    Parameters
-    ----------
-    published
-        Published ratios; those that speak of a cell stand in its row.
-    """
-    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+def cells_table(chosen: Chosen) -> DataTable:
+    """Tabulate cells of one unit: parameters that vary, platform, value, ratio, verdict."""
+    cells, scale = chosen.cells, chosen.scale
     names = varying(cell.place for cell in cells)
     metrics = list(dict.fromkeys(cell.place.metric for cell in headline_first(cells)))
 
@@ -175,8 +172,94 @@ def cells_table(cells: Sequence[Cell], published: Sequence[PublishedPoint] = ())
     what = "median" if len(metrics) > 1 else f"median {metric_name(metrics[0])}"
     rows.platforms()
     if any(cell.verdict for cell in cells):
-        rows.ratio().published(published)
+        rows.ratio().published(chosen.published)
     return rows.median(what, scale).launches().table()
+
+
+def columns(chosen: Chosen, names: str, group: Callable[[Row], object] | None = None) -> DataTable:
+    """Tabulate rows by the names of their columns, each a method of `_Columns`."""
+    table = _Columns(chosen, group)
+    for name in names.split():
+        getattr(table, name)()
+    return table.table()
+
+
+class _Columns(CellRows[Row]):
+    """The columns that declarations name."""
+
+    def __init__(self, chosen: Chosen, group: Callable[[Row], object] | None) -> None:
+        super().__init__(chosen.rows, lambda row: row.cell, group)
+        self.chosen = chosen
+
+    def benchmark(self) -> None:
+        self.text("benchmark", lambda row: row.title)
+
+    def case(self) -> None:
+        if len(self.chosen.groups) > 1:
+            self.text("case", lambda row: row.title)
+
+    def x(self) -> None:
+        self.parameter(self.chosen.x)
+
+    def n(self) -> None:
+        self.launches()
+
+    def printed(self) -> None:
+        self.published(self.chosen.published)
+
+    def factor(self) -> None:
+        def factor(row: Row) -> Field:
+            ratio = row.ratio.value if row.ratio else None
+            return Field(
+                "–" if ratio is None else plain(ratio), ratio, tone=tone_of(row.cell.verdict)
+            )
+
+        self.column("factor", factor)
+        if self.chosen.spec.rule not in RULES:
+            self.interval(lambda row: row.ratio)
+
+    def lost(self) -> None:
+        self.shown("lost (%)", "{:.1f}".format, interval=self.chosen.spec.rule not in RULES)
+
+    def lost_share(self) -> None:
+        self.number("performance lost (%)", _lost, "{:.1f}".format)
+
+    def speed(self) -> None:
+        self.shown("relative performance", plain)
+
+    def efficiency(self) -> None:
+        self.number("efficiency (%)", _shown, "{:.0f}".format)
+        self.interval(lambda row: row.shown, "{:.0f}".format)
+
+    def shown(self, title: str, write: Callable[[float], str], *, interval: bool = True) -> None:
+        self.value(title, _shown, write)
+        if interval:
+            self.interval(lambda row: row.shown, write)
+
+    def medians(self) -> None:
+        scale = self.chosen.scale
+        title = scale.titled(f"median {self.chosen.metric}")
+        self.value(title, lambda row: row.cell.median, scale.show)
+
+    def baseline(self) -> None:
+        self.column(self.chosen.document.baseline, lambda row: _amount(row, row.base))
+
+    def compared(self) -> None:
+        self.column("value", lambda row: _amount(row, row.value, row.cell.caveats))
+
+
+def _shown(row: Row) -> float | None:
+    return row.shown.value if row.shown else None
+
+
+def _lost(row: Row) -> float | None:
+    share = lost(row.ratio)
+    return share.value if share else None
+
+
+def _amount(row: Row, value: float | None, caveats: tuple[Caveat, ...] = ()) -> Field:
+    text = "–" if value is None else format_value(value, row.cell.metric.unit)
+    return Field(text, value, caveats=caveats)
 
 
 def _orderable(value: Scalar | None) -> tuple[int, float, str]:

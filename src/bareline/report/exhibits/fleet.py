@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,17 @@ from bareline.report.content.fleet import (
     survey_lines,
     unit_words,
 )
-from bareline.report.content.wording import sentence_case
-from bareline.report.exhibits.base import Exhibit
+from bareline.report.content.wording import count, sentence_case
+from bareline.report.exhibits.base import Kind, Shown
 from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, DataTable, Figure
+from bareline.report.figures.figure import Chart, DataTable, Drawing
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import written
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import colour
 from bareline.vocabulary.exhibit import ExhibitSpec
-from bareline.vocabulary.units import count, plain
+from bareline.vocabulary.units import plain
 
 #: Cells of a row, and their size: a row of the wide drawing fills the page.
 _PER_ROW, _PER_ROW_NARROW = 32, 16
@@ -40,61 +41,53 @@ _PITCH_PX, _CELL_PX, _LABEL_PX, _NAME_PX = 17.0, 15.0, 230.0, 15.0
 _DARKEST = 2.0
 
 
-class FleetMap(Exhibit):
-    """One figure for each metric that was measured of every node of a platform."""
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """List what deviates, and draw the map of every metric that was measured of every node."""
+    untitled = ExhibitSpec(kind=spec.kind, caption=spec.caption)
+    for fleet in fleets(document.records):
+        found = survey(fleet, document.method.margin)
+        for one in (_list(found), *(_map(found, one, spec) for one in found.maps)):
+            yield replace(one, spec=untitled)
 
-    kind = "fleet"
-    summary = "every node of a cluster a cell, by switch: how much worse it is than the others"
 
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw the map of every metric, and list what deviates."""
-        drawn = []
-        for fleet in fleets(document.records):
-            found = survey(fleet, document.method.margin)
-            drawn.append(self._list(spec, found))
-            drawn += [self._map(spec, found, one) for one in found.maps]
-        return drawn
+def _list(found: Survey) -> Shown:
+    head, *lines = survey_lines(found)
+    notes = [*(f"{sentence_case(line)}." for line in found.unjudged), f"{method_words(found)}."]
+    return Shown(
+        title=f"What deviates: {head}",
+        what=(found.fleet.platform, "list"),
+        notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
+        layer="",
+        summary=" ".join(f"{line}." for line in lines),
+        table=_table(found.deviating),
+        data=node_rows(found),
+    )
 
-    def _list(self, spec: ExhibitSpec, found: Survey) -> Figure:
-        head, *lines = survey_lines(found)
-        notes = [*(f"{sentence_case(line)}." for line in found.unjudged), f"{method_words(found)}."]
-        return self.figure(
-            ExhibitSpec(kind=self.kind, title="", caption=spec.caption),
-            found.fleet.platform,
-            "list",
-            title=f"What deviates: {head}",
-            notes=[*notes, f"{sentence_case(remedy(found))}." if remedy(found) else ""],
-            layer="",
-            summary=" ".join(f"{line}." for line in lines),
-            table=_table(found.deviating),
-            data=node_rows(found),
-        )
 
-    def _map(self, spec: ExhibitSpec, found: Survey, one: Mapped) -> Figure:
-        what = measure_words(one.probe, one.metric, one.params)
-        known = one.ratios[~np.isnan(one.ratios)]
-        worst = float(known.max()) if len(known) else math.nan
-        caption = (
-            f"A cell is a node, darker the worse it is than the median of the others; a frame says "
-            f"that it deviates certainly. Healthy nodes differ by up to {plain(one.fence)} times."
-        )
-        return self.figure(
-            ExhibitSpec(kind=self.kind, title="", caption=spec.caption),
-            found.fleet.platform,
-            one.probe,
-            one.metric,
-            one.params,
-            title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
-            notes=["" if spec.caption else caption],
-            layer="",
-            panels=[_draw(found, one, _PER_ROW, narrow=False)],
+def _map(found: Survey, one: Mapped, spec: ExhibitSpec) -> Shown:
+    what = measure_words(one.probe, one.metric, one.params)
+    known = one.ratios[~np.isnan(one.ratios)]
+    worst = float(known.max()) if len(known) else math.nan
+    return Shown(
+        title=f"{sentence_case(what)} of every node of {found.fleet.platform}",
+        what=(found.fleet.platform, one.probe, one.metric, one.params),
+        notes=[
+            ""
+            if spec.caption
+            else "A cell is a node, darker the worse it is than the median of the others; a frame "
+            f"says that it deviates certainly. Healthy nodes differ by up to {plain(one.fence)} times."
+        ],
+        layer="",
+        drawing=Drawing(
+            [_draw(found, one, _PER_ROW, narrow=False)],
             narrow=[_draw(found, one, _PER_ROW_NARROW, narrow=True)],
-            summary=(
-                f"{count(len(known), 'node')}; the worst is {plain(worst)} times worse than the "
-                "median of the others."
-            ),
-            data=(),
-        )
+        ),
+        summary=(
+            f"{count(len(known), 'node')}; the worst is {plain(worst)} times worse than the "
+            "median of the others."
+        ),
+        data=(),
+    )
 
 
 def _draw(found: Survey, one: Mapped, per_row: int, *, narrow: bool) -> Chart:
@@ -152,4 +145,8 @@ def _table(deviating: Sequence[Deviating]) -> DataTable:
     )
 
 
-EXHIBIT = FleetMap()
+EXHIBIT = Kind(
+    "fleet",
+    "every node of a cluster a cell, by switch: how much worse it is than the others",
+    _shown,
+)

@@ -8,16 +8,16 @@ Patterson, "Roofline: An Insightful Visual Performance Model for Multicore Archi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from bareline.analysis.cell import Cell, Estimate
 from bareline.report.content.document import Document
 from bareline.report.content.pairing import Paired, block_ratio
 from bareline.report.content.wording import percent
-from bareline.report.exhibits.base import Exhibit, grouped_by, meant, titled
+from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant, titled
 from bareline.report.exhibits.columns import CellRows
-from bareline.report.figures.figure import Field, Figure
+from bareline.report.figures.figure import Field
 from bareline.vocabulary.caveats import Caveat
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import parse_point
@@ -75,56 +75,48 @@ class _Row:
         return name, self.shares[name]
 
 
-class Limits(Exhibit):
-    """The longer of the times that arithmetic and memory need, over the time measured."""
-
-    kind = "limit"
-    summary = "share of what the platform's processors and memory allow, by program and layout"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table of all programs that say what they demand."""
-        demands = [
-            cell
-            for cell in document.cells
-            if cell.place.metric in DEMANDS
-            and cell.value is not None
-            and meant(spec, cell.platform, cell.place)
-        ]
-        groups = grouped_by(demands, lambda cell: (cell.place.case, cell.platform))
-        rows = [
-            _Row({cell.place.metric: _share(document, cell) for cell in cells})
-            for cells in groups.values()
-        ]
-        return [self._table(document, spec, rows)] if rows else []
-
-    def _table(self, document: Document, spec: ExhibitSpec, found: list[_Row]) -> Figure:
-        names = varying(row.cell.place for row in found)
-        rows = CellRows(found, lambda row: row.cell)
-        rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
-        for name in names:
-            rows.parameter(name)
-        rows.platforms().column("share of the limit", _reached)
-        rows.interval(_interval, percent).number("n", _launches)
-        rows.text("limited by", _limited_by)
-        rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
-        rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
-        told = [
-            f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
-            f"{_reached(row).text}"
-            for row in found
-        ]
-        return self.figure(
-            spec,
-            title="Share of what the machine allows",
-            notes=[
-                "The time that peak arithmetic or triad bandwidth would need for what the program "
-                "does, whichever is longer, over the time measured; paired by block. Above 100 % "
-                "the caches held its data."
-            ],
-            layer=found[0].cell.layer,
-            summary=f"Share of the limit: {listing(told)}.",
-            table=rows.table(),
-        )
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table of all programs that say what they demand."""
+    demands = [
+        cell
+        for cell in document.cells
+        if cell.place.metric in DEMANDS
+        and cell.value is not None
+        and meant(spec, cell.platform, cell.place)
+    ]
+    groups = grouped_by(demands, lambda cell: (cell.place.case, cell.platform))
+    found = [
+        _Row({cell.place.metric: _share(document, cell) for cell in cells})
+        for cells in groups.values()
+    ]
+    if not found:
+        return
+    names = varying(row.cell.place for row in found)
+    rows = CellRows(found, lambda row: row.cell)
+    rows.text("program", lambda row: titled(document, row.cell, (), metric=False))
+    for name in names:
+        rows.parameter(name)
+    rows.platforms().column("share of the limit", _reached)
+    rows.interval(_interval, percent).number("n", _launches)
+    rows.text("limited by", _limited_by)
+    rows.column("of peak", lambda row: _part(row.shares.get("arithmetic")))
+    rows.column("of triad", lambda row: _part(row.shares.get("traffic")))
+    told = [
+        f"{titled(document, row.cell, names, metric=False)} on {row.cell.platform} "
+        f"{_reached(row).text}"
+        for row in found
+    ]
+    yield Shown(
+        title="Share of what the machine allows",
+        notes=[
+            "The time that peak arithmetic or triad bandwidth would need for what the program "
+            "does, whichever is longer, over the time measured; paired by block. Above 100 % "
+            "the caches held its data."
+        ],
+        layer=found[0].cell.layer,
+        summary=f"Share of the limit: {listing(told)}.",
+        table=rows.table(),
+    )
 
 
 def _share(document: Document, demand: Cell) -> _Share:
@@ -219,4 +211,8 @@ def _launches(row: _Row) -> float | None:
     return paired.n if paired else None
 
 
-EXHIBIT = Limits()
+EXHIBIT = Kind(
+    "limit",
+    "share of what the platform's processors and memory allow, by program and layout",
+    _shown,
+)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.amounts import with_interval
 from bareline.analysis.findings import Finding
 from bareline.report.content.document import Document
-from bareline.report.content.wording import sentence_case, verdict_word
-from bareline.report.exhibits.base import Exhibit, grouped_by
+from bareline.report.content.wording import count, sentence_case, verdict_word
+from bareline.report.exhibits.base import Kind, Shown, grouped_by
 from bareline.report.exhibits.columns import tone_of
 from bareline.report.figures.channels import MARK, Rows, Style, layer
-from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import rows_axis
 from bareline.report.figures.rows import (
@@ -29,7 +29,7 @@ from bareline.report.figures.tables import Rows as Table
 from bareline.report.figures.theme import Look, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.model import Layer
-from bareline.vocabulary.units import count, plain
+from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
 
 #: Height of a row's name where it stands above the marks, and of a layer's.
@@ -41,47 +41,41 @@ MOST_ROWS = 45
 _Row = Sequence[Finding]
 
 
-class Overview(Exhibit):
-    """Ratios to the baseline on a log axis, with intervals and the equivalence band."""
-
-    kind = "overview"
-    summary = "every probe a row: its ratio to the baseline with interval, one mark per platform"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one figure over all probes."""
-        findings = [
-            finding
-            for finding in document.findings
-            if spec.probe is None or finding.probe == spec.probe
-        ]
-        if not findings:
-            return []
-        rows, note = _fold(document, findings)
-        probes = {finding.probe for finding in findings}
-        margin = f"±{document.method.margin * 100:g}\u00a0%"
-        caption = (
-            f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
-            f"intervals of the worst point; pale bars reach over all points of a class. The shaded "
-            f"band ({margin}) counts as equal."
-        )
-        return [
-            self.figure(
-                ExhibitSpec(kind=self.kind, caption=spec.caption),
-                title=spec.title or f"Every probe, relative to {document.baseline}",
-                notes=["" if spec.caption else caption, note],
-                cells=[
-                    cell
-                    for cell in document.cells
-                    if cell.headline and cell.ratio is not None and cell.place.probe in probes
-                ],
-                layer="",
-                panels=[_Drawing(document, rows, narrow=False).chart()],
-                narrow=[_Drawing(document, rows, narrow=True).chart()],
-                summary=_summary(rows),
-                table=_table(rows),
-                data=(),
-            )
-        ]
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw one figure over all probes: ratios to the baseline with intervals, on a log axis."""
+    findings = [
+        finding
+        for finding in document.findings
+        if spec.probe is None or finding.probe == spec.probe
+    ]
+    if not findings:
+        return
+    rows, note = _fold(document, findings)
+    probes = {finding.probe for finding in findings}
+    margin = f"±{document.method.margin * 100:g}\u00a0%"
+    caption = (
+        f"Right of 1 is worse than {document.baseline}, left is better. Bars are 95 % "
+        f"intervals of the worst point; pale bars reach over all points of a class. The shaded "
+        f"band ({margin}) counts as equal."
+    )
+    yield Shown(
+        title=spec.title or f"Every probe, relative to {document.baseline}",
+        spec=ExhibitSpec(kind=spec.kind, caption=spec.caption),
+        notes=["" if spec.caption else caption, note],
+        cells=[
+            cell
+            for cell in document.cells
+            if cell.headline and cell.ratio is not None and cell.place.probe in probes
+        ],
+        layer="",
+        drawing=Drawing(
+            [_Drawing(document, rows, narrow=False).chart()],
+            narrow=[_Drawing(document, rows, narrow=True).chart()],
+        ),
+        summary=_summary(rows),
+        table=_table(rows),
+        data=(),
+    )
 
 
 def _fold(document: Document, findings: Sequence[Finding]) -> tuple[list[_Row], str]:
@@ -333,4 +327,8 @@ def _summary(rows: Sequence[_Row]) -> str:
     return text
 
 
-EXHIBIT = Overview()
+EXHIBIT = Kind(
+    "overview",
+    "every probe a row: its ratio to the baseline with interval, one mark per platform",
+    _shown,
+)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from bareline.report.content.document import Document
 from bareline.report.content.profiles import Dominant
 from bareline.report.content.wording import percent
-from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.figure import Figure
+from bareline.report.exhibits.base import Kind, Shown
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.units import format_size
@@ -21,38 +21,31 @@ _CAPTION = (
 )
 
 
-class Profiles(Exhibit):
-    """The characteristics of applications: where their time goes, which messages, what memory."""
-
-    kind = "profile"
-    summary = "what applications ask: shares of time, dominant calls and sizes, memory, files"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give one table; none where no trial of the probe was profiled."""
-        lines = [
-            line
-            for line in document.profiles
-            if spec.probe is None or fnmatchcase(line.probe, spec.probe)
-        ]
-        if not lines:
-            return []
-        table = (
-            Rows(lines)
-            .text("application", lambda line: line.probe)
-            .text("case", lambda line: line.case)
-            .platform(lambda line: line.platform)
-            .number("computing", lambda line: line.computing, percent)
-            .number("MPI calls", lambda line: line.mpi, percent)
-            .number("files", lambda line: line.files, percent)
-            .text(
-                "dominant calls and sizes",
-                lambda line: "; ".join(map(_named, line.dominant)) or "none",
-            )
-            .number("memory per rank", lambda line: line.memory_bytes, format_size)
-            .number("read and written", lambda line: line.file_bytes, format_size)
-            .table()
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give one table; none where no trial of the probe was profiled."""
+    lines = [
+        line
+        for line in document.profiles
+        if spec.probe is None or fnmatchcase(line.probe, spec.probe)
+    ]
+    table = (
+        Rows(lines)
+        .text("application", lambda line: line.probe)
+        .text("case", lambda line: line.case)
+        .platform(lambda line: line.platform)
+        .number("computing", lambda line: line.computing, percent)
+        .number("MPI calls", lambda line: line.mpi, percent)
+        .number("files", lambda line: line.files, percent)
+        .text(
+            "dominant calls and sizes",
+            lambda line: "; ".join(map(_named, line.dominant)) or "none",
         )
-        return [self.figure(spec, title="What the applications ask", notes=[_CAPTION], table=table)]
+        .number("memory per rank", lambda line: line.memory_bytes, format_size)
+        .number("read and written", lambda line: line.file_bytes, format_size)
+        .table()
+    )
+    if lines:
+        yield Shown(title="What the applications ask", notes=[_CAPTION], table=table)
 
 
 def _named(one: Dominant) -> str:
@@ -62,4 +55,8 @@ def _named(one: Dominant) -> str:
     return f"{one.name} of {size}: {one.per_rank:,.0f} calls, {percent(one.share)}"
 
 
-EXHIBIT = Profiles()
+EXHIBIT = Kind(
+    "profile",
+    "what applications ask: shares of time, dominant calls and sizes, memory, files",
+    _shown,
+)

@@ -6,7 +6,7 @@ the step before and than the first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
 import polars as pl
@@ -15,9 +15,9 @@ from bareline.analysis.cell import Cell, Estimate, read_cells
 from bareline.report.content.document import Document
 from bareline.report.content.published import PrintedValue, printed_values
 from bareline.report.content.wording import metric_name, sentence_case, value_words, verdict_word
-from bareline.report.exhibits.base import Exhibit, grouped_by, select
+from bareline.report.exhibits.base import Kind, Shown, grouped_by, select
 from bareline.report.exhibits.columns import CellRows, tone_of
-from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.stairs import Tread, staircase
 from bareline.report.figures.theme import looks
@@ -30,48 +30,37 @@ _Lookup = Mapping[tuple[str, Place], Cell]
 Printed = Mapping[str, PrintedValue]
 
 
-class Steps(Exhibit):
-    """Improvement factors: above 1 is better, whatever the metric's direction."""
-
-    kind = "steps"
-    summary = "a stair per platform: its value, and the improvement over the step before"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one per probe, metric and point; none unless the study is a ladder."""
-        compared = document.comparison
-        if not compared.is_ladder:
-            return []
-        cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
-        names = varying(cell.place for cell in cells)
-        before, first = _lookup(compared.from_before), _lookup(compared.from_first)
-        drawn = []
-        for place, own in grouped_by(cells, lambda cell: cell.place).items():
-            steps = sorted(own, key=_rung(document))
-            printed = printed_values(document.roles, own[0]) if spec.published else {}
-            scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
-            panels = [_stairs(document, steps, printed, scale, narrow=way) for way in (False, True)]
-            drawn.append(
-                self.figure(
-                    spec,
-                    place.probe,
-                    place.metric,
-                    title=f"{metric_name(place.metric)}, step by step",
-                    label=place.told(names),
-                    notes=[
-                        ""
-                        if spec.caption
-                        else "An improvement above 1 is better than the step it refers to.",
-                        "Dashed: as it is printed, on the hardware of its time." if printed else "",
-                    ],
-                    cells=own,
-                    probe=place.probe,
-                    panels=panels[:1],
-                    narrow=panels[1:],
-                    summary=_summary(steps, printed, scale),
-                    table=_table(steps, printed, scale, before, first),
-                )
-            )
-        return drawn
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw one per probe, metric and point; none unless the study is a ladder."""
+    compared = document.comparison
+    if not compared.is_ladder:
+        return
+    cells = [cell for cell in select(document, spec) if cell.metric.better != "none"]
+    names = varying(cell.place for cell in cells)
+    before, first = _lookup(compared.from_before), _lookup(compared.from_first)
+    usual = "An improvement above 1 is better than the step it refers to."
+    for place, own in grouped_by(cells, lambda cell: cell.place).items():
+        # The baseline is the last of the steps.
+        steps = sorted(own, key=lambda cell: compared.rungs.index(cell.platform))
+        printed = printed_values(document.roles, own[0]) if spec.published else {}
+        scale = unit_scale((cell.median for cell in own), own[0].metric.unit)
+        wide, narrow = (
+            _stairs(document, steps, printed, scale, narrow=way) for way in (False, True)
+        )
+        yield Shown(
+            title=f"{metric_name(place.metric)}, step by step",
+            what=(place.probe, place.metric),
+            label=place.told(names),
+            notes=[
+                "" if spec.caption else usual,
+                "Dashed: as it is printed, on the hardware of its time." if printed else "",
+            ],
+            cells=own,
+            probe=place.probe,
+            drawing=Drawing([wide], narrow=[narrow]),
+            summary=_summary(steps, printed, scale),
+            table=_table(steps, printed, scale, before, first),
+        )
 
 
 def _table(
@@ -143,12 +132,6 @@ def _lookup(comparison: pl.DataFrame) -> _Lookup:
     return {(cell.platform, cell.place): cell for cell in read_cells(None, comparison)}
 
 
-def _rung(document: Document) -> Callable[[Cell], int]:
-    """Order cells as the steps are: the baseline is the last one."""
-    rungs = document.comparison.rungs
-    return lambda cell: rungs.index(cell.platform)
-
-
 def _improvement(steps: _Lookup) -> Callable[[Cell], Estimate | None]:
     """Give the comparison of a cell the other way round: how many times better."""
 
@@ -174,4 +157,6 @@ def _improved(steps: _Lookup) -> Callable[[Cell], Field]:
     return field
 
 
-EXHIBIT = Steps()
+EXHIBIT = Kind(
+    "steps", "a stair per platform: its value, and the improvement over the step before", _shown
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -10,8 +10,8 @@ from bareline.analysis.suitability import Answer, ApplicationClass, Judgement, j
 from bareline.published.catalogue import publications
 from bareline.report.content.document import Document
 from bareline.report.content.wording import sentence_case
-from bareline.report.exhibits.base import Exhibit
-from bareline.report.figures.figure import DataTable, Field, Figure, Tone
+from bareline.report.exhibits.base import Kind, Shown
+from bareline.report.figures.figure import DataTable, Field, Tone
 from bareline.report.figures.tables import Rows
 from bareline.vocabulary.exhibit import ExhibitSpec
 
@@ -25,31 +25,27 @@ _TONES: Mapping[Answer, Tone] = MappingProxyType(
 )
 
 
-class Suitability(Exhibit):
-    """A row per class of applications, a column per platform; the reasons in a second table."""
-
-    kind = "suitability"
-    summary = "what the platforms suit: classes of applications against platforms, with reasons"
-
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Give both tables; none where no class could be judged, or a probe is asked for."""
-        judged = document.comparison.suitability
-        told = [row for row in judged if row.answer is not Answer.NOT_MEASURED]
-        if not told or spec.probe is not None:
-            return []
-        theirs = _published(document)
-        main = self.figure(
-            spec,
-            title="What the platforms suit",
-            notes=[_CAPTION, _THEIRS if theirs else ""],
-            summary=_summary(told),
-            table=_matrix(judged, theirs),
-            data=map(_tidy, judged),
-        )
-        why = self.figure(
-            ExhibitSpec(kind=self.kind), "reasons", title=f"{main.title}: why", table=_reasons(told)
-        )
-        return [main, why]
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give both tables; none where no class could be judged, or a probe is asked for."""
+    judged = document.comparison.suitability
+    told = [row for row in judged if row.answer is not Answer.NOT_MEASURED]
+    if not told or spec.probe is not None:
+        return
+    theirs = _published(document)
+    title = "What the platforms suit"
+    yield Shown(
+        title=title,
+        notes=[_CAPTION, _THEIRS if theirs else ""],
+        summary=_summary(told),
+        table=_matrix(judged, theirs),
+        data=map(_tidy, judged),
+    )
+    yield Shown(
+        title=f"{spec.title or title}: why",
+        what=("reasons",),
+        spec=ExhibitSpec(kind=spec.kind),
+        table=_reasons(told),
+    )
 
 
 _CAPTION = (
@@ -131,4 +127,8 @@ def _summary(told: Sequence[Judgement]) -> str:
     return f"{'; '.join(parts)}."
 
 
-EXHIBIT = Suitability()
+EXHIBIT = Kind(
+    "suitability",
+    "what the platforms suit: classes of applications against platforms, with reasons",
+    _shown,
+)

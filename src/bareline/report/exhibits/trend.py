@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
@@ -10,12 +10,12 @@ from typing import Any
 
 from bareline.analysis.trend import Series, Step, Trend
 from bareline.report.content.document import Document
-from bareline.report.content.wording import metric_name, sentence_case
-from bareline.report.exhibits.base import Exhibit, grouped_by, meant
+from bareline.report.content.wording import count, metric_name, sentence_case
+from bareline.report.exhibits.along import ALL_LARGE
+from bareline.report.exhibits.base import Kind, Shown, grouped_by, meant
 from bareline.report.exhibits.columns import tone_of
-from bareline.report.exhibits.large import ALL_LARGE
 from bareline.report.figures.channels import Style, layer
-from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
 from bareline.report.figures.grammar import alt
 from bareline.report.figures.marks import x_axis
 from bareline.report.figures.panels import Strip, dashes
@@ -25,7 +25,7 @@ from bareline.report.figures.theme import Look, looks
 from bareline.stats import MIN_RUNS
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import count, plain
+from bareline.vocabulary.units import plain
 from bareline.vocabulary.verdicts import Verdict
 
 HEIGHT_PX = 180
@@ -36,67 +36,60 @@ _DAY_S = 86400
 _DATES = 4
 
 
-class TrendOverRuns(Exhibit):
-    """Small multiples: a panel for each point, a line for each platform, a stair where it moved."""
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw one figure per probe and metric; none of fewer than two runs."""
+    if len(document.history.runs) < 2:
+        return
+    chosen = [
+        one
+        for one in document.history.series
+        if (one.place.metric == spec.metric if spec.metric else spec.probe or one.headline)
+        and meant(spec, one.platform, one.place)
+    ]
+    for what, series in grouped_by(chosen, lambda one: one.place.series[:2]).items():
+        yield _figure(document.history, what, series)
 
-    kind = "trend"
-    summary = "a metric over the runs of a study by date, and the steps that are certain"
 
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one figure per probe and metric; none of fewer than two runs."""
-        if len(document.history.runs) < 2:
-            return []
-        series = [
-            one
-            for one in document.history.series
-            if (one.place.metric == spec.metric if spec.metric else spec.probe or one.headline)
-            and meant(spec, one.platform, one.place)
-        ]
-        by_metric = grouped_by(series, lambda one: (one.place.probe, one.place.metric))
-        return [self._figure(document, spec, own) for own in by_metric.values()]
-
-    def _figure(self, document: Document, spec: ExhibitSpec, series: Sequence[Series]) -> Figure:
-        trend, place = document.history, series[0].place
-        names = varying(one.place for one in series)
-        points = grouped_by(series, lambda one: one.place.told(names))
-        # The sort is stable: points that moved first, else as they stand in the runs.
-        titles = sorted(points, key=lambda title: not any(one.step for one in points[title]))
-        drawn = {title: points[title] for title in titles[:MOST_PANELS]}
-        axes = _Axes.around(trend, [one for own in drawn.values() for one in own])
-        moved = [
-            f"{one.words} on {one.platform} {trend.since(one.step)}" for one in series if one.step
-        ]
-        said = "; ".join(moved) or _undecided(trend)
-        more = len(points) - len(drawn)
-        return self.figure(
-            spec,
-            place.probe,
-            place.metric,
-            title=f"{sentence_case(metric_name(place.metric))} of {place.probe} over runs",
-            notes=[
-                f"{count(len(trend.runs), 'run')}: a mark is a run's median, the band its 95 % "
-                "interval. Dashed: the levels on both sides of a step that is certain over all "
-                "metrics of the runs.",
-                "" if moved else f"{sentence_case(said)}.",
-                f"{count(more, 'further point')} without a step in the table." if more else "",
-            ],
-            probe=place.probe,
-            layer=series[0].layer,
+def _figure(trend: Trend, what: tuple[str, str], series: Sequence[Series]) -> Shown:
+    """Give a panel for each point, a line for each platform, a stair where it moved."""
+    probe, metric = what
+    names = varying(one.place for one in series)
+    points = grouped_by(series, lambda one: one.place.told(names))
+    # The sort is stable: points that moved first, else as they stand in the runs.
+    titles = sorted(points, key=lambda title: not any(one.step for one in points[title]))
+    drawn = {title: points[title] for title in titles[:MOST_PANELS]}
+    axes = _Axes.around(trend, [one for own in drawn.values() for one in own])
+    moved = [f"{one.words} on {one.platform} {trend.since(one.step)}" for one in series if one.step]
+    said = "; ".join(moved) or _undecided(trend)
+    more, runs = len(points) - len(drawn), count(len(trend.runs), "run")
+    return Shown(
+        title=f"{sentence_case(metric_name(metric))} of {probe} over runs",
+        what=what,
+        notes=[
+            f"{runs}: a mark is a run's median, the band its 95 % "
+            "interval. Dashed: the levels on both sides of a step that is certain over all "
+            "metrics of the runs.",
+            "" if moved else f"{sentence_case(said)}.",
+            f"{count(more, 'further point')} without a step in the table." if more else "",
+        ],
+        probe=probe,
+        layer=series[0].layer,
+        drawing=Drawing(
+            [axes.panel(title, own) for title, own in drawn.items()],
+            drawn,
+            0 if len(drawn) > ALL_LARGE else None,
             wide=len(drawn) > 1,
-            panels=[axes.panel(title, own) for title, own in drawn.items()],
-            names=drawn,
-            large=0 if len(drawn) > ALL_LARGE else None,
-            summary=f"{metric_name(place.metric)} of {place.probe} over "
-            f"{count(len(trend.runs), 'run')}: {said}.",
-            table=_table(trend, series, axes.scale),
-            data=[
-                {"platform": one.platform, "params": one.place.words, "metric": place.metric,
-                 "unit": one.unit, "run": run.path.name, "created": run.header.created,
-                 "value": value, "lo": lo, "hi": hi}
-                for one in series
-                for run, value, lo, hi in zip(trend.runs, one.medians, one.lo, one.hi, strict=True)
-            ],
-        )  # fmt: skip
+        ),
+        summary=f"{metric_name(metric)} of {probe} over {runs}: {said}.",
+        table=_table(trend, series, axes.scale),
+        data=[
+            {"platform": one.platform, "params": one.place.words, "metric": metric,
+             "unit": one.unit, "run": run.path.name, "created": run.header.created,
+             "value": value, "lo": lo, "hi": hi}
+            for one in series
+            for run, value, lo, hi in zip(trend.runs, one.medians, one.lo, one.hi, strict=True)
+        ],
+    )  # fmt: skip
 
 
 def _undecided(trend: Trend) -> str:
@@ -263,4 +256,6 @@ def _dates(times: Sequence[float]) -> Ticks:
     return Ticks((first - pad, last + pad), tuple(ticks), tuple(labels))
 
 
-EXHIBIT = TrendOverRuns()
+EXHIBIT = Kind(
+    "trend", "a metric over the runs of a study by date, and the steps that are certain", _shown
+)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from statistics import median
 
 from bareline.analysis.cell import Cell
@@ -12,16 +13,16 @@ from bareline.published.model import Trials
 from bareline.published.quantities import UNITS
 from bareline.report.content.document import Document
 from bareline.report.content.dots import trial_dots
-from bareline.report.content.wording import metric_name, sentence_case, verdict_word
-from bareline.report.exhibits.base import Exhibit, by_metric, grouped_by, select
-from bareline.report.figures.figure import Chart, DataTable, Field, Figure
+from bareline.report.content.wording import count, metric_name, sentence_case, verdict_word
+from bareline.report.exhibits.base import Kind, Shown, by_metric, grouped_by, select
+from bareline.report.figures.figure import Chart, DataTable, Drawing, Field
 from bareline.report.figures.scales import Scale, unit_scale
 from bareline.report.figures.strip import Mark, StripRow, strip_plot
 from bareline.report.figures.tables import Rows
 from bareline.report.figures.theme import PUBLISHED_SHAPE, colour, looks
 from bareline.vocabulary.exhibit import ExhibitSpec
 from bareline.vocabulary.place import varying
-from bareline.vocabulary.units import count, plain, whole
+from bareline.vocabulary.units import plain, whole
 
 #: Most rows of a table; beyond, trials are thinned evenly over their order.
 MOST_TRIALS = 100
@@ -47,54 +48,47 @@ class _Listing:
     printed: bool = False
 
 
-class TrialList(Exhibit):
-    """A strip of marks per platform; a row per trial in the order of time, or sorted."""
+def _shown(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw one per probe, metric and point."""
+    for _, cells in by_metric(select(document, spec)):
+        names = varying(cell.place for cell in cells)
+        points = [(cell.place.told(names), cell) for cell in cells]
+        for label, group in grouped_by(points, itemgetter(0)).items():
+            own = [cell for _, cell in group]
+            if any(cell.value is not None for cell in own):
+                yield _of_point(document, spec, label, own)
 
-    kind = "trials"
-    summary = "all individual trials of a metric: a strip, and a table in time order"
 
-    def figures(self, document: Document, spec: ExhibitSpec) -> list[Figure]:
-        """Draw one per probe, metric and point."""
-        return [
-            self._listed(document, spec, label, own)
-            for _, cells in by_metric(select(document, spec))
-            for label, own in _points(cells).items()
-            if any(cell.value is not None for cell in own)
-        ]
-
-    def _listed(
-        self, document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]
-    ) -> Figure:
-        place = cells[0].place
-        scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
-        in_order = spec.rule != "sorted"
-        listings, note = _measured(document, cells, scale, in_order=in_order)
-        theirs = list(_published(document, spec, cells[0], scale))
-        listings += theirs
-        return self.figure(
-            spec,
-            place.probe,
-            place.metric,
-            title=f"All trials of {scale.titled(metric_name(place.metric))}",
-            label=label,
-            notes=[
-                "In the order of time." if in_order else "Sorted, as the publication lists them.",
-                note,
-                "Hollow, above: published trials, on hardware of their own time." if theirs else "",
-                "Upright: medians.",
-            ],
-            probe=place.probe,
-            layer=cells[0].layer,
-            panels=[_strips(document, listings, cells, scale, narrow=False)],
-            narrow=[_strips(document, listings, cells, scale, narrow=True)],
-            summary=_summary(listings, scale.titled(metric_name(place.metric))),
-            table=_table(listings),
-            data=[
-                {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
-                 "metric": place.metric, "unit": cells[0].metric.unit, "value": dot.value}
-                for dot in trial_dots(document, cells).dots
-            ],
-        )  # fmt: skip
+def _of_point(document: Document, spec: ExhibitSpec, label: str, cells: Sequence[Cell]) -> Shown:
+    place = cells[0].place
+    scale = unit_scale((cell.median for cell in cells), cells[0].metric.unit)
+    in_order = spec.rule != "sorted"
+    listings, note = _measured(document, cells, scale, in_order=in_order)
+    theirs = list(_published(document, spec, cells[0], scale))
+    listings += theirs
+    what = scale.titled(metric_name(place.metric))
+    wide, narrow = (_strips(document, listings, cells, scale, narrow=way) for way in (False, True))
+    return Shown(
+        title=f"All trials of {what}",
+        what=(place.probe, place.metric),
+        label=label,
+        notes=[
+            "In the order of time." if in_order else "Sorted, as the publication lists them.",
+            note,
+            "Hollow, above: published trials, on hardware of their own time." if theirs else "",
+            "Upright: medians.",
+        ],
+        probe=place.probe,
+        layer=cells[0].layer,
+        drawing=Drawing([wide], narrow=[narrow]),
+        summary=_summary(listings, what),
+        table=_table(listings),
+        data=[
+            {"platform": dot.cell.platform, "block": dot.block, "trial": dot.trial,
+             "metric": place.metric, "unit": cells[0].metric.unit, "value": dot.value}
+            for dot in trial_dots(document, cells).dots
+        ],
+    )  # fmt: skip
 
 
 def _table(listings: Sequence[_Listing]) -> DataTable:
@@ -149,11 +143,6 @@ def _summary(listings: Sequence[_Listing], what: str) -> str:
         if (values := [value for value, _ in one.marks])
     ]
     return f"{sentence_case(what)}, single trials: {'; '.join(told)}."
-
-
-def _points(cells: Sequence[Cell]) -> dict[str, list[Cell]]:
-    names = varying(cell.place for cell in cells)
-    return grouped_by(cells, lambda cell: cell.place.told(names))
 
 
 def _at(fields: Sequence[Field]) -> Callable[[int], Field]:
@@ -253,4 +242,6 @@ def _listed(
     )
 
 
-EXHIBIT = TrialList()
+EXHIBIT = Kind(
+    "trials", "all individual trials of a metric: a strip, and a table in time order", _shown
+)

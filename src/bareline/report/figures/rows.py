@@ -5,7 +5,8 @@ Places across are px from the left of the plot, so that names stand at negative 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bareline.analysis.cell import Estimate
@@ -76,167 +77,122 @@ def names_of(rows: Rows, x: float, y: alt.Y, size: float = 42) -> alt.Chart:
     return layer("point", rows, MARK, x=x, y=y, size=size, strokeWidth=1.2, opacity=1)
 
 
-class RowPanel:
-    """Bars from zero in the platforms' colours, each with its interval and its number.
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A platform's row in a group, on the axis: its bar, or in `text` why there is none.
 
-    Parameters
+    Attributes
     ----------
-    plot_px, labels_px
-        Width of the plot, and of the names at its left.
+    dots, printed
+        Trials and published values with their tips; these with where else they were measured.
+    parts
+        What the bar is divided into from zero on, each with how strongly it is filled.
     """
 
-    def __init__(
-        self,
-        ticks: Ticks,
-        looks: Mapping[str, Look],
-        *,
-        plot_px: float,
-        labels_px: float,
-    ) -> None:
-        self.ticks = ticks
-        self.looks = looks
-        self.plot_px = plot_px
-        self.labels_px = labels_px
-        self.height_px = 0.0
-        self._heads: list[dict[str, Any]] = []
-        self._bars: list[dict[str, Any]] = []
-        self._pieces: list[dict[str, Any]] = []
-        self._empty: list[dict[str, Any]] = []
-        self._dots: list[dict[str, Any]] = []
-        self._diamonds: list[dict[str, Any]] = []
+    name: str
+    text: str
+    shown: Estimate | None = None
+    tip: str = ""
+    hollow: bool = False
+    dots: Sequence[tuple[float, str]] = ()
+    printed: Sequence[tuple[float, str, str]] = ()
+    parts: Sequence[tuple[float, float]] = ()
 
-    def head(self, text: str) -> None:
-        """Begin a group."""
-        if text:
-            self._heads.append({"y": self.height_px + _HEAD_PX / 2 + 2, "text": text})
-            self.height_px += _HEAD_PX
+    @property
+    def ends(self) -> list[float]:
+        """What the axis must have room for."""
+        known = [*self.shown.known] if self.shown else []
+        known += [value for value, _ in self.dots] + [value for value, *_ in self.printed]
+        return [*known, sum(part for part, _ in self.parts)]
 
-    def empty(self, name: str, text: str) -> float:
-        """Add a platform's row that says why it has no bar; give the height of its middle."""
-        ink = self.looks[name].ink(hollow=False)
-        y = self._next()
-        self._empty.append({"y": y, "name": name, **ink, "text": text})
-        return y
 
-    def bar(
-        self,
-        name: str,
-        shown: Estimate,
-        *,
-        text: str,
-        tip: str,
-        hollow: bool = False,
-        parts: Sequence[tuple[float, float]] = (),
-    ) -> float:
-        """Add a platform's bar; give the height of its middle.
-
-        Parameters
-        ----------
-        parts
-            What the bar is divided into from zero on, each with how strongly it is filled; it is
-            one piece without.
-        """
-        y, start = self._next(), 0.0
-        row = {
-            "y": y,
-            "top": y - _HALF_PX,
-            "bottom": y + _HALF_PX,
-            "name": name,
-            **self.looks[name].ink(hollow=hollow),
-            "x": shown.value,
-            "lo": min(shown.known),
-            "hi": max(shown.known),
-            "text": text,
-            "tip": tip,
-        }
-        self._bars.append(row)
-        plain = {key: value for key, value in row.items() if key != "tip"}
-        for part, strength in parts or [(shown.value, _FILL)]:
-            piece = {"x": start, "end": start + part, "strength": strength, "hollow": hollow}
-            self._pieces.append({**plain, **piece, "divided": bool(parts)})
-            start += part
-        return y
-
-    def dot(self, name: str, x: float, y: float, tip: str) -> None:
-        """Add a single trial."""
-        self._dots.append({"x": x, "y": y, "colour": self.looks[name].colour, "tip": tip})
-
-    def diamond(self, name: str, x: float, y: float, tip: str, *, elsewhere: str = "") -> None:
-        """Add a published value; pale where it was measured elsewhere."""
-        ink = self.looks[name].colour
-        self._diamonds.append({"x": x, "y": y, "colour": ink, "tip": tip, "beside": elsewhere})
-
-    def _next(self) -> float:
-        self.height_px += _PITCH_PX
-        return self.height_px - _PITCH_PX / 2
-
-    def chart(self, title: str) -> Chart:
-        """Draw the panel."""
-        layers = [
-            *([rule_at(0.0, self._x())] if self.ticks.domain[0] < 0 else ()),
-            *self._fills(),
-            dots(self._dots, self._x(), self._y()),
-            *self._medians(),
-            *self._names(),
-            *self._printed(),
-        ]
-        return alt.layer(*layers).properties(
-            width=self.plot_px, height=self.height_px, title=heading(title, self.plot_px)
-        )
-
-    def _x(self, field: str = "x") -> alt.X:
-        return value_axis(self.ticks, field)
-
-    def _y(self, field: str = "y") -> alt.Y:
-        return rows_axis(self.height_px, field)
-
-    def _fills(self) -> list[alt.Chart]:
-        """Fill the bars, part by part; simulated ones are outlined only."""
-        drawn = []
-        for strength, hollow in dict.fromkeys((p["strength"], p["hollow"]) for p in self._pieces):
-            rows = [p for p in self._pieces if (p["strength"], p["hollow"]) == (strength, hollow)]
-            divided = rows[0]["divided"]
-            style: Style = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
-            chart = boxes(rows, self._x(), self._y("top"), **style)
-            if hollow:
-                chart.mark.strokeDash = [3, 2]
-                chart = chart.encode(stroke=raw(alt.Stroke, "colour"))
-            elif divided:
-                chart = chart.encode(stroke=alt.value(colour("paper")))
-            drawn.append(chart)
-        return drawn
-
-    def _printed(self) -> list[alt.Chart]:
-        """Draw published values; pale ones with where they were measured."""
-        pale = [row for row in self._diamonds if row["beside"]]
-        full = [row for row in self._diamonds if not row["beside"]]
-        drawn = [diamonds(full, self._x(), self._y())] if full else []
-        if pale:
-            words = {"dx": 7, "fontSize": 10, "color": colour("soft")}
-            drawn += [
-                diamonds(pale, self._x(), self._y(), opacity=PALE),
-                written(pale, self._x(), self._y(), "beside", **words),
+def bar_chart(
+    groups: Mapping[str, Sequence[Bar]], title: str, ticks: Ticks, looks: Mapping[str, Look],
+    plot_px: float, labels_px: float,
+) -> Chart:  # fmt: skip
+    """Draw bars from zero in the platforms' colours, each with its interval and its number."""
+    heads, rows, pieces = [], [], []
+    trials: list[dict[str, Any]] = []
+    published: list[dict[str, Any]] = []
+    height_px = 0.0
+    for head, bars in groups.items():
+        if head:
+            heads.append({"y": height_px + _HEAD_PX / 2 + 2, "text": head})
+            height_px += _HEAD_PX
+        for bar in bars:
+            y, height_px = height_px + _PITCH_PX / 2, height_px + _PITCH_PX
+            ink = {"colour": looks[bar.name].colour}
+            row, own = _row(bar, y, looks[bar.name])
+            rows.append(row)
+            pieces += own
+            # The golden ratio spreads neighbours without any pattern or chance.
+            spread = (((index * 0.618034) % 1 - 0.5) * 9 for index in range(len(bar.dots)))
+            trials += [
+                {"x": x, "y": y + off, **ink, "tip": tip}
+                for (x, tip), off in zip(bar.dots, spread, strict=True)
             ]
-        return drawn
+            published += [
+                {"x": x, "y": y, **ink, "tip": tip, "beside": there}
+                for x, tip, there in bar.printed
+            ]
+    x, up, top = value_axis(ticks), rows_axis(height_px), rows_axis(height_px, "top")
+    (low, high), left = ticks.domain, -labels_px
+    drawn, empty = [row for row in rows if "x" in row], [row for row in rows if "x" not in row]
+    bold: Style = {"fontWeight": 600, "limit": labels_px + plot_px}
+    middle: Style = {"told": True, "strokeWidth": 2}
+    reach: Style = {"x": value_axis(ticks, "lo"), "x2": "hi", "strokeWidth": 1.6}
+    layers = [
+        *([rule_at(0.0, x)] if low < 0 else ()),
+        *_fills(pieces, x, top),
+        dots(trials, x, up),
+        layer("rule", drawn, **reach, y=up, color=colour("ink")),
+        layer("rule", drawn, "stroke", x=x, y=top, y2="bottom", **middle),
+        written(drawn, plot_px + 8, up),
+        names_of([*drawn, *empty], left + 5, up, 38),
+        written([*drawn, *empty], left + 14, up, "name", limit=labels_px - 20),
+        *written_clear(heads, left, up, **bold),
+        told_instead(empty, plot_px * -low / (high - low) + 5, up),
+        *_printed(published, x, up),
+    ]
+    return alt.layer(*layers).properties(
+        width=plot_px, height=height_px, title=heading(title, plot_px)
+    )
 
-    def _medians(self) -> list[alt.Chart]:
-        told: Style = {"told": True, "strokeWidth": 2}
-        lo, at, y, top = self._x("lo"), self._x(), self._y(), self._y("top")
-        return [
-            layer("rule", self._bars, x=lo, x2="hi", y=y, strokeWidth=1.6, color=colour("ink")),
-            layer("rule", self._bars, "stroke", x=at, y=top, y2="bottom", **told),
-            written(self._bars, self.plot_px + 8, y),
-        ]
 
-    def _names(self) -> list[alt.Chart]:
-        """Write platforms and groups at the left, and why a bar is not there."""
-        left, rows, y = -self.labels_px, [*self._bars, *self._empty], self._y()
-        low, high = self.ticks.domain
-        zero_px = self.plot_px * -low / (high - low)
-        style: Style = {"fontWeight": 600, "limit": self.labels_px + self.plot_px}
-        return [
-            names_of(rows, left + 5, y, 38),
-            written(rows, left + 14, y, "name", limit=self.labels_px - 20),
-            *written_clear(self._heads, left, y, **style),
-            told_instead(self._empty, zero_px + 5, y),
-        ]
+def _row(bar: Bar, y: float, look: Look) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Lay out a bar, and the pieces that it is filled in."""
+    row = {"y": y, "name": bar.name, **look.ink(hollow=bar.hollow), "text": bar.text}
+    if bar.shown is None:
+        return row, []
+    ends = {"lo": min(bar.shown.known), "hi": max(bar.shown.known)}
+    row |= {"top": y - _HALF_PX, "bottom": y + _HALF_PX, "x": bar.shown.value, **ends}
+    pieces, start = [], 0.0
+    for part, strength in bar.parts or [(bar.shown.value, _FILL)]:
+        piece = {"x": start, "end": start + part, "strength": strength, "hollow": bar.hollow}
+        pieces.append({**row, **piece, "divided": bool(bar.parts)})
+        start += part
+    return {**row, "tip": bar.tip}, pieces
+
+
+def _fills(pieces: Rows, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
+    """Fill the bars, part by part; simulated ones are outlined only."""
+    for strength, hollow in dict.fromkeys((p["strength"], p["hollow"]) for p in pieces):
+        rows = [p for p in pieces if (p["strength"], p["hollow"]) == (strength, hollow)]
+        style: Style = {"fillOpacity": 0 if hollow else strength, "strokeOpacity": 0.7}
+        if hollow:
+            yield boxes(rows, x, y, strokeDash=[3, 2], **style).encode(
+                stroke=raw(alt.Stroke, "colour")
+            )
+        elif rows[0]["divided"]:
+            yield boxes(rows, x, y, **style).encode(stroke=alt.value(colour("paper")))
+        else:
+            yield boxes(rows, x, y, **style)
+
+
+def _printed(rows: Rows, x: alt.X, y: alt.Y) -> Iterator[alt.Chart]:
+    """Draw published values; pale ones with where they were measured."""
+    if full := [row for row in rows if not row["beside"]]:
+        yield diamonds(full, x, y)
+    if pale := [row for row in rows if row["beside"]]:
+        yield diamonds(pale, x, y, opacity=PALE)
+        yield written(pale, x, y, "beside", dx=7, fontSize=10, color=colour("soft"))

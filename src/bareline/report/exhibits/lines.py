@@ -1,0 +1,352 @@
+"""Kinds of lines along a parameter: values with their ratios, ratios of many probes, speeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from bareline.analysis.amounts import with_interval
+from bareline.analysis.cell import Cell, Estimate
+from bareline.report.content.cells import numeric_axis, position, varying_beside
+from bareline.report.content.document import Document
+from bareline.report.content.dots import Dots, trial_dots
+from bareline.report.content.wording import (
+    axis_name,
+    compared_words,
+    count,
+    sentence_case,
+    summed_up,
+    told_apart,
+)
+from bareline.report.exhibits.along import ALL_LARGE, DIAMONDS, Along, largest, placed
+from bareline.report.exhibits.base import by_metric, grouped_by, select, titled
+from bareline.report.exhibits.columns import cells_table, columns
+from bareline.report.exhibits.declared import Chosen, Declared, Row
+from bareline.report.figures.figure import Chart, DataTable, Drawing
+from bareline.report.figures.marks import diamonds, dots, spans
+from bareline.report.figures.panels import Strip, dashes
+from bareline.report.figures.scales import Ticks, log_ticks
+from bareline.report.figures.theme import colour, looks
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.place import parameter_value
+from bareline.vocabulary.units import listing, plain
+
+_SPEEDS_PX = 220
+
+
+def _at(chosen: Chosen, cell: Cell) -> str:
+    """Write a cell's place on the axis."""
+    return parameter_value(chosen.x, cell.place.coordinates[chosen.x])
+
+
+def _curves(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose a figure per probe and metric that has a numeric parameter to run along."""
+    for what, cells in by_metric(select(document, spec)):
+        x = spec.x or numeric_axis(cells)
+        there = placed(cells, x) if x else []
+        if x and any(cell.value is not None for cell in there):
+            names = varying_beside(there, x)
+            rows = [Row(cell, cell.place.told(names)) for cell in there]
+            yield Chosen(document, spec, there, rows, x, what, what[0])
+
+
+def _trials(chosen: Chosen, rows: Sequence[Row]) -> Dots:
+    """Give the trials of a panel."""
+    document = chosen.document
+    measured = [row.cell for row in rows if row.cell.value is not None]
+    most = min(document.dots_per_panel, len(measured) * document.dots_per_value)
+    return trial_dots(document, measured, most)
+
+
+def _curve_panels(chosen: Chosen) -> Drawing:
+    """Draw values above, ratios below: these only where something is compared."""
+    trials = {title: _trials(chosen, rows) for title, rows in chosen.groups.items()}
+    every = [dot.value for found in trials.values() for dot in found.dots]
+    along, scale = Along.around(chosen, others=every), chosen.unit
+
+    def panel(title: str, rows: Sequence[Row]) -> Chart:
+        cells = [row.cell for row in rows]
+        spots: list[dict[str, Any]] = [
+            {
+                "x": along.at(position(dot.cell, chosen.x)),
+                "y": dot.value * scale.factor,
+                "colour": along.looks[dot.cell.platform].colour,
+                "tip": f"{along.where(dot.cell)}, trial {dot.trial}: "
+                f"{scale.show(dot.value)} {scale.unit}",
+            }
+            for dot in trials[title].dots
+            if dot.value > 0
+        ]
+        strips = [along.value_strip(cells, title, under=lambda x, y: [dots(spots, x, y)])]
+        if any(cell.ratio is not None for cell in cells):
+            strips.append(along.ratio_strip(cells))
+        return along.panel(strips, [position(cell, chosen.x) for cell in cells])
+
+    return panels_of(chosen, [panel(*group) for group in chosen.groups.items()])
+
+
+def panels_of(chosen: Chosen, panels: Sequence[Chart]) -> Drawing:
+    """Give the panels of a figure's groups, of which a reader may choose the large one."""
+    large = largest(chosen.groups, chosen.published)
+    return Drawing(panels, chosen.groups, large, wide=len(chosen.groups) > 1)
+
+
+def _curve_notes(chosen: Chosen) -> Iterable[str]:
+    notes = (_trials(chosen, rows).note for rows in chosen.groups.values())
+    return next(filter(None, notes), ""), DIAMONDS if chosen.published else ""
+
+
+def _curve_words(chosen: Chosen) -> str:
+    """Say how each platform compares at both ends of the axis."""
+    document, x = chosen.document, chosen.x
+    cells = sorted((row.cell for row in chosen.rows), key=lambda cell: position(cell, x))
+    told = {}
+    for title, rows in chosen.groups.items():
+        for name in document.names[1:]:
+            own = [row.cell for row in rows if row.cell.platform == name and row.cell.ratio]
+            own.sort(key=lambda cell: position(cell, x))
+            told[f"{name} ({title})" if title else name] = [
+                f"{compared_words(one)} at {_at(chosen, one)}"
+                for one in (own if len(own) < 2 else (own[0], own[-1]))
+            ] or ["nothing to compare"]
+    head = (
+        f"{chosen.metric} of {chosen.probe} by {axis_name(x)} from {_at(chosen, cells[0])} to "
+        f"{_at(chosen, cells[-1])}, {count(len(chosen.groups), 'panel')}, on "
+        f"{listing(document.names)}."
+    )
+    return f"{head} {summed_up(told, 4 * len(document.names))}" if told else head
+
+
+def _relative(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose a figure per layer and metric in which a probe is compared at two places."""
+    x = spec.x or "ranks"
+    cells = placed(select(document, spec), x)
+    groups = grouped_by(cells, lambda cell: (cell.layer, cell.place.metric))
+    for what, own in groups.items():
+        if len({position(cell, x) for cell in own if cell.ratio is not None}) < 2:
+            continue
+        names = varying_beside(own, x)
+        titles = [Row(cell, titled(document, cell, names, metric=False)) for cell in own]
+        every = grouped_by(titles, lambda row: row.title)
+        rows = [row for line in every.values() for row in line if row.cell.ratio]
+        places = {title: [position(row.cell, x) for row in line] for title, line in every.items()}
+        yield Chosen(document, spec, [r.cell for r in rows], rows, x, what, places=places)
+
+
+def _relative_panels(chosen: Chosen) -> Drawing:
+    """Draw a panel for each platform; no line crosses a place where its probe has no value."""
+    along, there = Along.around(chosen), {cell.platform for cell in chosen.cells}
+    platforms = [name for name in chosen.document.names if name in there]
+    shorts = dict(zip(chosen.groups, told_apart(list(chosen.groups)), strict=True))
+
+    def panel(platform: str) -> Chart:
+        own = {
+            title: found
+            for title, rows in chosen.groups.items()
+            if (found := [row.cell for row in rows if row.cell.platform == platform])
+        }
+        title = f"{platform}, ratio to {chosen.document.baseline}"
+        strip = along.lines_strip(title, {shorts[title]: cells for title, cells in own.items()})
+        return along.panel([strip], {shorts[title]: chosen.places[title] for title in own})
+
+    told = [sum(point.platform == name for point in chosen.published) for name in platforms]
+    # The platform that most is published of.
+    large = told.index(max(told)) if len(platforms) > ALL_LARGE else None
+    return Drawing([*map(panel, platforms)], platforms, large)
+
+
+def _relative_title(chosen: Chosen) -> str:
+    return f"{chosen.metric} relative to {chosen.document.baseline}"
+
+
+def _relative_words(chosen: Chosen) -> str:
+    """Say the ratios at the far end of the axis."""
+    told = {}
+    for title, rows in chosen.groups.items():
+        most = max(position(row.cell, chosen.x) for row in rows)
+        last = [row.cell for row in rows if position(row.cell, chosen.x) == most]
+        told[f"{title} at {_at(chosen, last[0])}"] = [
+            f"{cell.platform} {compared_words(cell)}" for cell in last
+        ]
+    lines = count(len(chosen.groups), "line")
+    return (
+        f"{_relative_title(chosen)} by {axis_name(chosen.x)}, {lines}. {summed_up(told, len(told))}"
+    )
+
+
+def _relative_columns(chosen: Chosen) -> DataTable:
+    ordered = [
+        row
+        for rows in chosen.groups.values()
+        for row in sorted(rows, key=lambda row: (position(row.cell, chosen.x), row.cell.platform))
+    ]
+    chosen = replace(chosen, rows=ordered)
+    return columns(chosen, "benchmark x platforms ratio printed n", lambda row: row.title)
+
+
+def _speeds(document: Document, spec: ExhibitSpec) -> Iterator[Chosen]:
+    """Choose one figure of all probes; only where the baseline has its fewest ranks."""
+    x = spec.x or "ranks"
+    cells = [cell for cell in placed(select(document, spec), x) if cell.metric.directed]
+    names = varying_beside(cells, x)
+    panels = grouped_by(cells, lambda cell: titled(document, cell, names))
+    rows = []
+    for title, own in panels.items():
+        found = [Row(cell, title, speed) for cell, speed in speeds(document.baseline, own, x)]
+        if len({position(row.cell, x) for row in found}) > 1:
+            rows += found
+    if rows:
+        what = (spec.probe or "", spec.metric or "")
+        places = {title: [position(cell, x) for cell in own] for title, own in panels.items()}
+        yield Chosen(document, spec, [r.cell for r in rows], rows, x, what, places=places)
+
+
+def speeds(baseline: str, cells: Sequence[Cell], x: str) -> list[tuple[Cell, Estimate]]:
+    """Divide speeds by the baseline's at its fewest ranks.
+
+    Nothing where that is missing or zero. Simulated speeds are divided by simulated ones, measured
+    ones by measured ones, so that neither passes for the other.
+    """
+    found = []
+    for cell in cells:
+        bases = [
+            one
+            for one in cells
+            if one.platform == baseline and one.median and one.simulated == cell.simulated
+        ]
+        base = min(bases, key=lambda one: position(one, x), default=None)
+        if base is None or cell.value is None:
+            continue
+        own, *ends = (
+            cell.metric.worse(base.median, end)
+            for end in (cell.value.value, cell.value.lo, cell.value.hi)
+        )
+        if own:
+            low, high = ends if cell.rate else reversed(ends)
+            bounds = (low, high) if low and high else (None, None)
+            found.append((cell, Estimate(own, *bounds)))
+    return found
+
+
+def _printed_speeds(chosen: Chosen, rows: Sequence[Row]) -> Iterator[dict[str, Any]]:
+    """Place published ratios under the baseline's speed at as many ranks."""
+    baseline, styles = chosen.document.baseline, looks(chosen.document.names)
+    known = [(row, position(row.cell, chosen.x), row.shown.value) for row in rows if row.shown]
+    bases = {ranks: speed for row, ranks, speed in known if row.cell.platform == baseline}
+    for row, ranks, _ in known:
+        for point in chosen.published:
+            told = any(low <= ranks <= high for low, high in point.places(chosen.x))
+            if ranks in bases and told and point.about(row.cell):
+                lo, hi = (bases[ranks] / (end or point.middle) for end in (point.high, point.low))
+                place = {"x": ranks, "y": bases[ranks] / point.middle, "lo": lo, "hi": hi}
+                yield {**place, "colour": styles[row.cell.platform].colour, "tip": point.tip}
+
+
+def _speed_panels(chosen: Chosen) -> Drawing:
+    along = Along.around(chosen)
+    printed = {title: [*_printed_speeds(chosen, rows)] for title, rows in chosen.groups.items()}
+    ends = [row[end] for rows in printed.values() for row in rows for end in ("lo", "hi")]
+    ticks = log_ticks(
+        [1.0, *ends, *(e for row in chosen.rows if row.shown for e in row.shown.known)]
+    )
+
+    def panel(title: str, rows: Sequence[Row]) -> Chart:
+        words = "times the baseline's fewest, n ="
+        marks = [
+            along.mark(row.cell, row.shown, f"{with_interval(row.shown)} {words} {row.cell.n}")
+            for row in rows
+            if row.shown
+        ]
+        there = printed[title]
+        strip = Strip(
+            title,
+            marks,
+            ticks,
+            _SPEEDS_PX,
+            under=dashes([*_ideal(chosen, rows, ticks)]),
+            over=lambda x, y: (spans(there, x, y), diamonds(there, x, y)) if there else (),
+            named=True,
+        )
+        return along.panel([strip], chosen.places[title])
+
+    return Drawing([panel(*group) for group in chosen.groups.items()])
+
+
+def _ideal(chosen: Chosen, rows: Sequence[Row], ticks: Ticks) -> Iterator[dict[str, Any]]:
+    """Lay out ideal scaling of the baseline at its fewest ranks, within the axes."""
+    (low, high), baseline = ticks.domain, chosen.document.baseline
+    ranks = [position(row.cell, chosen.x) for row in rows]
+    starts = [position(r.cell, chosen.x) for r in rows if r.cell.platform == baseline]
+    for start in [min(starts)] if starts else ():
+        for x in (start, min(max(ranks), start * high)):
+            if low <= x / start <= high:
+                yield {
+                    "x": x, "y": x / start, "colour": colour("baseline"), "stretch": "ideal",
+                }  # fmt: skip
+
+
+def _fewest(chosen: Chosen) -> str:
+    return f"{chosen.document.baseline} at its fewest {axis_name(chosen.x)}"
+
+
+def _speed_notes(chosen: Chosen) -> Iterable[str]:
+    there = any(True for rows in chosen.groups.values() for _ in _printed_speeds(chosen, rows))
+    return (
+        f"Above is faster. Dashed: ideal scaling of {_fewest(chosen)}.",
+        "Diamonds: where the printed loss against the baseline of as many "
+        f"{axis_name(chosen.x)} would put a platform."
+        if there
+        else "",
+    )
+
+
+def _speed_words(chosen: Chosen) -> str:
+    """Say where each platform's line ends."""
+    told: dict[str, list[str]] = {}
+    for title, rows in chosen.groups.items():
+        for name in chosen.document.names:
+            line = [row for row in rows if row.cell.platform == name]
+            if line:
+                last = max(line, key=lambda row: position(row.cell, chosen.x))
+                speed = plain(last.shown.value) if last.shown else ""
+                told.setdefault(title, []).append(f"{name} {speed} at {_at(chosen, last.cell)}")
+    head = f"Performance relative to {chosen.document.baseline}."
+    return f"{head} {summed_up(told, len(told))}"
+
+
+EXHIBITS = (
+    Declared(
+        kind="curve",
+        summary="a metric along message size or ranks, and its ratio to the baseline underneath",
+        query=_curves,
+        columns=cells_table,
+        title=lambda chosen: f"{sentence_case(chosen.metric)} by {axis_name(chosen.x)}",
+        mark=_curve_panels,
+        notes=_curve_notes,
+        words=_curve_words,
+    ),
+    Declared(
+        kind="relative",
+        summary="a metric relative to the baseline by ranks, one line per probe",
+        query=_relative,
+        columns=_relative_columns,
+        title=lambda c: f"{sentence_case(_relative_title(c))}, by {axis_name(c.x)}",
+        mark=_relative_panels,
+        notes=lambda chosen: (
+            "Above 1 is worse; bands are 95 % intervals.",
+            DIAMONDS if chosen.published else "",
+        ),
+        words=_relative_words,
+    ),
+    Declared(
+        kind="relative-performance",
+        summary="speed against the baseline's at its fewest ranks, log-log, with the ideal line",
+        query=_speeds,
+        columns=lambda chosen: columns(chosen, "benchmark platforms x speed n"),
+        title=lambda chosen: f"Performance relative to {_fewest(chosen)}",
+        mark=_speed_panels,
+        notes=_speed_notes,
+        words=_speed_words,
+    ),
+)

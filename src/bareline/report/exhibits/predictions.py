@@ -1,0 +1,366 @@
+"""Predictions: against what was measured, the worst, what would help, whose fault a loss is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from statistics import median
+from typing import Any
+
+from bareline.analysis.cell import Estimate
+from bareline.predict.coverage import SizeUsed, Strip
+from bareline.predict.kept import Kept
+from bareline.predict.questions import UPGRADES, Upgrade
+from bareline.predict.shares import Loss
+from bareline.predict.validation import Score, Trial, Validation
+from bareline.report.content.document import Document
+from bareline.report.content.wording import count, percent, said_again, sentence_case
+from bareline.report.exhibits.base import Kind, Shown, grouped_by
+from bareline.report.figures.figure import DataTable, Drawing, Field, Tone
+from bareline.report.figures.predictions import (
+    SECTION,
+    coverage_chart,
+    predicted_chart,
+    upgrades_chart,
+    waterfall_chart,
+)
+from bareline.report.figures.scales import unit_scale
+from bareline.report.figures.tables import Rows
+from bareline.report.figures.theme import looks
+from bareline.vocabulary.exhibit import ExhibitSpec
+from bareline.vocabulary.units import format_size, format_value, whole
+
+_WORDS = {
+    "replay": "the trace replayed",
+    "replay-difference": "the trace replayed, its difference added",
+    "delta": "the profile alone",
+    "no-change": "no change",
+    "latency-ratio": "the ratio of the latencies",
+}
+#: Rows of the worst predictions, and below what share of the time an upgrade is none.
+_WORST, _NOTABLE = 12, 0.005
+
+
+def predictions_of(document: Document, spec: ExhibitSpec) -> Kept | None:
+    """Give the predictions of the applications that a specification asks for; None without any."""
+    kept = document.predictions
+    if kept is None or spec.probe is None:
+        return kept
+    pattern = spec.probe
+
+    def asked(application: str) -> bool:
+        return fnmatchcase(application.split(" ", 1)[0], pattern)
+
+    trials = tuple(one for one in kept.validation.trials if asked(one.application))
+    return replace(
+        kept,
+        validation=replace(kept.validation, trials=trials),
+        losses=tuple(one for one in kept.losses if asked(one.application)),
+        upgrades=tuple(one for one in kept.upgrades if asked(one.application)),
+        strips=tuple(one for one in kept.strips if asked(one.application)),
+    )
+
+
+def _predicted(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw the better of the models that have a case, and score all of them."""
+    kept = predictions_of(document, spec)
+    if kept is None or not kept.validation.trials:
+        return
+    done = kept.validation
+    best = [*done.scores, *done.calibrated][0]
+    trials = [trial for trial in done.trials if trial.model == best.model]
+    yield Shown(
+        title="Predicted against measured",
+        notes=[
+            "Each point is one application, predicted from one platform for another; the mark is "
+            "that of the platform predicted for, the dashed line is equality, and the bar is the "
+            "90 % interval, made of the errors of the other applications alone."
+        ],
+        layer=SECTION,
+        drawing=Drawing([predicted_chart(trials, looks(document.names))]),
+        summary=_predicted_words(best),
+        table=_cases(trials),
+        data=map(_flat, done.trials),
+    )
+    yield Shown(
+        title="How good each way to predict is",
+        what=("models",),
+        spec=ExhibitSpec(kind=spec.kind),
+        notes=[
+            "Errors are |predicted/measured - 1|. Order: pairs of platforms that were put in the "
+            "right order, of those whose launches do not overlap. The last three columns of a "
+            "good model are high; the last two rows know nothing of the application's calls.",
+            said_again(done.repeated) if done.repeated else "",
+        ],
+        layer=SECTION,
+        table=_scores(done),
+    )
+
+
+def _predicted_words(best: Score) -> str:
+    holds = "" if best.coverage is None else f"; {best.coverage:.0%} lie in their intervals"
+    return (
+        f"{best.n} predictions: median error {best.median:.1%}, 90 % within {best.p90:.1%}{holds}."
+    )
+
+
+def _told(trials: Sequence[Trial], *, intervals: bool = False) -> Rows[Trial]:
+    """Begin a table of predictions."""
+    scale = unit_scale([trial.truth_s for trial in trials], "s")
+    rows = (
+        Rows(trials)
+        .text("application", lambda trial: trial.application)
+        .platform(lambda trial: trial.base, "from")
+        .platform(lambda trial: trial.platform, "to")
+        .number(scale.titled("predicted"), lambda trial: trial.time_s, scale.show)
+    )
+    if intervals:
+        rows.interval(_interval, scale.show, title="90 %")
+    return rows.number(scale.titled("measured"), lambda trial: trial.truth_s, scale.show)
+
+
+def _interval(trial: Trial) -> Estimate | None:
+    return Estimate(trial.time_s, trial.lo_s, trial.hi_s) if trial.has_interval else None
+
+
+def _cases(trials: Sequence[Trial]) -> DataTable:
+    def tone(trial: Trial) -> Tone:
+        return "worse" if trial.has_interval and not trial.inside else ""
+
+    ordered = sorted(trials, key=lambda one: (one.application, one.base, one.platform))
+    rows = _told(ordered, intervals=True)
+    return rows.number("error", lambda trial: trial.error, "{:+.1%}".format, tone=tone).table()
+
+
+def _flat(trial: Trial) -> dict[str, Any]:
+    return {
+        key: "; ".join(value) if isinstance(value, list) else value
+        for key, value in trial.row().items()
+    }
+
+
+def _scores(validation: Validation) -> DataTable:
+    every = [(score, "") for score in validation.scores]
+    every += [(score, ", other processors") for score in validation.calibrated]
+
+    def order(row: tuple[Score, str]) -> Field:
+        score, _ = row
+        return Field(f"{score.order_right} of {score.order_of}", score.order_right)
+
+    return (
+        Rows(every)
+        .text("model", lambda row: f"{_WORDS.get(row[0].model, row[0].model)}{row[1]}")
+        .number("cases", lambda row: row[0].n)
+        .number("median error", lambda row: row[0].median, percent)
+        .number("90 % within", lambda row: row[0].p90, percent)
+        .number("worst", lambda row: row[0].worst, percent)
+        .number("within 15 %", lambda row: row[0].within_15, "{:.0%}".format)
+        .column("right order", order)
+        .number("interval holds", lambda row: row[0].coverage, "{:.0%}".format, absent="")
+        .table()
+    )
+
+
+def _worst(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Give the cases that are furthest off, and why."""
+    kept = predictions_of(document, spec)
+    if kept is None or not kept.validation.trials:
+        return
+    trials = [one for one in kept.validation.trials if one.model == kept.validation.best]
+    trials = sorted(trials, key=lambda trial: -trial.log_error)[:_WORST]
+    rows = _told(trials).number("error", lambda trial: trial.error, "{:+.1%}".format)
+    rows.text(
+        "what is large enough to explain it",
+        lambda trial: sentence_case("; ".join(trial.reasons)),
+        wrap=True,
+    )
+    yield Shown(
+        title="The worst predictions",
+        notes=[
+            "A reason is named where the measurement shows something that is at least a third of "
+            "the error and points the same way. Nothing was corrected with it."
+        ],
+        layer=SECTION,
+        table=rows.table(),
+    )
+
+
+def _upgrades(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw what is saved, and rank the upgrades for each application and platform."""
+    kept = predictions_of(document, spec)
+    if kept is None or not kept.upgrades:
+        return
+    changes = ranked(kept.upgrades)
+    yield Shown(
+        title="Which upgrade helps most",
+        notes=[
+            "The share of its time that each application would save on a platform if one thing "
+            "alone were better there, predicted; the change that saves most in the median of all "
+            "cases stands first."
+        ],
+        layer=SECTION,
+        drawing=Drawing([upgrades_chart(kept.upgrades, changes, looks(document.names))]),
+        summary=_upgrades_words(kept.upgrades, changes),
+        table=_upgrades_table(kept.upgrades, changes),
+        data=[one.row() for one in kept.upgrades],
+    )
+
+
+def ranked(upgrades: Sequence[Upgrade]) -> list[str]:
+    """Give the changes, the one that saves most in the median first."""
+    saved: dict[str, list[float]] = {}
+    for one in upgrades:
+        saved.setdefault(one.change, []).append(one.saved)
+    return sorted(saved, key=lambda change: -median(saved[change]))
+
+
+def _upgrades_words(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> str:
+    parts = []
+    for change in changes:
+        values = [one.saved for one in upgrades if one.change == change]
+        parts.append(f"{UPGRADES[change]} saves {median(values):.1%}, at most {max(values):.1%}")
+    return f"In the median of all cases {'; '.join(parts)}."
+
+
+def _upgrades_table(upgrades: Sequence[Upgrade], changes: Sequence[str]) -> DataTable:
+    cases: dict[tuple[str, str], dict[str, Upgrade]] = {}
+    for one in upgrades:
+        cases.setdefault((one.application, one.platform), {})[one.change] = one
+
+    def best(case: dict[str, Upgrade]) -> Upgrade | None:
+        most = max(case.values(), key=lambda one: one.saved)
+        return most if most.saved >= _NOTABLE else None
+
+    def saved(change: str) -> Callable[[dict[str, Upgrade]], Field]:
+        def field(case: dict[str, Upgrade]) -> Field:
+            found = case.get(change)
+            if found is None:
+                return Field("")
+            tone: Tone = "better" if found is best(case) else ""
+            return Field(percent(found.saved), found.saved, tone=tone)
+
+        return field
+
+    rows = Rows(cases.values())
+    rows.text("application", lambda case: next(iter(case.values())).application)
+    rows.platform(lambda case: next(iter(case.values())).platform)
+    for change in changes:
+        rows.column(f"{UPGRADES[change]} saves", saved(change))
+    return rows.text(
+        "helps most", lambda case: one.title if (one := best(case)) else "none"
+    ).table()
+
+
+def _waterfalls(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw one for each application whose loss is clear."""
+    kept = predictions_of(document, spec)
+    for one in kept.losses if kept else ():
+        yield Shown(
+            title=f"{one.application}: from {one.loss.base} to {one.loss.platform}",
+            what=(one.application,),
+            spec=ExhibitSpec(kind=spec.kind),
+            notes=[
+                f"{one.loss.explained:.0%} of the loss is explained. Whiskers are the 90 % "
+                "intervals of the shares."
+            ],
+            layer=SECTION,
+            drawing=Drawing([waterfall_chart(one.loss, looks(document.names))]),
+            summary=_waterfall_words(one.loss),
+            table=_waterfall_table(one.loss),
+            data=one.loss.rows(),
+        )
+
+
+def _waterfall_words(loss: Loss) -> str:
+    parts = [f"{share.title} {share.share:.0%}" for share in loss.shares]
+    return f"Of a loss of {format_value(loss.loss_s, 's')}: {', '.join(parts)}."
+
+
+def _waterfall_table(loss: Loss) -> DataTable:
+    scale = unit_scale([share.time_s for share in loss.shares], "s")
+    return (
+        Rows(loss.shares)
+        .text("layer", lambda share: share.title)
+        .number("share", lambda share: share.share, percent)
+        .number(scale.titled("time"), lambda share: share.time_s, scale.show)
+        .interval(
+            lambda share: Estimate(share.time_s, share.lo_s, share.hi_s), scale.show, title="90 %"
+        )
+        .table()
+    )
+
+
+def _coverage(document: Document, spec: ExhibitSpec) -> Iterator[Shown]:
+    """Draw a strip for each function: the sizes that an application uses, over those measured."""
+    kept = predictions_of(document, spec)
+    strips = grouped_by(kept.strips if kept else (), lambda strip: strip.application)
+    for application, own in strips.items():
+        yield Shown(
+            title=f"{application}: sizes used and sizes measured",
+            what=(application,),
+            spec=ExhibitSpec(kind=spec.kind),
+            notes=[
+                "The bar reaches over the sizes that every platform's ladder has, with a tick at "
+                "each measured one; a dot is a size that the application uses, its area the share "
+                "of the time in it. A dot beyond the bar would be extrapolated."
+            ],
+            layer=SECTION,
+            drawing=Drawing([coverage_chart(own)], wide=False),
+            summary=_coverage_words(own),
+            table=_coverage_table(own),
+            data=[row for strip in own for row in strip.rows()],
+        )
+
+
+def _coverage_words(strips: Sequence[Strip]) -> str:
+    used = sum(len(strip.used) for strip in strips)
+    outside = sum(len(strip.outside) for strip in strips)
+    where = "all lie within what was measured" if not outside else f"{outside} lie beyond it"
+    return f"{count(used, 'size')} of {count(len(strips), 'function')}: {where}."
+
+
+def _coverage_table(strips: Sequence[Strip]) -> DataTable:
+    def tone(row: tuple[Strip, SizeUsed]) -> Tone:
+        strip, one = row
+        return "worse" if one.size_bytes > strip.most else ""
+
+    return (
+        Rows([(strip, one) for strip in strips for one in strip.used])
+        .text("function", lambda row: row[0].probe)
+        .number("ranks", lambda row: row[0].ranks)
+        .number("size", lambda row: row[1].size_bytes, format_size)
+        .number("calls of a rank", lambda row: row[1].calls, lambda calls: whole(round(calls)))
+        .number("share of the time", lambda row: row[1].share, percent)
+        .number("measured up to", lambda row: row[0].most, format_size, tone=tone)
+        .table()
+    )
+
+
+EXHIBITS = (
+    Kind(
+        "predicted",
+        "predictions against measurements with their intervals, and how good each model is",
+        _predicted,
+    ),
+    Kind(
+        "worst-predictions",
+        "the predictions that are furthest off, each with what is large enough to explain it",
+        _worst,
+    ),
+    Kind(
+        "upgrades",
+        "which upgrade helps most: what each would save of each application's time, ranked",
+        _upgrades,
+    ),
+    Kind(
+        "waterfall",
+        "the loss of each application split into layers, from the baseline to the slowest",
+        _waterfalls,
+    ),
+    Kind(
+        "coverage",
+        "the message sizes that each application uses over those that the ladder has",
+        _coverage,
+    ),
+)
